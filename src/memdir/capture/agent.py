@@ -40,22 +40,19 @@ MAX_TURNS = 5
 MAX_RETRIES = 1
 TURN_SECONDS = 60.0
 MAX_ANSWER_TOKENS = 1_200  # some five drafts
-MIN_ANSWER_TOKENS = 300  # an answer with less room would break off
+MIN_ANSWER_TOKENS = 300  # a shorter answer would be cut off
 MAX_CALLS = 8  # of one turn
 RESULT_CHARACTERS = 2_000
-MEMORY_CHARACTERS = 4_000  # of a memory that is read: to change it, the model must see all of it
+MEMORY_CHARACTERS = 4_000  # of a memory; the model must see all of it to change it
 RESULTS_CHARACTERS = 6_000  # of one turn
-MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories that are given at once, and of each
-CALL_CHARACTERS = 200  # of a call in its result
+MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories in the first message, and of each
+CALL_CHARACTERS = 200  # of the call repeated in its result
 UNUSABLE = "the model's answer could not be used"
 
 
 @dataclass(frozen=True)
 class Captured:
-    """What came of a conversation.
-
-    `reason` is why it ended before the model was done: then what has no draft is still open.
-    """
+    """`reason`: why the run ended early; messages without a draft are then still open."""
 
     catches: tuple[Catch, ...]
     turns: int = 0
@@ -64,7 +61,6 @@ class Captured:
 
     @property
     def produced(self) -> str:
-        """In a few words, for the ledger."""
         names = [catch.draft.name or "a new one" for catch in self.catches if catch.draft]
         return before_secrets(f"drafted {', '.join(names)}") if names else "nothing"
 
@@ -81,11 +77,10 @@ def ask_agent(
     tokens: int = RUN_TOKENS,
     seconds: float = TURN_SECONDS,
 ) -> Captured:
-    """What the model drafts, in at most five turns and within so many tokens.
+    """Let the model draft memories, in at most MAX_TURNS turns and `tokens` tokens.
 
-    `known` are the memories that belong to these messages, best first, of `total` in the store.
-    Fails with OverBudget or ModelFailed if nothing came of it and it may be tried again; once
-    something was drafted, that stays and the reason is told.
+    `known` are related memories, best first, out of `total` in the store. Raises OverBudget or
+    ModelFailed if nothing was drafted; otherwise the drafts are kept and `reason` is set.
     """
     run = _Run(said, signals, origin, reader)
     rest = total - len(known)
@@ -107,7 +102,7 @@ def ask_agent(
 
 
 def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
-    """The draft without secrets in any of its texts; a name with one is the store's to choose."""
+    """Masks secrets in every field; a name with a secret is dropped, so the store picks one."""
     return replace(
         draft,
         body=mask_secrets(draft.body) if body else draft.body,
@@ -120,7 +115,6 @@ def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
 
 
 def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn | None:
-    """Ask once and carry out the answer; None when there is nothing more to say."""
     try:
         answer = model.answer(_fit_budget(question, run, tokens))
         drafts = read_drafts(answer)
@@ -133,7 +127,7 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
             return None
         return Turn('{"done": false}', "That answer did not fit: one JSON object, as described.")
     except MemdirError as error:
-        # What can be done later is done later, unless something would be drafted twice then.
+        # Try again later, unless that would draft something twice.
         later = not run.turns if isinstance(error, OverRun) else not run.drafts
         if later:
             raise
@@ -149,15 +143,14 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
         run.reason = f"the model was not done after {MAX_TURNS} turns"
         return None
     last = " It is the last one: no more calls." if run.turns + 1 == MAX_TURNS else ""
-    told = (
+    results_text = (
         f"<results {run.mark}>\n" + "\n".join(results) + f"\n</results {run.mark}>\n\n"
         f"Turn {run.turns + 1} of {MAX_TURNS}.{last} Draft now what is worth it, with done: true."
     )
-    return Turn(json.dumps(answer.data), told)
+    return Turn(json.dumps(answer.data), results_text)
 
 
 def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:
-    """The question with as much room for its answer as the run has left."""
     asked = estimate(replace(question, max_tokens=0), run.cached).total
     left = tokens - run.usage.total
     if left - asked < MIN_ANSWER_TOKENS:
@@ -169,8 +162,6 @@ def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:
 
 
 class _Run:
-    """What the model was shown and has drafted so far."""
-
     def __init__(
         self,
         said: Sequence[Message],
@@ -179,7 +170,7 @@ class _Run:
         reader: ProjectReader,
     ) -> None:
         self.shown = number_messages(said, signals)
-        # What a person pasted is not what they said. Results of calls are added.
+        # Pasted text is not a person's own. Results of calls are added later.
         self.said = [
             item._replace(text=own_words(item.text)) if item.who == PERSON else item
             for item in said
@@ -193,7 +184,6 @@ class _Run:
         self.unread: dict[str, Proposal] = {}  # drafts that would replace an unread memory
 
     def give_memories(self, known: Sequence[Memory]) -> dict[str, str]:
-        """The first short memories as they stand: that saves a turn."""
         texts: dict[str, str] = {}
         for name in (stem(memory.path) for memory in known if "/" not in memory.path):
             data = self.reader.memory(name) or b""
@@ -204,7 +194,6 @@ class _Run:
         return texts
 
     def carry_out(self, answer: Mapping[str, object], drafts: Sequence[Proposal]) -> list[str]:
-        """Make the calls, take the drafts; returns the results that the model must see."""
         self.room = RESULTS_CHARACTERS
         calls, results = answer.get("calls"), []
         if isinstance(calls, list) and answer.get("done") is not True:
@@ -230,12 +219,12 @@ class _Run:
         except Denied as reason:
             return self._result(label, f"(denied: {reason})")
         text = text if len(text) <= RESULT_CHARACTERS else text[:RESULT_CHARACTERS] + "\n(cut here)"
-        # What was looked at is nobody's request: a draft of it is held.
+        # Nobody asked to remember the content of files: a draft from it is held.
         self.said.append(Message("", TOOL, text, tool=str(call["tool"])))
         return self._result(label, text)
 
     def _show_memory(self, label: str, name: str) -> str:
-        """A memory, so that it may be changed; one that does not fit stays unread."""
+        """A memory that does not fit counts as unread, so it cannot be replaced."""
         data = self.reader.memory(name) or b""
         text = data.decode("utf-8", "replace")
         if len(text) <= min(MEMORY_CHARACTERS, self.room) and mask_secrets(text) == text:
@@ -249,7 +238,7 @@ class _Run:
         return f"[{label}]\n{shown}"
 
     def _take(self, draft: Draft, because: int) -> list[str]:
-        """Keep a draft, or show the memory that it would replace unread: to be drafted again."""
+        """Before a draft replaces an unread memory, the model is shown that memory."""
         name = self._stored_name(draft.name)
         data = self.reader.memory(name) if name else None
         draft = replace(draft, name=name)
@@ -269,7 +258,7 @@ class _Run:
         return []
 
     def _stored_name(self, name: str) -> str:
-        """The name as the store writes it: `-` is `_`."""
+        """The name as stored: `-` and `_` count as equal."""
         alike = {known.lower().replace("-", "_"): known for known in self.reader.names()}
         return alike.get(name.lower().replace("-", "_"), name)
 
@@ -279,11 +268,11 @@ class _Run:
         origin = self._rests_on(draft, old, self._origin(cited))
         hold = hold or reason_to_distrust(origin) or takes_away(draft, old, cited, self.signals)
         draft = replace(draft, source=SOURCE, day=day_of(cited))
-        # What is held is written down before the writer sees it, who refuses a body with a secret.
+        # Held drafts are stored without the writer, which would refuse a body with a secret.
         return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
 
     def _rests_on(self, draft: Draft, old: str, given: Origin) -> Origin:
-        """Whose words a draft has. What the model says of it counts only against it."""
+        """Whose words the draft has; the model's own citation can only lower the trust."""
         if given.who in (AGENT, TOOL):
             return given
         before = {line.strip() for line in old.splitlines()}

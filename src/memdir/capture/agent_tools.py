@@ -1,4 +1,4 @@
-"""What the capture model may look at: files of the project and the store that hold no secrets."""
+"""Read-only tools of the capture model: files of the project and the store without secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_LINES = 200  # of a file or a folder
 MAX_MATCHES = 100
 MAX_SEARCH_SECONDS = 5.0
 SKIPPED_FOLDERS = ("node_modules", "__pycache__", ".venv")
-# Folders and files that hold keys or logins by their nature; compared in small letters.
+# Folders and files that usually hold keys or logins; compared in lower case.
 SECRET_FOLDERS = (
     *(".git", ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".gcloud"),
     *(".password-store", ".terraform", ".secrets", "secrets", "credentials"),
@@ -30,8 +30,8 @@ SECRET_FILES = (
     *(".git-credentials", "*credentials*", "secret.*", "secrets.*", ".secrets*", "*.tfstate*"),
     *("*.tfvars", "*.token", "service-account*.json", "auth.json"),
 )
-# Exceptions: forms without values, and code and memories, which speak of secrets and seldom hold
-# them (lines that look like a secret are left out of everything that is shown).
+# Exceptions: templates, and code and memories, which mention secrets but seldom hold them (lines
+# that look like a secret are always left out).
 SHOWN_FILES = (
     *("*.example", "*.sample", "*.template", "*.dist", "*.pub", "*.md", "*.py", "*.js", "*.ts"),
     *("*.go", "*.rs", "*.rb", "*.java", "*.kt", "*.cs", "*.c", "*.h", "*.cpp", "*.swift", "*.php"),
@@ -44,15 +44,14 @@ class Denied(Exception):
 
 
 class ProjectReader:
-    """Reads one project and one store, nothing outside; without a project, the store alone."""
+    """Reads files of one project and one store only; without a project, the store alone."""
 
     def __init__(self, project: str, store: str) -> None:
-        # The root directory is no project.
+        # The root directory does not count as a project.
         self.project = os.path.realpath(project).rstrip("/") if project else ""
         self.store = os.path.realpath(store)
 
     def call(self, tool: str, path: str, pattern: str = "", start: int = 0, lines: int = 0) -> str:
-        """The result of one call; what cannot be read is said in words."""
         if tool not in TOOLS:
             raise Denied(f"there is no such tool for you; you have {', '.join(TOOLS)}")
         if tool == GREP:
@@ -66,7 +65,7 @@ class ProjectReader:
             return f"(cannot be read: {error.strerror or type(error).__name__})"
 
     def locate(self, path: str) -> str:
-        """The real path of what may be looked at; relative ones start in the project."""
+        """The real path; relative ones start in the project. Raises Denied for secrets."""
         _check_text(path, "path")
         if path.startswith("~"):
             raise Denied("~ is not looked up: write a path of the project")
@@ -78,13 +77,12 @@ class ProjectReader:
         root = next((root for root in roots if real == root or real.startswith(f"{root}/")), "")
         if not root:
             raise Denied("it lies outside of the project and the store")
-        # The name of a link counts as much as what it leads to.
+        # Both the link's name and its target count.
         if is_secret(real[len(root) :]) or is_secret(os.path.basename(path)):
             raise Denied("such files may hold secrets")
         return real
 
     def memory_name(self, path: str) -> str:
-        """The name of the memory at a path; empty for any other file."""
         folder, name = os.path.split(self.locate(path))
         return name[:-3] if folder == self.store and name.endswith(".md") else ""
 
@@ -95,7 +93,6 @@ class ProjectReader:
             return None
 
     def names(self) -> list[str]:
-        """The names of the memories in the store itself."""
         try:
             files = os.listdir(self.store)
         except OSError:
@@ -104,7 +101,7 @@ class ProjectReader:
 
     def _read(self, path: str, start: int, limit: int) -> str:
         data = _bytes(path)
-        if os.path.realpath(path) != path:  # a folder on the way became a link meanwhile
+        if os.path.realpath(path) != path:  # a parent folder has become a link
             return "(it was moved just now)"
         lines = mask_secrets(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
         first = max(start - 1, 0)
@@ -114,16 +111,16 @@ class ProjectReader:
         return "\n".join([*shown, *more])
 
     def _grep(self, path: str, pattern: str) -> str:
-        """Lines that contain one of the words between `|`, whatever their capitals.
+        """Lines with one of the `|`-separated words, ignoring case.
 
-        No regular expressions: those of a model could run for ever.
+        No regular expressions: one from a model could run forever.
         """
         wanted = [word.lower() for word in pattern.split("|") if word]
         end = time.monotonic() + MAX_SEARCH_SECONDS
-        found: list[str] = []
+        matches: list[str] = []
         for file in _files_below(path):
-            if len(found) >= MAX_MATCHES or time.monotonic() > end:
-                found.append("(there may be more)")
+            if len(matches) >= MAX_MATCHES or time.monotonic() > end:
+                matches.append("(there may be more)")
                 break
             try:
                 data = _bytes(file)[:MAX_FILE_BYTES]
@@ -134,14 +131,14 @@ class ProjectReader:
                 continue
             name = os.path.relpath(file, self.project or self.store)
             name = file if name.startswith("..") else name
-            # Secrets are searched in the whole file: one line of a key does not look like one.
+            # Search the whole file for secrets: a single line of a key does not look like one.
             pairs = zip(text.split("\n"), mask_secrets(text).split("\n"), strict=False)
-            found += [
+            matches += [
                 f"{name}:{number}:{shown}"
                 for number, (line, shown) in enumerate(pairs, 1)
                 if any(word in line.lower() for word in wanted)
-            ][: MAX_MATCHES - len(found)]
-        return "\n".join(found) or "(no line fits)"
+            ][: MAX_MATCHES - len(matches)]
+        return "\n".join(matches) or "(no line fits)"
 
     def _list(self, path: str) -> str:
         with os.scandir(path) as entries:
@@ -152,7 +149,6 @@ class ProjectReader:
 
 
 def is_secret(path: str) -> bool:
-    """Does a path below the project say that secrets lie there?"""
     *folders, name = path.lower().strip("/").split("/")
     if any(folder in SECRET_FOLDERS for folder in (*folders, name)):
         return True
@@ -176,7 +172,7 @@ def _bytes(path: str) -> bytes:
 
 
 def _files_below(path: str) -> Iterator[str]:
-    """The file itself, or the files below a folder; links are not followed."""
+    """Links are not followed."""
     if not os.path.isdir(path):
         yield path
         return

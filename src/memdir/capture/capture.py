@@ -1,4 +1,4 @@
-"""Capture: read what is new in a conversation, draft memories of it, save or hold them."""
+"""Capture: read the new part of a conversation, draft memories, save or hold them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from memdir.store.writer import App, state_folder
 from memdir.text.secrets import find_secrets
 
 PURPOSE = "capture"
-MAX_LISTED = 20  # memories that a model is shown
-SEARCH_CHARACTERS = 8_000  # of the requests, to find those memories
+MAX_LISTED = 20  # memories shown to the model
+SEARCH_CHARACTERS = 8_000  # of the requests, used to find these memories
 TURN_SECONDS = 30.0  # most runs take one or two turns, and the worker lives for four
 NOTHING_NEW = "nothing new was said"
 NOT_YET = "not this turn: capture.every"
@@ -63,9 +63,9 @@ def open_captures(app: App) -> Captures:
 
 
 def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome:
-    """load progress → read new messages → notice and draft → plan → carry out
+    """Capture the new part of a conversation, one run per store at a time.
 
-    One run of a store at a time; what a killed run had planned is carried out first.
+    The plan of a run that was killed is carried out first.
     """
     captures = open_captures(app)
     if app.dry_run:
@@ -78,7 +78,6 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
 
 
 def finish_plan(app: App) -> Outcome:
-    """Carry out what a killed run had planned."""
     captures = open_captures(app)
     with captures.lock.held("memdir capture", app.tell):
         return _finish(app, captures)
@@ -90,7 +89,7 @@ def _finish(app: App, captures: Captures) -> Outcome:
 
 
 def begin_session(app: App, request: Request) -> None:
-    """Note that a conversation began: if nobody says that it ended, it is made up for."""
+    """Note the start: a session whose end is never reported is captured later."""
     captures = open_captures(app)
     with captures.lock.held("memdir capture", app.tell):
         known = captures.load(request.session)
@@ -101,7 +100,7 @@ def begin_session(app: App, request: Request) -> None:
 
 
 def missed_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
-    """Conversations that went on after they were last read, or whose model may be asked again."""
+    """Sessions that grew since they were last read, or whose model may be tried again."""
     requests: list[Request] = []
     for known in open_captures(app).sessions():
         if len(requests) >= limit:
@@ -116,8 +115,6 @@ def missed_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
 
 
 class _Run:
-    """One look at one conversation."""
-
     def __init__(self, app: App, captures: Captures, request: Request) -> None:
         name = os.path.splitext(os.path.basename(request.transcript))[0]
         self.app, self.captures, self.request = app, captures, request
@@ -143,7 +140,7 @@ class _Run:
         except Missing:
             return self._move_on(here, GONE)
         if new.unreadable and (new.lost or not known.cursor.id):
-            if known.client in ("", request.client):  # to name the wrong client changes nothing
+            if known.client in ("", request.client):  # naming the wrong client changes nothing
                 self._keep(here)
             reason = f"0 of {new.lines:,} lines could be read as a transcript of {request.client}"
             return Outcome(reason=reason, unreadable=True)
@@ -154,7 +151,6 @@ class _Run:
         return outcome
 
     def _take(self, new: NewMessages, here: Progress, waits: bool) -> Outcome:
-        """notice → draft → plan → carry out"""
         app, request, known = self.app, self.request, self.known
         there = replace(here, cursor=new.cursor)
         if _wrote_memories(new.said, app):
@@ -171,13 +167,13 @@ class _Run:
             reason = f"{NO_SIGNAL} ({unread})" if new.broken else NO_SIGNAL
             return self._move_on(there, reason, chosen.tokens)
         after, progress = 0.0, _settled(there)
-        if chosen.left:  # a model has to see the rest: the cursor stays
+        if chosen.left:  # a model must see the rest, so the cursor stays
             failures = known.failures + (not chosen.waits)
             after = chosen.after or app.now() + pause_seconds(failures)
             done = (*known.done, *chosen.done)
             progress = replace(here, failures=failures, after=after, why=chosen.reason, done=done)
             progress = replace(progress, asked=_model_settings(app))
-            if chosen.reason == UNTIL_END:  # not read as far as its size says
+            if chosen.reason == UNTIL_END:  # not read up to its size
                 after, progress = 0.0, replace(progress, size=known.size, after=0.0)
         plan = make_plan(
             app,
@@ -193,7 +189,6 @@ class _Run:
         return replace(outcome, tokens=chosen.tokens, reason=chosen.reason, after=after)
 
     def _here(self, size: int) -> Progress:
-        """The same place in the conversation, read just now."""
         path, client = self.request.transcript, self.request.client
         now = self.app.now()
         return replace(self.known, client=client, path=path, size=size, turns=0, time=now)
@@ -204,7 +199,6 @@ class _Run:
         return Outcome(reason=NOT_YET)
 
     def _move_on(self, progress: Progress, reason: str, tokens: int = 0) -> Outcome:
-        """There is nothing to do: only the cursor moves, and what waited came to nothing."""
         plan = Plan("", _settled(progress), dropped=self._waiting(), reason=reason)
         if plan.dropped:
             return replace(carry_out(self.app, self.captures, plan), tokens=tokens)
@@ -212,7 +206,6 @@ class _Run:
         return Outcome(reason=reason, tokens=tokens)
 
     def _waiting(self) -> tuple[str, ...]:
-        """The things of this conversation that wait."""
         account = self.captures.journal.account()
         return tuple(item.id for item in account.waiting if item.session == self.known.session)
 
@@ -222,12 +215,11 @@ class _Run:
 
 
 def _settled(progress: Progress) -> Progress:
-    """With nothing left that waits for a model."""
     return replace(progress, failures=0, after=0.0, asked="", why="", done=())
 
 
 def _must_wait(app: App, known: Progress) -> bool:
-    """True while a model is not to be asked; with other limits, or another model, it is at once."""
+    """A change of the model or its limits ends the wait."""
     return bool(known.failures) and _same_model(app, known) and not is_due(known.after, app.now())
 
 
@@ -236,7 +228,6 @@ def _same_model(app: App, known: Progress) -> bool:
 
 
 def _model_settings(app: App) -> str:
-    """What a person can change so that a model answers after all."""
     options = app.config.options
     limits = options.session_tokens, options.day_tokens, options.run_tokens
     name = options.capture_model or options.model
@@ -244,22 +235,17 @@ def _model_settings(app: App) -> str:
 
 
 def _wrote_memories(said: Sequence[Message], app: App) -> bool:
-    """True if the agent of the conversation wrote into one of the stores at hand."""
     roots = {app.config.store, *app.config.scopes.values()}
     roots |= {os.path.realpath(root) for root in roots}
     wrote = {os.path.normpath(path) for message in said for path in message.wrote}
     return any(is_below(path, root) for path in wrote for root in roots)
 
 
-# What a stretch of a conversation comes to: a model's drafts, or requests in their own words.
-
-
 @dataclass(frozen=True)
 class Choice:
-    """The catches; `left`: something has to wait for a model, until `after` if that is known.
+    """`left`: something waits for a model, until `after` if known; `waits`: it was not asked.
 
-    `done` are requests that are among the catches although the rest waits. `waits`: the model was
-    not even asked.
+    `done`: requests that are among the catches although the rest waits.
     """
 
     catches: tuple[Catch, ...] = ()
@@ -279,9 +265,9 @@ def choose_drafts(
     model: str | None,
     waits: str = "",
 ) -> Choice:
-    """notice → (a model, within the budget) → drafts; what was done already is left out
+    """Drafts by a model within the budget, or requests in the person's own words.
 
-    `model`: None for the one of the settings, empty for none. `waits` is why it is not asked yet.
+    `model`: None for the configured one, empty for none. `waits`: why it is not asked yet.
     """
     said, origin = new.said, Origin(client=client, session=known.session)
     done = {(item.message, item.quote) for item in known.done}
@@ -304,13 +290,13 @@ def choose_drafts(
         return replace(at_once, reason=waits, after=known.after, waits=True)
     try:
         captured = _ask_model(app, named, signals, said, origin)
-    except OverRun as error:  # to wait would not help
+    except OverRun as error:  # waiting would not help
         reason = f"no model was asked: {error.message} (budget.run_tokens)"
         _log(app, reason)
         return _own_words(signals, said, origin, reason)
     except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
         if model and isinstance(error, BadInput):
-            raise  # a person who named it is told at once
+            raise  # whoever named the model sees the error at once
         after = _tomorrow(app.now()) if isinstance(error, OverBudget) else 0.0
         return replace(at_once, reason=error.message, after=after)
     return _merge(app, captured, signals, said, origin, known.done)
@@ -322,15 +308,15 @@ def _ask_model(
     run_tokens = app.config.options.run_tokens
     model = open_model(app, PURPOSE, origin.session, named=named, run=run_tokens)
     text = "\n".join(signal.quote for signal in signals)[:SEARCH_CHARACTERS]
-    found = app.search.find(text, MAX_LISTED)
+    related = app.search.find(text, MAX_LISTED)
     captured = ask_agent(
         said,
         signals,
         origin,
-        [hit.memory for hit in found.hits[:MAX_LISTED]],
+        [hit.memory for hit in related.hits[:MAX_LISTED]],
         model,
         ProjectReader(app.config.checkout, app.config.store),
-        total=found.searched,
+        total=related.searched,
         tokens=run_tokens,
         seconds=TURN_SECONDS,
     )
@@ -346,9 +332,9 @@ def _merge(
     origin: Origin,
     done: Sequence[Done],
 ) -> Choice:
-    """The model's drafts; a request that it passed over is taken in the person's own words.
+    """The model's drafts, and the requests it missed in the person's own words.
 
-    So is a rule, if the run broke off or a draft cannot be saved.
+    Rules are added the same way if the run broke off or a draft cannot be saved.
     """
     problems = {id(catch): _problem(app, catch) for catch in captured.catches}
     taken = [catch for catch in captured.catches if not problems[id(catch)]]
@@ -364,7 +350,6 @@ def _merge(
 
 
 def _problem(app: App, catch: Catch) -> str:
-    """Why the writer would not take a draft; empty if it would."""
     if catch.draft is None:
         return ""
     if find_secrets(catch.draft.body):
@@ -386,13 +371,11 @@ def _own_words(
 
 
 def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
-    """With why no model has seen them; what was asked for is saved all the same."""
     why = f"{reason}; " if reason else ""
     return [replace(item, hold=f"{why}{item.hold}") if item.hold else item for item in catches]
 
 
 def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...]:
-    """Every draft says in its header where it comes from; none repeats a secret."""
     return tuple(
         replace(item, draft=sign_draft(item.draft, item.origin))
         if item.draft and not item.refuse
@@ -402,10 +385,10 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
-    """True for a model's draft of what was saved at once, unless it is the better text of it."""
-    said = short_quote(catch.origin.quote)
+    """True for a draft of a request saved before, unless it improves that memory."""
+    quote = short_quote(catch.origin.quote)
     for item in done:
-        same = item.quote and said and (item.quote in said or said in item.quote)
+        same = item.quote and quote and (item.quote in quote or quote in item.quote)
         if item.message == catch.origin.message and same:
             return not (catch.draft and item.name and catch.draft.name == item.name)
     return False
@@ -417,7 +400,6 @@ def _log(app: App, text: str) -> None:
 
 
 def _tomorrow(now: float) -> float:
-    """The next midnight of the user's day: from then on there is budget again."""
     try:
         today = datetime.datetime.fromtimestamp(now).astimezone()
         night = (today + datetime.timedelta(days=1)).replace(hour=0, minute=0, second=1)

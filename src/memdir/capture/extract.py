@@ -1,4 +1,4 @@
-"""Extract: what past sessions teach is saved, held, proposed for a page, or left out."""
+"""Extract: drafts from past sessions are saved, held, proposed for a page, or left out."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.text import similar
 
 VERB = "extract"
-# What became of a thing; what is left was not done, and is found again by the next run.
+# Outcomes of an item; the next run finds LEFT items again.
 SAVE, HOLD, PROPOSE, LEAVE_OUT, LEFT = "saved", "held", "proposed", "skipped", "left"
 LATER = "a later session"
 LEFT_OUT = "a secret was left out of it"
@@ -59,8 +59,6 @@ LEFT_OUT = "a secret was left out of it"
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that was found; `name` is its path, or its id in the review."""
-
     routed: Routed
     session: Session
     store: str = ""
@@ -72,10 +70,8 @@ class Item:
 
 @dataclass
 class Extraction:
-    """What came of it. `waiting` are sessions that a model has still to see, each with why."""
-
     batch: str
-    sessions: Sequence[Session] = ()  # that were read, the newest first
+    sessions: Sequence[Session] = ()  # read, newest first
     items: list[Item] = field(default_factory=list)
     changes: list[tuple[str, Change]] = field(default_factory=list)  # with their stores
     done: list[Done] = field(default_factory=list)
@@ -91,7 +87,6 @@ class Extraction:
 def extract(
     app: App, chosen: Chosen, progress: Callable[[int, int], None] | None = None
 ) -> Extraction:
-    """find → read → notice → route → save · hold · propose"""
     options = app.config.options
     if chosen.model and not (options.capture_model or options.model):
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
@@ -131,9 +126,9 @@ def _take(
     forgotten: dict[str, list[str]],
     made: Extraction,
 ) -> list[Item]:
-    """One session, the last words first; one that cannot be read is told and hides no other.
+    """Reads one session, last messages first; an unreadable one is reported and skipped.
 
-    `forgotten` is, by store, what later words wanted forgotten.
+    `forgotten`: by store, what later messages asked to forget.
     """
     session = past.session
     try:
@@ -159,8 +154,8 @@ def _take(
         wishes += [catch.forget] if catch.forget and not catch.hold else []
         routed = _route(catch, _kind(catch, signals), new, place, wishes, chosen.yes)
         if routed.to != SKIP and (draft := routed.catch.draft):
-            said, origin = f"{draft.description}\n{draft.body}", catch.origin
-            place.known.add(Text(LATER, said, origin.session, origin.message))
+            text, origin = f"{draft.description}\n{draft.body}", catch.origin
+            place.known.add(Text(LATER, text, origin.session, origin.message))
         items.append(Item(routed, session, place.app.store.root, place.root))
     return items
 
@@ -168,11 +163,10 @@ def _take(
 def _catches(
     app: App, session: Session, new: NewMessages, model: bool, made: Extraction
 ) -> Sequence[Catch]:
-    """A model's, as long as there is budget, and each session once; else requests alone."""
     progress = Progress(session.id)
     if not model:
         return choose_drafts(app, new, progress, session.client, "").catches
-    # What a model made of a session is kept: asked again, it costs nothing and says the same.
+    # Drafts of a session are cached: a second run costs nothing and gives the same result.
     folder, name = os.path.join(state_folder(app.config), "extracts"), store_key(session.id)
     try:
         value = state.read_json(folder, name, dict) or {}
@@ -180,7 +174,7 @@ def _catches(
             return tuple(restore_value(Catch, item) for item in value["catches"])
     except (OSError, *state.DAMAGE):
         pass  # the model is asked again
-    # A model that failed once, or may cost no more, is not asked about the next session either.
+    # After a failure or a spent budget, the model is not asked about further sessions.
     waits = next(iter(made.waiting.values()), "")
     choice = choose_drafts(app, new, progress, session.client, None, waits)
     made.tokens += choice.tokens
@@ -195,7 +189,7 @@ def _catches(
 
 
 def _without_secrets(catch: Catch) -> Catch:
-    """A person sees first what was left out of what would be saved at once."""
+    """A draft that lost a secret is held for review instead of saved."""
     if catch.draft is None:
         return replace(catch, forget=mask_secrets(catch.forget))
     draft = without_secrets(catch.draft)
@@ -204,7 +198,6 @@ def _without_secrets(catch: Catch) -> Catch:
 
 
 def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
-    """The kind of request that this comes from: of several, the one most like it."""
     body = similar.words(catch.draft.body if catch.draft else catch.forget)
     near = [signal for signal in signals if signal.said.id == catch.origin.message]
     best = max(near, key=lambda signal: len(body & similar.words(signal.quote)), default=None)
@@ -224,7 +217,7 @@ def _route(
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
             return Routed(MEMORY, replace(catch, hold=hold), hold)
-    # Also if a model should have seen to it, and could not.
+    # `endswith`, because the reason why no model was asked may come first.
     noticed = routed.catch.hold.endswith((NOT_ASKED, STANDING))
     if yes and noticed and not reason_to_distrust(catch.origin):
         return replace(routed, catch=replace(routed.catch, hold=""))
@@ -243,11 +236,11 @@ def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequen
     if catch.draft and any(takes_back(wish, catch.draft) for wish in wishes):
         return FORGOTTEN_LATER
     message = catch.origin.message
-    said = max((item.time for item in new.said if item.id == message), default=0.0)
+    time = max((item.time for item in new.said if item.id == message), default=0.0)
     for when, known in place.undone:
-        if said <= when and known.where(catch):
+        if time <= when and known.where(catch):
             return f"it was saved before and undone ({safe.iso_day(when)})"
-    # Did the agent of the session write it down right after these words?
+    # The session's agent may have saved it right after these words.
     stores = {place.app.config.store, os.path.realpath(place.app.config.store)}
     heard = False
     for item in new.said:
@@ -260,7 +253,7 @@ def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequen
 
 
 def _settle(places: Sequence[Place], made: Extraction) -> None:
-    """Store by store; if one cannot be written, the others still are."""
+    """If one store cannot be written, the others still are."""
     settled = [item for item in made.items if not item.store]
     for place in places:
         own = [item for item in made.items if item.store == place.app.store.root]
@@ -274,7 +267,6 @@ def _settle(places: Sequence[Place], made: Extraction) -> None:
 
 
 def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
-    """The things of one project, values first, and what became of each."""
     to_save, settled, proposals = [], [], []
     for item in sorted(items, key=lambda item: rank_routed(item.routed)):
         routed, draft = item.routed, item.routed.catch.draft
@@ -294,7 +286,7 @@ def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list
 
 
 def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
-    """All of them in one change; what says nearly the same as another one waits for a person."""
+    """Save all in one change; near-duplicates wait for a person."""
     app = place.app
     kept: list[tuple[Draft, str]] = []
     with app.changing(VERB) as desk:
@@ -325,13 +317,12 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
 
 
 def _save_draft(draft: Draft, desk: Desk, place: Place, kept: list[tuple[Draft, str]]) -> Change:
-    """Unless it says nearly what another one of this run does: that one was said later."""
     for other, name in kept:
         if not draft.name and nearly_same(draft, other):
             return Change(SKIPPED, "", "", reason=f"{name}, said later, says nearly the same")
     try:
         change = write_draft(draft, desk.store, place.app.rules(), Wishes())
-    except BadInput as error:  # this one cannot be taken; the others can
+    except BadInput as error:  # does not stop the others
         return Change(SKIPPED, draft.name, "", reason=error.message)
     kept += [(draft, change.name)] if change.changed else []
     return change

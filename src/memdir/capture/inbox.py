@@ -1,8 +1,8 @@
-"""The inbox: drafts that wait for a person's yes, one file each, outside of every store.
+"""The inbox: drafts that wait for a person's approval, one file each, outside every store.
 
-`<id>.json` is a draft that waits. `settled.jsonl` has one line for each that was decided on, so
-that nothing is asked twice; for `KEPT_DAYS` they stay as `<id>.settled` and can be put back. What
-cannot be read is reported and stays.
+`<id>.json` is a waiting draft. `settled.jsonl` has one line per decision, so that nothing is asked
+twice; for `KEPT_DAYS` a settled draft stays as `<id>.settled` and can be restored. Unreadable files
+are reported and left alone.
 """
 
 from __future__ import annotations
@@ -28,22 +28,20 @@ from memdir.store.writer import App, state_folder
 ID_CHARACTERS = 12
 MAX_NAMED = 5  # ids in a message
 MAX_WAITING = 500
-MAX_WAITING_FOR_TOOLS = 250  # before one of a tool: a page cannot take a person's place
+MAX_WAITING_FOR_TOOLS = 250  # lower for drafts from tools, so that a web page cannot fill the inbox
 MAX_FILE_BYTES = 256 * 1024
 MAX_SETTLED_LINES = 2_000
-KEPT_DAYS = 30  # that a settled draft can be put back
-LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # it is held for the time of a few writes
+KEPT_DAYS = 30  # a settled draft can be restored
+LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # held for a few writes only
 SETTLED = "settled.jsonl"
 WAITING_ENDING, SETTLED_ENDING = ".json", ".settled"
-APPROVED, REJECTED = "approved", "rejected"  # how it was settled
-REVIEWED_KEY = "metadata.review"  # in the header of what was approved: the id it had here
-_REASON = "review "  # what the history says of an approval, before the id
+APPROVED, REJECTED = "approved", "rejected"
+REVIEWED_KEY = "metadata.review"  # header key of an approved memory: its draft id
+_REASON = "review "  # before the draft id in the history
 
 
 @dataclass(frozen=True)
 class Held:
-    """What capture came to, why it waits, and since when."""
-
     id: str
     catch: Catch
     reason: str
@@ -51,46 +49,42 @@ class Held:
 
 
 def draft_id(catch: Catch) -> str:
-    """The same draft from the same message has the same id, however often it is caught.
+    """The same draft from the same message always has the same id.
 
-    Not the session: a fork of one has the messages of the other.
+    The session does not count: a fork of it has the same messages.
     """
     origin = catch.origin
     draft = () if catch.draft is None else astuple(replace(catch.draft, extra=()))
-    told = repr((draft, catch.forget, origin.client, origin.message))
-    return hash_of(told.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
+    content = repr((draft, catch.forget, origin.client, origin.message))
+    return hash_of(content.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
 
 
 def complete_id(text: str, ids: Sequence[str]) -> str:
-    """The id that begins so, else the empty string; refuses the start of several."""
+    """Expands the start of an id; empty if unknown, refused if ambiguous."""
     wanted = text.strip().lower()
-    found = [id for id in ids if wanted and id.startswith(wanted)]
-    if len(found) < 2 or wanted in found:
-        return wanted if wanted in found else "".join(found)
-    few = ", ".join(found[:MAX_NAMED]) + (", …" if len(found) > MAX_NAMED else "")
+    matches = [id for id in ids if wanted and id.startswith(wanted)]
+    if len(matches) < 2 or wanted in matches:
+        return wanted if wanted in matches else "".join(matches)
+    few = ", ".join(matches[:MAX_NAMED]) + (", …" if len(matches) > MAX_NAMED else "")
     raise Missing(f"{text[:40]!r} is the start of several ids: {few}", next="give more of it")
 
 
 def approval_reason(id: str) -> str:
-    """Why a change was made that approves a draft, for the history."""
     return _REASON + id
 
 
 def approved_draft(reason: str) -> str:
-    """The inverse of `reason_of`: the draft that a change approved; empty for other reasons."""
     id = reason.removeprefix(_REASON)
     return id if id != reason and len(id) == ID_CHARACTERS and id.isalnum() else ""
 
 
 class Inbox:
-    """What waits for a review of one store."""
-
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._lock = Lock(os.path.join(folder, "lock"), NOTICE_SECONDS, LOCK_SECONDS)
 
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
-        """Keep it, durably, unless it waits already or was settled before; refuse when full."""
+        """Durable on return; ignores a draft that waits or was settled, refuses when full."""
         held = Held(draft_id(catch), replace(catch, hold=reason), reason, now)
         data = write_held(held)
         if len(data) > MAX_FILE_BYTES:
@@ -105,7 +99,6 @@ class Inbox:
         return held
 
     def look(self) -> tuple[list[Held], list[Finding]]:
-        """What waits, the oldest first, and what cannot be read."""
         held, findings = [], []
         for id in self._ids():
             try:
@@ -116,25 +109,23 @@ class Inbox:
         return sorted(held, key=lambda item: (item.time, item.id)), findings
 
     def count(self) -> int:
-        """How many wait, whether or not they can be read."""
         return len(self._ids())
 
     def read(self, id: str) -> Held:
-        """The draft of that id; the start of an id will do."""
         return self._read(self._find(id))
 
     def change(self, held: Held) -> None:
-        """Put another version in its place; it keeps its id, so the first one is not held anew."""
+        """The id stays, so the first version is not held again."""
         with self._locked():
             self._find(held.id)
             self._put(held.id + WAITING_ENDING, write_held(held))
 
     def settle(self, id: str, how: str = "", what: str = "", now: float = 0.0) -> None:
-        """Write down what became of it, then take it off the list."""
+        """Records the decision before the draft leaves the list."""
         with self._locked():
             name = self._find(id)
             settled = self._settled()
-            settled.pop(name, None)  # if it was put back since, it is the newest now
+            settled.pop(name, None)  # if it was restored since, it is the newest now
             settled[name] = {"id": name, "time": safe.iso_time(now), "how": how, "what": what}
             self._put_settled(settled)
             with state.explained(self.folder, "the draft cannot be read"):
@@ -146,11 +137,9 @@ class Inbox:
                     self._remove(old + SETTLED_ENDING)
 
     def settled(self) -> list[dict[str, str]]:
-        """Drafts already approved or rejected, newest first."""
         return [*reversed(self._settled().values())]
 
     def rejected(self, now: float) -> list[Held]:
-        """What was rejected and can still be put back, newest first; damaged ones are left out."""
         rejected = []
         for line in self.settled():
             if line.get("how") == REJECTED and _is_kept(line, now):
@@ -159,14 +148,12 @@ class Inbox:
         return rejected
 
     def was_settled(self, id: str) -> bool:
-        """True for a draft that was decided on before, and does not wait again."""
         return id in self._settled() and id not in self._ids()
 
     def reopen(self, id: str) -> Held:
-        """Let a settled draft wait again, as it did."""
         with self._locked():
             held = self._read(id, SETTLED_ENDING)
-            self._check_room(PERSON)  # who lets it wait again
+            self._check_room(PERSON)  # a person restores it
             self._put(id + WAITING_ENDING, write_held(held))
             settled = self._settled()
             settled.pop(id, None)
@@ -175,7 +162,7 @@ class Inbox:
         return held
 
     def _locked(self) -> AbstractContextManager[int]:
-        # It is held for the time of a few writes: nobody waits long enough to be told of it.
+        # Held for a few writes only, so nobody needs a notice.
         return self._lock.held("memdir review", lambda _: None)
 
     def _ids(self, ending: str = WAITING_ENDING) -> list[str]:
@@ -213,7 +200,6 @@ class Inbox:
             raise BadInput(f"{path}: this draft is damaged", path=path, next=hint) from None
 
     def _settled(self) -> dict[str, dict[str, str]]:
-        """What was settled, by id; damaged lines are skipped."""
         with state.explained(os.path.join(self.folder, SETTLED), "cannot be read"):
             lines, _ = state.read_lines(self.folder, SETTLED)
         pairs, _ = state.parse_lines(lines, lambda value: (restore_value(str, value["id"]), value))
@@ -232,12 +218,11 @@ class Inbox:
             Disk(self.folder).drop(name)
 
     def list(self) -> list[Held]:
-        """What waits and can be read, the oldest first."""
-        return self.look()[0]  # last in the class: above, `list` is the type
+        return self.look()[0]  # last in the class, because it hides the type `list`
 
 
 def write_held(held: Held) -> bytes:
-    """A draft that waits as JSON: ASCII, so that no character of it can do harm."""
+    """ASCII only, so that no character can do harm."""
     parts = asdict(held.catch)
     parts["draft"] = parts["draft"] and {**parts["draft"], "day": str(parts["draft"]["day"] or "")}
     value = {"id": held.id, "time": held.time, "reason": held.reason}
@@ -246,7 +231,7 @@ def write_held(held: Held) -> bytes:
 
 
 def read_held(data: bytes, id: str) -> Held:
-    """The inverse of `write`; raises one of `state.DAMAGE` for anything else."""
+    """Inverse of `write_held`; raises one of `state.DAMAGE` for anything else."""
     value = json.loads(data)
     parts = {key: value[key] for key in ("origin", "forget", "draft")}
     catch = cast(Catch, restore_value(Catch, {**parts, "hold": value["reason"]}))
@@ -256,11 +241,9 @@ def read_held(data: bytes, id: str) -> Held:
 
 
 def _is_kept(line: dict[str, str], now: float) -> bool:
-    """True if it was settled not so long ago, or nobody knows when."""
     time = safe.parse_time(str(line.get("time", "")))
     return time is None or now - time <= KEPT_DAYS * safe.DAY
 
 
 def open_inbox(app: App) -> Inbox:
-    """What waits for a person's yes before it may enter this store."""
     return Inbox(os.path.join(state_folder(app.config), "held"))

@@ -1,4 +1,4 @@
-"""A conversation that an agent hands over itself, as a transcript or as messages."""
+"""Capture of a conversation that an agent hands over, as a transcript or as messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GivenMessage = Mapping[str, object]
 PERSON, AGENT, TOOL = "user", "assistant", "tool"
 SILENT_ROLES = ("system", "developer")
 ID_CHARACTERS = 24
-TOOL_ROOT = "/memories"  # where the Anthropic memory tool has the store
+TOOL_ROOT = "/memories"  # path of the store in the Anthropic memory tool
 _NEXT = 'give messages such as {"role": "user", "content": "…"}'
 
 
@@ -31,7 +31,6 @@ def hand_over(
     client: str = "",
     model: str | None = "",
 ) -> Outcome:
-    """Capture a transcript or messages; handed over again, only what is new counts."""
     app = replace(app, actor=ACTOR)
     if isinstance(conversation, str):
         path = os.path.abspath(conversation)
@@ -41,10 +40,10 @@ def hand_over(
         return capture(app, request, open_reader(app, request.client, path))
     lines = [json.dumps(record) for record in _records(conversation, app.store.root)]
     name = session or f"{HANDED_OVER}-{_hash(lines[0] if lines else '')}"
-    # A silent record: other messages have another size, by which capture sees what is new.
+    # Capture notices news by the size; this silent record makes it differ for other messages.
     padding = "·" * (int(_hash(*lines)[:3], 16) + 1)
     lines.append(json.dumps({"type": "summary", "summary": padding}))
-    # The file is for this run alone: the cursor goes by the ids of what was said.
+    # The file can be temporary: the cursor is a message id.
     with tempfile.TemporaryDirectory(prefix="memdir-") as folder:
         path = os.path.join(folder, "conversation.jsonl")
         with open(path, "x", encoding="ascii") as file:
@@ -58,7 +57,6 @@ def _hash(*texts: str) -> str:
 
 
 def _records(messages: Sequence[GivenMessage], store: str) -> Iterator[dict[str, object]]:
-    """Each message as a record of the client whose transcripts have the same form."""
     seen: dict[str, int] = {}
     if not isinstance(messages, Iterable):
         raise BadInput("a conversation is a list of messages, or a path", next=_NEXT)
@@ -89,7 +87,6 @@ def _records(messages: Sequence[GivenMessage], store: str) -> Iterator[dict[str,
 
 
 def _block(block: object, store: str) -> object:
-    """A block as JSON, also one of the SDK; what the memory tool wrote is in the store."""
     dump = getattr(block, "model_dump", None)
     plain = dump(mode="json") if callable(dump) else block
     given = plain.get("input") if isinstance(plain, dict) else None

@@ -1,9 +1,9 @@
-"""Whose words a draft rests on: a person's, the agent's own, or what a tool gave back.
+"""Whose words a draft rests on: a person's, the agent's, or a tool's output.
 
-Sentence by sentence: who has most of its rarer words in one message. A person wins ties. One
-sentence that only a tool's text bears out makes all of the draft the tool's: whoever plants an
-instruction in a web page hides it among words that a person did say. One that turns a person's
-words around, or that nobody said where tools were heard, too, makes it nobody's.
+Each sentence belongs to the speaker with most of its rarer words in one message; a person wins
+ties. One sentence that only a tool's text supports makes the whole draft the tool's, because an
+instruction planted in a web page hides among words that a person did say. A sentence that reverses
+a person's words, or that nobody said although tools spoke, too, leaves the draft without a speaker.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from memdir.hot.safe import inert_line
 from memdir.hot.words import Words
 from memdir.text import markdown, secrets
 
-MAX_NAME_BYTES = 80  # of a session, a message, a tool, as somebody else calls them
-PIECE_CHARACTERS = 400  # compared at once: a long output has every word somewhere
-PERSON_PIECE_CHARACTERS = 4_000  # what a person writes belongs together
-MAX_HEARD_CHARACTERS = 400_000  # of the agent and of tools; the newest count, older is nobody's
+MAX_NAME_BYTES = 80  # of a session, message or tool, named by a client
+PIECE_CHARACTERS = 400  # compared at once; a long output has every word somewhere
+PERSON_PIECE_CHARACTERS = 4_000  # a person's message belongs together
+MAX_HEARD_CHARACTERS = 400_000  # of the agent and tools; older text is ignored
 STRETCH_CHARACTERS = 4_000  # of a draft
-SAID_SHARE = 0.5  # of a sentence's words that makes it somebody's
-UNSAID_SHARE = 0.25  # below it a person did not say it, whoever else did not either
-PERSON_SHARE = 1 / 3  # of a draft that a person said; the rest is how the agent puts it
-MIN_WORDS = 3  # shorter sentences are anybody's
+SAID_SHARE = 0.5  # of a sentence's words, to be its speaker
+UNSAID_SHARE = 0.25  # below it, a person did not say it
+PERSON_SHARE = 1 / 3  # of a draft said by a person; the rest is the agent's wording
+MIN_WORDS = 3  # shorter sentences could be anybody's
 NOBODY = ""
 _HOST = re.compile(r"(?i)\bhttps?://([\w.-]{3,100})")
-# Without https:// it is a host by its end, or by the path behind it; app.py is none.
+# Without https://, a host is known by its ending or by a path after it; app.py is not a host.
 _BARE_HOST = re.compile(
     r"(?i)(?<![\w./@-])((?:[a-z0-9][a-z0-9-]{0,40}\.){1,5}"
     r"(?:(?:com|org|net|io|dev|ai|app|co|info|biz|xyz|test|example|local|internal|cloud|site|online"
@@ -45,28 +45,26 @@ _COMMAND = re.compile(r"`([^`\n]{3,200})`")
 
 
 class _Piece(NamedTuple):
-    """A stretch of what somebody said, and the words that it shares with the draft."""
-
     said: Message
     text: str
     words: frozenset[str]
 
 
-_Speaker = tuple[str, float, _Piece | None]  # who said a sentence, its weight, the best place
+_Speaker = tuple[str, float, _Piece | None]  # speaker of a sentence, weight, best piece
 
 
 def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
-    """The origin with who said what the text says, where, and the words, cut short.
+    """Who said what the text says, in which message, with a short quote.
 
-    `name` is what a new memory is to be called; it may say what its text does not.
+    `name` is the name of a new memory; it may say more than the text.
     """
     words = Words()
     parts = _parts(text, words)
     plain = name.replace("-", " ").replace("_", " ")
     more = frozenset(words.count(plain)[0]).difference(words.count(text)[0])
-    parts += [more] if len(more) >= MIN_WORDS else []  # a word or two are how somebody puts it
+    parts += [more] if len(more) >= MIN_WORDS else []  # one or two words are only wording
     pieces = list(_pieces(said, words, frozenset().union(*parts)))
-    # How much a word tells: one that stands in many places tells little.
+    # Rare words count more than frequent ones.
     heard = Counter(word for it in pieces if it.said.who != PERSON for word in it.words)
     weights = {word: 1 / (1 + math.log(count)) for word, count in heard.items()}
     tools = any(item.who == TOOL for item in said)
@@ -79,7 +77,7 @@ def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = 
     who, piece = _decide(speakers)
     if piece is None:
         return replace(origin, who=who, message="", tool="", quote="")
-    # From the line on that says most of it.
+    # Quote from the line with most of the words.
     lines = piece.text.split("\n")
     shared = [len(piece.words.intersection(words.count(line)[0])) for line in lines]
     words_said = short_quote("\n".join(lines[shared.index(max(shared)) :]))
@@ -88,7 +86,7 @@ def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = 
 
 
 def reason_to_distrust(origin: Origin) -> str:
-    """Why a person must agree before this is saved; empty if a person said it."""
+    """Why a person must agree before it is saved; empty if a person said it."""
     if origin.who == PERSON:
         return ""
     if origin.who == TOOL:
@@ -100,36 +98,33 @@ def reason_to_distrust(origin: Origin) -> str:
 
 
 def sign_draft(draft: Draft, origin: Origin) -> Draft:
-    """The draft with where it comes from in its header: every memory tells who said it."""
     said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
-    told = {
+    metadata = {
         "metadata.client": origin.client,
         "metadata.session": origin.session,
         "metadata.message": origin.message,
         "metadata.said_by": said_by,
     }
-    lines = {key: inert_line(value, MAX_NAME_BYTES) for key, value in told.items() if value}
-    kept = [(key, value) for key, value in draft.extra if key not in told]
-    # An id that looks like a key to something would have the whole draft refused.
+    lines = {key: inert_line(value, MAX_NAME_BYTES) for key, value in metadata.items() if value}
+    kept = [(key, value) for key, value in draft.extra if key not in metadata]
+    # An id that looks like a secret would get the whole draft refused.
     safe = [(key, value) for key, value in lines.items() if not secrets.find_secrets(value)]
     return replace(draft, source=SOURCE, extra=(*kept, *safe))
 
 
 def describe_origin(values: Mapping[str, str]) -> str:
-    """Where a header says that a memory comes from, in words; empty if it does not say."""
-    said = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
-    if not said["said_by"]:
+    labels = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
+    if not labels["said_by"]:
         elsewhere = inert_line(values.get("metadata.imported_from", ""), MAX_QUOTE_BYTES)
         return f"imported from {elsewhere}" if elsewhere else ""
-    place = ", session ".join(filter(None, (said["client"], said["session"])))
-    return f"captured: said by {said['said_by']}" + (f" ({place})" if place else "")
+    place = ", session ".join(filter(None, (labels["client"], labels["session"])))
+    return f"captured: said by {labels['said_by']}" + (f" ({place})" if place else "")
 
 
 def _parts(text: str, words: Words) -> list[frozenset[str]]:
-    """The words of each sentence; one that says too little belongs to the next."""
     parts: list[frozenset[str]] = []
     held: frozenset[str] = frozenset()
-    # In stretches: of a long text at once, the end would not be looked at.
+    # In stretches, because the end of a long text would be ignored.
     for start in range(0, len(text), STRETCH_CHARACTERS):
         for sentence, _ in markdown.sentences(text[start : start + STRETCH_CHARACTERS]):
             held |= frozenset(words.count(sentence)[0])
@@ -142,7 +137,6 @@ def _parts(text: str, words: Words) -> list[frozenset[str]]:
 
 
 def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> Iterator[_Piece]:
-    """What was said of this, in overlapping pieces, the newest first; of machines not too much."""
     left = MAX_HEARD_CHARACTERS
     for item in reversed(said):
         person = item.who == PERSON
@@ -152,7 +146,7 @@ def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> It
         start = 0
         while start < len(text):
             end, half = start + size, start + size // 2
-            if end < len(text):  # at a blank, if there is one
+            if end < len(text):  # cut at a space if possible
                 end = max(text.rfind(" ", half, end), text.rfind("\n", half, end))
                 end = end if end > start else start + size
             part = text[start:end]
@@ -164,7 +158,6 @@ def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> It
 def _speaker(
     terms: frozenset[str], pieces: Sequence[_Piece], weights: dict[str, float], tools: bool
 ) -> _Speaker:
-    """Who said a sentence, how much it weighs, and the best place; `tools`: they spoke, too."""
 
     def weight(some: frozenset[str]) -> float:
         return sum(weights.get(word, 1.0) for word in some)
@@ -182,7 +175,7 @@ def _speaker(
         return PERSON, whole, place
     if share >= SAID_SHARE:
         return who, whole, other_place
-    # In nobody's words: what the agent makes of it, or what a tool said in other words.
+    # Nobody's words: the agent's conclusion, or a tool's text reworded.
     agents, place = best[AGENT]
     if tools and mine < UNSAID_SHARE and agents < SAID_SHARE:
         return NOBODY, whole, None
@@ -190,7 +183,7 @@ def _speaker(
 
 
 def _foreign(text: str, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
-    """Where a tool named an address or a command of the text that nobody else named."""
+    """The piece where a tool named an address or command that nobody else named."""
     hosts = {*_HOST.findall(text), *_BARE_HOST.findall(text), *_NUMBERS.findall(text)}
     commands = {command for command in _COMMAND.findall(text) if len(command.split()) > 1}
     for wanted, trusted in ((hosts, (PERSON,)), (commands, (PERSON, AGENT))):
@@ -201,7 +194,7 @@ def _foreign(text: str, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 
 def _decide(speakers: Sequence[_Speaker]) -> tuple[str, _Piece | None]:
-    """A tool's sentence makes it the tool's; else a person's, if they said enough of it."""
+    """One sentence of a tool makes all of it the tool's; else a person must have said enough."""
     for who, _, piece in speakers:
         if who == TOOL:
             return who, piece

@@ -1,4 +1,4 @@
-"""What CLAUDE.md and the pages for people should say, as patches for git; no page is written."""
+"""Proposed additions to CLAUDE.md and the knowledge pages, as git patches; writes no page."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class Page:
-    """A page as it stands: `path` below the root, no `data` if there is none yet.
+    """`path` is relative to the root; `data` is None if there is no page yet.
 
-    `title` is that of a page of sections, empty for CLAUDE.md, which has lines; `problem` is why no
-    patch can be made for it.
+    `title`: of a page with sections, empty for CLAUDE.md. `problem`: why it cannot be patched.
     """
 
     path: str
@@ -45,20 +44,17 @@ class Page:
 
 @dataclass(frozen=True)
 class Patch:
-    """A proposed change of one page of one project."""
-
     root: str
     path: str
     text: str
 
     @property
     def file(self) -> str:
-        """What it is called as a file."""
         return f"{os.path.basename(self.root)}-{self.path.replace('/', '-')}.patch"
 
 
 def read_page(root: str, path: str, title: str = "") -> Page:
-    """The page; through links that stay in the project, because git patches no link."""
+    """Follows links inside the project, because git does not patch a link."""
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
     named = real[len(top) + 1 :]
@@ -79,7 +75,6 @@ def read_page(root: str, path: str, title: str = "") -> Page:
 
 
 def read_knowledge(root: str) -> list[Page]:
-    """The pages for people that can be read, by name."""
     try:
         names = sorted(os.listdir(os.path.join(root, KNOWLEDGE_FOLDER)))
     except OSError:
@@ -90,13 +85,11 @@ def read_knowledge(root: str) -> list[Page]:
 
 
 def knowledge_page(root: str, draft: Draft) -> Page:
-    """The page for people that a draft is meant for."""
     long = len(draft.body) > MAX_ENTRY_CHARACTERS
     return read_page(root, NOTES, "# Notes") if long else read_page(root, DECISIONS, "# Decisions")
 
 
 def page_says(page: Page, draft: Draft, rules: Rules) -> bool:
-    """True if the page has this very line or heading already."""
     wanted = _entry(draft, rules)[0] if page.title else f"- {_line(draft, rules)}"
     return wanted in map(str.rstrip, _text(page.data or b"").splitlines())
 
@@ -104,7 +97,7 @@ def page_says(page: Page, draft: Draft, rules: Rules) -> bool:
 def propose_patches(
     root: str, rules: Rules, proposals: Iterable[tuple[Page, Draft]]
 ) -> list[Patch]:
-    """One patch for each page, so that they can be applied in any order."""
+    """One patch per page, so that they apply in any order."""
     pages: dict[Page, bytes | None] = {}
     for page, draft in proposals:
         now = replace(page, data=pages.get(page, page.data))
@@ -119,7 +112,6 @@ def propose_patches(
 
 
 def standing_line(draft: Draft) -> str:
-    """What CLAUDE.md is asked to say: one line, without the words that asked for it."""
     text = re.sub(
         r"(?i)^(?:please )?(?:add|put|write|note)(?: this| it)? (?:down )?(?:to|in|into) "
         r"(?:the |our )?(?:claude\.md|agents\.md|project instructions)(?: that\b|[:,])?\s*",
@@ -135,19 +127,17 @@ def _line(draft: Draft, rules: Rules) -> str:
 
 
 def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
-    """The heading with its day, and the text with its reasons."""
     whole, _ = complete(draft, rules)
     day = safe.iso_day(rules.now) if draft.day is None else draft.day.isoformat()
     title = inert_line(first_sentence(draft.description or draft.body)).rstrip(".")
     body = inert(whole.body)
     rest = body.removeprefix(title)
-    # The heading has said it: below it stands what it does not say.
+    # The text does not repeat its heading.
     body = rest.lstrip(".").lstrip() if rest != body and rest[:1] in ("", ".", "\n") else body
     return f"## {day}: {title}", body
 
 
 def add_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
-    """CLAUDE.md with these as items of our section, at its end or in a new one at the end."""
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     rows = text.split(end)
@@ -164,19 +154,17 @@ def add_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
 
 
 def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
-    """A page with one more section at its end; a new one begins with its title."""
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     start = text.rstrip("\r\n") or title
     section = end.join([heading, "", *body.splitlines(), ""])
-    # What stands there keeps its bytes, so that the patch only adds.
+    # Existing bytes stay, so that the patch only adds.
     blank = text[len(start) :] if text.strip("\r\n") else end
     blank = blank if blank.count("\n") > 1 else end * 2
     return _bytes(start + blank + section if start else section)
 
 
 def make_patch(path: str, old: bytes | None, new: bytes) -> str:
-    """A patch that `git apply` takes; empty if nothing changes."""
     if old == new:
         return ""
     before, after = ([*io.StringIO(_text(data), newline="\n")] for data in (old or b"", new))
@@ -188,12 +176,10 @@ def make_patch(path: str, old: bytes | None, new: bytes) -> str:
 
 
 def fits_patch(path: str) -> bool:
-    """True for a path that a patch can name as it is."""
     return _PLAIN.fullmatch(path) is not None and ".." not in path.split("/")
 
 
 def write_patches(folder: str, patches: Mapping[str, str]) -> list[str]:
-    """Each as a file of that name in the folder, which is made if it is not there."""
     paths = []
     for name, text in patches.items():
         path = os.path.join(folder, _ODD.sub("-", name))

@@ -1,4 +1,4 @@
-"""The plan of one capture: each thing saved, held, refused or retired; survives a kill."""
+"""The plan of one capture: each item is saved, held, refused or retired; survives a kill."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from memdir.store.writer import App
 
 CLIENT = "claude-code"
 ACTOR = "capture"
-MARK = "metadata.capture"  # in the header: the thing that became this memory
+MARK = "metadata.capture"  # header key: the item that became this memory
 ID_CHARACTERS = 12
 MAX_NAMED = 5  # memories in the line for the user
-MAX_CANDIDATES = 3  # memories that a person may have meant
-CLEAR_LEAD = 1.5  # times the score of the next memory: then it is clear which one is meant
+MAX_CANDIDATES = 3  # memories the person may have meant
+CLEAR_LEAD = 1.5  # times the score of the second: then the first is meant
 LATER = "it was to be forgotten later on"
 BEFORE = "what it takes back was not saved yet"
 SETTLED = "a review has settled it already"
@@ -44,10 +44,9 @@ SETTLED = "a review has settled it already"
 
 @dataclass(frozen=True)
 class Request:
-    """A conversation to capture.
+    """`last`: a reply that may not be in the file yet; `turns`: ended since the last request.
 
-    `last` is a reply that may not be in the file yet; `turns` have ended since the last request;
-    `ends`: it is read now, however few turns that were.
+    `ends`: read it now, however few turns there were.
     """
 
     transcript: str
@@ -56,7 +55,7 @@ class Request:
     last: str = ""
     turns: int = 1
     ends: bool = True
-    model: str | None = None  # None: the one of the settings; empty: none
+    model: str | None = None  # None: the configured one; empty: none
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,6 @@ class Outcome:
 
 
 def report_line(decided: Sequence[Entry]) -> str:
-    """One line for the user; empty if nothing happened."""
     parts = []
     for verb, retired in (("saved", False), (RETIRED, True)):
         done = [entry for entry in decided if entry.what == SAVED]
@@ -111,20 +109,20 @@ def make_plan(
     left: bool,
     reason: str,
 ) -> Plan:
-    """Everything decided but the saving; the same things have the same ids each time.
+    """Decide everything, save nothing; the same things have the same ids each time.
 
-    `waiting` are the things of this conversation that wait; `left`: a model must still see it.
+    `waiting`: things of this session that wait; `left`: a model must still see it.
     """
     run = _hash(known.session, known.cursor.id, said[0].id if said else "")
     caught = {_id(known.session, catch): catch for catch in catches}
     if left:
-        # What is done at once has ids of its own: the waiting thing keeps its.
+        # Requests saved at once get their own ids; the waiting item keeps its id.
         ids, waits, dropped = [*caught], waiting[:1] or [f"{run}-waits"], waiting[1:]
     else:
         ids = [*waiting, *[*caught][len(waiting) :]]
         waits, dropped = [], waiting[len(caught) :]
     items = [_item(app, id, catch) for id, catch in zip(ids, caught.values(), strict=False)]
-    # The last word counts: of a draft and a later request to forget it, nothing is left.
+    # A draft and a later request to forget it cancel out.
     later = _taken_back_later([*caught.values()], said)
     for index, item in enumerate(items):
         if index in later and not item.refuse:
@@ -135,7 +133,6 @@ def make_plan(
 
 
 def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
-    """The drafts that a later request takes back, and which one, by their places in the list."""
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
     when = order_said(catches, said) if wishes else []
     return {
@@ -148,7 +145,7 @@ def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict
 
 
 def _id(session: str, catch: Catch) -> str:
-    """By what was said and where: a fork of a session, or one read again, has the same messages."""
+    """The session does not count: a fork of it has the same messages."""
     origin, draft = catch.origin, catch.draft
     texts = (draft.type, draft.name, draft.body) if draft else ("", "", catch.forget)
     return _hash(origin.client, origin.message or session, *texts)
@@ -159,12 +156,12 @@ def _hash(*texts: str) -> str:
 
 
 def _item(app: App, id: str, catch: Catch) -> Item:
-    """What is to be retired is looked up now: after a kill it might be gone already."""
+    """The memory to retire is looked up now: after a kill it might be gone."""
     draft = catch.draft
     if catch.refuse or catch.hold:
         return Item(id, catch, refuse=catch.refuse)
     if draft:
-        # A secret is refused whatever the settings allow: no plan may hold one.
+        # A plan never holds a secret, whatever the settings allow.
         refuse = drafts.refusal(draft, app.rules(), Wishes(anyway=True))
         bare = Catch(replace(catch.origin, quote=""), Draft("", draft.type))
         return Item(id, bare, refuse=refuse) if refuse else Item(id, catch)
@@ -183,8 +180,8 @@ def _item(app: App, id: str, catch: Catch) -> Item:
 def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:
     """announce → receive → settle each → cursor → finish
 
-    A killed run is repeated: what it saved carries the id of the thing in its header, so nothing
-    is saved twice; what it retired is gone; what it held is there.
+    A killed run is repeated: a saved memory has the item's id in its header, so nothing is saved
+    twice; a retired memory is gone, and a held draft is in the inbox.
     """
     things = {item.id: item.catch for item in plan.items}
     if app.dry_run:
@@ -210,7 +207,7 @@ def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> 
     journal.add(dropped)
     if again and app.store.exists():
         rebuild_index(app)  # the killed run may have saved a memory without its pointer
-    # What was done at once knows the memory it became, so that a model may improve that one.
+    # Keep the names of memories saved at once, so that a model may improve them.
     names = {things[it.id].origin.message: it.name for it in decided if it.what == SAVED}
     done = [replace(it, name=it.name or names.get(it.message, "")) for it in plan.progress.done]
     captures.keep(replace(plan.progress, done=tuple(done)))
@@ -228,11 +225,11 @@ def _settle(app: App, item: Item, again: bool) -> Entry:
             return _hold(app, catch, entry)
         if catch.draft is not None:
             return _save(app, item, catch.draft, entry, again)
-        # A path that is gone by now is what was wanted, whoever removed it.
+        # A missing path is fine: it was to be removed.
         if app.store.exists(item.target):
             retire(app, [item.target], reason="asked for in a conversation")
         return replace(entry, what=SAVED, name=stem(item.target), reason=RETIRED)
-    except (BadInput, Conflict, Missing) as error:  # this one cannot be taken; the others can
+    except (BadInput, Conflict, Missing) as error:  # does not stop the others
         return replace(entry, reason=error.message)
 
 

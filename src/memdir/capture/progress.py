@@ -1,8 +1,8 @@
-"""What capture keeps of a store: its journal, how far it read, what it is about to do.
+"""State of capture for one store: the journal, the read positions and the plan.
 
-`captures/journal` has a JSON line for each thing received and each decision. `captures/sessions/`
-has a small file per conversation. `captures/plan` is there from before the first memory of a run
-is saved until the last one is. All of it durable.
+`captures/journal` has a JSON line for each item received and each decision. `captures/sessions/`
+has a small file per session. `captures/plan` exists from before the first memory of a run is saved
+until after the last. All writes are durable.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ DECISIONS = (SAVED, REFUSED, HELD)
 MAX_JOURNAL_BYTES = 512 * 1024
 MAX_COUNT = 10**12  # a larger number is damage
 MAX_TIME_SECONDS = 1e12  # a larger number is damage
-KEPT_DECISIONS = 500  # that keep their lines when the journal is shortened
-KEPT_DAYS = 60  # that the file of an idle conversation is kept
+KEPT_DECISIONS = 500  # kept as lines when the journal is shortened
+KEPT_DAYS = 60  # for the file of an idle session
 DAY_SECONDS = 86_400
 NOTICE_SECONDS, LOCK_SECONDS = 5.0, 30.0
-# Until a model that failed is asked again; the last one holds from then on.
+# Pauses after each failure of a model; the last one repeats.
 PAUSE_SECONDS = (60, 300, 900, 3600, 6 * 3600, 24 * 3600)
-MAX_PAUSE_SECONDS = 2 * 24 * 3600  # a longer one was set by a clock that was ahead
+MAX_PAUSE_SECONDS = 2 * 24 * 3600  # a longer pause comes from a wrong clock
 MAX_FAILURES = 7  # after which a conversation is captured without the model
 FOLDER, SESSIONS, PLAN, DAMAGED = "captures", "sessions", "plan", "plan.damaged"
 
@@ -58,8 +58,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """The counts, and the things that still wait; `problems` are lines that contradict others."""
-
     received: int
     saved: int
     refused: int
@@ -69,14 +67,13 @@ class Account:
 
     @property
     def balances(self) -> bool:
-        """True if nothing was lost and nothing counted twice."""
         decided = self.saved + self.refused + self.held
         return self.received == decided + len(self.waiting) and not self.problems
 
 
 @dataclass(frozen=True)
 class Done:
-    """A request that was met at once, while the rest of the conversation waits for a model."""
+    """A request carried out at once while the rest of the session waits for a model."""
 
     message: str
     quote: str
@@ -85,11 +82,11 @@ class Done:
 
 @dataclass(frozen=True)
 class Progress:
-    """One conversation of one store.
+    """The state of one session in one store.
 
-    `size` is that of the transcript when it was last read, -1 before; `turns` ended since. After
-    `failures` of a model (the last one was `why`) nothing is tried before `after`, as long as
-    model and limits are those of `asked`.
+    `size`: of the transcript when it was last read, -1 before; `turns`: ended since. After
+    `failures` of a model (the last reason is `why`) nothing is tried before `after`, unless the
+    model or its limits differ from `asked`.
     """
 
     session: str
@@ -108,9 +105,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to be decided; `target` is the path of the memory to retire.
+    """`target`: path of the memory to retire.
 
-    `refuse` is why it must not be saved at all: then its text is not written down either.
+    `refuse`: why it must not be saved; its text is then not written down either.
     """
 
     id: str
@@ -121,10 +118,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one run is to do, written down before it does any of it.
+    """Everything a run will do, written before it does any of it.
 
-    `waits` wait for a model; `dropped` waited and came to nothing. `progress` is valid when all is
-    done.
+    `waits` wait for a model; `dropped` waited for nothing. `progress` is valid when all is done.
     """
 
     batch: str
@@ -136,7 +132,7 @@ class Plan:
 
 
 def restore_value(kind: Any, value: Any) -> Any:
-    """The inverse of `asdict` for these classes, from JSON; raises one of `state.DAMAGE`."""
+    """Inverse of `asdict` for these classes; raises one of `state.DAMAGE`."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is types.UnionType:  # X | None; an unknown day is empty
         absent = value is None or (value == "" and parts[0] is datetime.date)
@@ -147,7 +143,7 @@ def restore_value(kind: Any, value: Any) -> Any:
     if kind is datetime.date:
         return datetime.date.fromisoformat(value)
     if kind is float and type(value) in (int, float) and abs(value) <= MAX_TIME_SECONDS:
-        return value  # every float here is a time; NaN is none
+        return value  # every float here is a time; NaN is not
     if kind in (str, int, bool) and type(value) is kind:
         return value
     if kind in (float, str, int, bool):
@@ -160,7 +156,7 @@ _hints = functools.cache(get_type_hints)
 
 
 def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None = None) -> Account:
-    """Count the lines, each thing once; what waits is counted, never computed as the rest."""
+    """Counts each thing once; waiting things are counted, never computed as the rest."""
     totals = Counter(before or {})
     count = totals.total()
     received: dict[str, Entry] = {}
@@ -179,36 +175,33 @@ def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None =
             if entry.id not in received:
                 problems.append(f"{entry.id}: {entry.what}, but never received")
     waiting = tuple(entry for id, entry in received.items() if id not in decided)
-    saved, refused, held = (totals[what] for what in DECISIONS)
+    saved, refused, held = (totals[decision] for decision in DECISIONS)
     return Account(count + len(received), saved, refused, held, waiting, tuple(problems))
 
 
 def pause_seconds(failures: int) -> int:
-    """Seconds to wait after so many failures in a row."""
     return PAUSE_SECONDS[min(max(failures, 1), len(PAUSE_SECONDS)) - 1]
 
 
 def is_due(after: float, now: float) -> bool:
-    """False while something has to wait; a time too far ahead was set by a wrong clock."""
+    """A time too far ahead counts as due: it was set by a wrong clock."""
     return not now < after <= now + MAX_PAUSE_SECONDS
 
 
 class Journal:
-    """One file; only the holder of the lock of captures appends.
+    """Only the holder of the capture lock appends.
 
-    When it grows too long, all but the last decided things become totals in its first line; what
-    waits always keeps its line.
+    When the file grows too long, old decisions become totals in its first line; waiting things
+    always keep their lines.
     """
 
     def __init__(self, folder: str) -> None:
         self.folder, self.path = folder, os.path.join(folder, "journal")
 
     def read(self) -> tuple[Counter[str], list[Entry]]:
-        """Totals of shortened lines, and the lines; one that was cut off or damaged is skipped."""
         return self._read()[:2]
 
     def damaged(self) -> list[int]:
-        """The numbers of the damaged lines."""
         return self._read()[2]
 
     def account(self) -> Account:
@@ -216,7 +209,7 @@ class Journal:
         return balance_journal(entries, totals)
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Append, durably, all lines or none."""
+        """Durable on return, all lines or none."""
         if not entries:
             return
         with state.explained(self.path, "the journal cannot be written"):
@@ -238,7 +231,7 @@ class Journal:
         gone = decided[: max(0, len(decided) - KEPT_DECISIONS)]
         totals.update(entry.what for entry in gone)
         ids = {entry.id for entry in gone}
-        counts = {what: totals[what] for what in DECISIONS}
+        counts = {decision: totals[decision] for decision in DECISIONS}
         kept = [asdict(entry) for entry in entries if entry.id not in ids]
         data = "".join(json.dumps(value) + "\n" for value in (counts, *kept))
         state.replace(self.folder, "journal", data.encode("ascii"))
@@ -247,14 +240,14 @@ class Journal:
 def _parse_line(value: Any) -> Counter[str] | Entry:
     if "id" in value:
         return cast(Entry, restore_value(Entry, value))
-    totals = Counter({what: restore_value(int, count) for what, count in value.items()})
+    totals = Counter({decision: restore_value(int, count) for decision, count in value.items()})
     if set(totals) != set(DECISIONS) or not all(0 <= n <= MAX_COUNT for n in totals.values()):
         raise ValueError("not what was written")
     return totals
 
 
 class Captures:
-    """The folder of one store; only the holder of `lock` writes there."""
+    """Only the holder of `lock` writes here."""
 
     def __init__(self, state_folder: str) -> None:
         self.folder = os.path.join(state_folder, FOLDER)
@@ -262,43 +255,38 @@ class Captures:
         self.lock = Lock(os.path.join(self.folder, "lock"), NOTICE_SECONDS, LOCK_SECONDS)
 
     def load(self, session: str) -> Progress:
-        """How far a conversation was processed; from the start if that is unknown."""
         known = cast(Progress | None, self._read(_session_file(session), Progress))
         return known if known and known.session == session else Progress(session)
 
     def keep(self, progress: Progress) -> None:
-        """Durable when it returns."""
+        """Durable on return."""
         self._put(_session_file(progress.session), _as_json(progress))
 
     def sessions(self) -> Iterator[Progress]:
-        """Every known conversation, the newest first."""
         try:
             with os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
                 newest = sorted(entries, key=lambda entry: entry.stat().st_mtime, reverse=True)
         except OSError:
             return
         for entry in newest:
-            with suppress(MemdirError):  # a folder or a pipe in its place hides no other
+            with suppress(MemdirError):  # a folder or pipe in its place hides no other session
                 if known := self._read(f"{SESSIONS}/{entry.name}", Progress):
                     yield known
 
     def plan(self) -> Plan | None:
-        """What an earlier run was about to do when it was killed."""
         return cast(Plan | None, self._read(PLAN, Plan))
 
     def announce(self, plan: Plan) -> None:
-        """Durable before any of it is done."""
+        """Durable on return, before any of it is done."""
         self._put(PLAN, asdict(plan) | {"progress": _as_json(plan.progress)})
 
     def finish(self) -> None:
-        """The plan was carried out."""
         with state.explained(os.path.join(self.folder, PLAN), "cannot be removed"):
             state.remove(self.folder, PLAN)
 
     def prune(self, now: float) -> None:
-        """Remove the files of conversations that have long been idle."""
         oldest = now - KEPT_DAYS * DAY_SECONDS
-        # There may be none, or another process was faster.
+        # It may not exist, or another process was faster.
         with suppress(OSError), os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
             for entry in entries:
                 if entry.stat(follow_symlinks=False).st_mtime < oldest:
@@ -315,7 +303,7 @@ class Captures:
             with state.explained(whole, "cannot be read"):
                 return state.read_json(self.folder, path, functools.partial(restore_value, kind))
         except state.DAMAGE:
-            if path == PLAN:  # kept for a person to look at, out of the way of the next run
+            if path == PLAN:  # kept for inspection, out of the way of the next run
                 os.replace(whole, os.path.join(self.folder, DAMAGED))
             return None
 

@@ -1,4 +1,4 @@
-"""What the capture model is shown, all of it as data, and what it may answer."""
+"""The question to the capture model, with all content marked as data, and its answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memdir.text.secrets import find_secrets
 
 MAX_MESSAGES = 20
 MESSAGES_CHARACTERS = 7_000  # all of them together
-REQUEST_CHARACTERS = 1_500  # of a message with a request; of others by who said it
+REQUEST_CHARACTERS = 1_500  # of a message with a request
 CHARACTERS = {PERSON: 700, AGENT: 350, TOOL: 140}
 SEARCHED_CHARACTERS = 20_000  # of a message; nobody types more
 LINE_CHARACTERS = 140  # of a memory in the list
@@ -31,7 +31,7 @@ MARK_CHARACTERS = 12
 CUT = " […]"
 MAX_DRAFTS = 10  # of one turn
 DRAFT_TEXTS = ("name", "type", "description", "body", "why", "how")
-Proposal = tuple[Draft, int]  # with the number of the message that it rests on
+Proposal = tuple[Draft, int]  # and the number of the message it cites
 
 
 def _objects(required: str, optional: str = "") -> dict[str, object]:
@@ -60,12 +60,9 @@ def fill_prompt(
     whole: Mapping[str, str],
     values: Mapping[str, object],
 ) -> tuple[str, str, str]:
-    """The system prompt, the first message, and the mark around data.
-
-    `whole` are memories whose text is given at once.
-    """
+    """System prompt, first message and the mark around data; `whole`: memories given in full."""
     prompt = files("memdir.capture").joinpath("prompts/capture.md").read_text(encoding="utf-8")
-    # Exclusions are those of the session's prompt, so that both say the same.
+    # The same exclusions as in the session's prompt.
     session = files("memdir.hot").joinpath("prompts/behaviour.md").read_text(encoding="utf-8")
     start = session.index("## What not to save")
     kinds = [kind for kind in map(types.get, types.names()) if not kind.record]
@@ -77,7 +74,7 @@ def fill_prompt(
         "messages": "\n".join(_message_lines(shown, signals)),
         "memories": ("\n".join(lines) or "(none)") + "".join(texts),
     }
-    # Made of the data itself: nobody who wrote a part of it can know the mark.
+    # A hash of all the data: the author of a part cannot predict the mark.
     digest = hashlib.sha256("\0".join(data.values()).encode("utf-8", "replace")).hexdigest()
     mark = digest[:MARK_CHARACTERS]
     filled = {
@@ -96,9 +93,9 @@ def fill_prompt(
 
 
 def number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[int, Message]:
-    """The messages that are shown, by number: a person's, each with its neighbours.
+    """The messages to show, by number: those of a person, with their neighbours.
 
-    Those with a request come first, then the newest; what does not fit is left out.
+    Messages with a request come first, then the newest, as long as they fit.
     """
     asked = {signal.said.id for signal in signals}
     people = [number for number, item in enumerate(said, 1) if item.who == PERSON and item.text]
@@ -116,7 +113,6 @@ def number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[
 
 
 def _message_lines(shown: dict[int, Message], signals: Sequence[Signal]) -> Iterator[str]:
-    """Each message with its number and who said it; of tools an excerpt."""
     last = 0
     for number, message in shown.items():
         words = next((signal.quote for signal in signals if signal.said == message), "")
@@ -137,7 +133,6 @@ def _limit(message: Message, asked: bool) -> int:
 
 
 def _around(text: str, words: str, limit: int) -> str:
-    """At most so many characters, with these words among them."""
     if len(text) <= limit:
         return text
     index = max(text.find(words[:80]) if words else 0, 0)
@@ -150,7 +145,6 @@ def cut(text: str, limit: int) -> str:
 
 
 def read_drafts(answer: Answer) -> list[Proposal]:
-    """The drafts of an answer that fits the schema; fails if all that it proposes is empty."""
     data = answer.data if isinstance(answer.data, dict) else {}
     proposed = data.get("drafts") or []
     drafts = [_proposal(item) for item in proposed if item["body"].strip()]
@@ -168,7 +162,7 @@ def _proposal(item: Mapping[str, object]) -> Proposal:
         type=kind if kind in types.names() else UNKNOWN,
         name=_name(texts["name"]),
         description=_one_line(texts["description"]),
-        # Reasons that stand in the body would be said twice.
+        # Do not repeat reasons that are in the body.
         why="" if WHY.lower() in body.lower() else _one_line(texts["why"]),
         how="" if HOW.lower() in body.lower() else _one_line(texts["how"]),
     )
@@ -177,10 +171,10 @@ def _proposal(item: Mapping[str, object]) -> Proposal:
 
 
 def _name(text: str) -> str:
-    """A name that a file can have; empty leaves the choice to the store."""
+    """A valid file name; empty lets the store choose."""
     name = text.strip().removesuffix(".md")
     if find_secrets(name):
-        return ""  # in small letters no rule would know it again
+        return ""  # in lower case no rule would recognize the secret
     for candidate in (name, slugify(name)):
         try:
             return check_name(candidate)

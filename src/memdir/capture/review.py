@@ -1,4 +1,4 @@
-"""Drafts that wait for a person: approve, rewrite, reject; an undone approval waits again."""
+"""Review of held drafts: approve, rewrite, reject; an undone approval waits again."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from memdir.text import secrets
 
 
 def undo_changes(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
-    """undo → index, unless the index itself was put back; drafts that were approved wait again"""
+    """Drafts whose approval is undone wait for a review again."""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
-        # What others did last is what may be undone.
         unseen = app.history.unseen(app.store) if app.dry_run and not explicit else None
         if not app.dry_run:
+            # Record changes by others first, so that they can be undone.
             app.history.catch_up(app.store)
         if unseen:
             desk.remarks.append("this takes back what others did since the last change")
@@ -52,7 +52,6 @@ def undo_changes(app: App, change: str = "", batch: str = "", since: float | Non
 
 
 def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
-    """The drafts whose approval was undone wait again, or are settled again by an undone undo."""
     inbox, remarks = open_inbox(app), []
     for logged in undone:
         if id := approved_draft(logged.cause.reason):
@@ -63,7 +62,7 @@ def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
                 would = "would wait" if app.dry_run else "waits"
                 remarks.append(f"the draft {id} {would} for a review again: memdir review")
         for undone_id in logged.cause.undoes if not app.dry_run else ():
-            # The history may have lost it, or somebody decided on it meanwhile.
+            # The history may have lost it, or somebody has decided meanwhile.
             with suppress(MemdirError):
                 earlier = app.history.find(undone_id)
                 if id := approved_draft(earlier.cause.reason):
@@ -76,24 +75,21 @@ FORGET = "forget: "
 
 @dataclass(frozen=True)
 class Settled:
-    """What became of one draft; `done` is what it changed, empty where it was rejected."""
-
     held: Held
-    how: str  # approved, rejected, restored, or empty where it still waits
+    how: str  # approved, rejected, restored, or empty if it still waits
     done: Done
 
 
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """These drafts, all or none; or every one that waits and can be read."""
+    """These drafts, all or none; with `every`, all readable ones."""
     inbox = open_inbox(app)
     if every:
         return inbox.list()
-    found = [inbox.read(id) for id in ids]
-    return list({held.id: held for held in found}.values())
+    drafts = [inbox.read(id) for id in ids]
+    return list({held.id: held for held in drafts}.values())
 
 
 def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
-    """What approving it would change, refusals and all; nothing is written."""
     dry = replace(app, dry_run=True)
     try:
         return _carry_out(dry, held, wishes)
@@ -102,12 +98,12 @@ def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
 
 
 def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
-    """save (or retire), then out of the inbox: killed in between, the next approval sees it there.
+    """Save, then remove from the inbox: after a kill the draft is still there.
 
-    What is refused or in conflict goes on waiting; one draft never stops the others.
+    A refused or conflicting draft goes on waiting and does not stop the others.
     """
     app = replace(app, batch=app.batch or f"review-{int(app.now())}")
-    found = []
+    results = []
     for held in chosen:
         try:
             done = _carry_out(app, held, wishes)
@@ -116,39 +112,37 @@ def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Set
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
             open_inbox(app).settle(held.id, APPROVED, draft_title(held), app.now())
-        found.append(Settled(held, APPROVED if stands else "", done))
-    return found
+        results.append(Settled(held, APPROVED if stands else "", done))
+    return results
 
 
 def reject_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
-    """Out of the inbox; for some days it can be put back, and it is not asked again."""
+    """A rejected draft can be restored for some days, and is not proposed again."""
     for held in chosen if not app.dry_run else ():
         open_inbox(app).settle(held.id, REJECTED, draft_title(held), app.now())
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
 def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """What was rejected and can still be put back: these, all or none; or every one of them."""
+    """These drafts, all or none; with `every`, all that can be restored."""
     kept = open_inbox(app).rejected(app.now())
     if every:
         return kept
     by_id = {held.id: held for held in kept}
-    found = {text: complete_id(text, list(by_id)) for text in ids}
-    for text in (text for text, id in found.items() if not id):
+    wanted = {text: complete_id(text, list(by_id)) for text in ids}
+    for text in (text for text, id in wanted.items() if not id):
         next = "memdir review list --rejected shows them"
         raise Missing(f"no draft {text[:40]!r} was rejected of late", next=next)
-    return [by_id[id] for id in dict.fromkeys(found.values())]
+    return [by_id[id] for id in dict.fromkeys(wanted.values())]
 
 
 def restore_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
-    """Back into the inbox, where they wait as they did."""
     for held in chosen if not app.dry_run else ():
         open_inbox(app).reopen(held.id)
     return [Settled(held, RESTORED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
 def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
-    """Other words for a draft, or the name of what is to be put away; the id stays."""
     if held.catch.draft is None:
         catch = replace(held.catch, forget=find_all(app.store, [draft.name])[0].path)
     else:
@@ -162,7 +156,7 @@ def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
 
 
 def draft_title(held: Held) -> str:
-    """A draft in one line, nothing from a secret on."""
+    """One line, cut before the first secret."""
     draft = held.catch.draft
     if draft is None:
         return draft_module.first_sentence(FORGET + held.catch.forget)
@@ -170,7 +164,6 @@ def draft_title(held: Held) -> str:
 
 
 def draft_text(held: Held) -> str:
-    """All that a draft says as one line, nothing from a secret on."""
     draft = held.catch.draft
     why = f" Why: {draft.why}" if draft and draft.why else ""
     text = FORGET + held.catch.forget if draft is None else draft.body + why
@@ -189,10 +182,10 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
             next = f"say it: memdir review edit {held.id} --name NAME"
             raise Missing("it is not clear which memory is meant", next=next) from None
     for memory in app.store.scan().memories:
-        if memory.values.get(REVIEWED_KEY) == held.id:  # an approval that was killed wrote it
+        if memory.values.get(REVIEWED_KEY) == held.id:  # written by an approval that was killed
             reason = "it was saved before, and only waited to be taken off the list"
             change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
-            return replace(rebuild_index(app), changes=(change,))  # it may lack its pointer
+            return replace(rebuild_index(app), changes=(change,))  # the pointer may be missing
     draft = sign_draft(catch.draft, catch.origin)
     draft = replace(
         draft,

@@ -1,7 +1,7 @@
-"""Where something that a past session taught belongs: a memory, a page for people, or nowhere.
+"""Destination of a draft from a past session: a memory, a page for people, or nowhere.
 
-Values first: files move and interfaces change, but what somebody holds to be better stays. What
-CLAUDE.md or a page for people should say is only proposed, and only in a person's own words.
+Values come first: files and interfaces change, but a person's preferences stay. Additions to
+CLAUDE.md or a page for people are only proposed, and only in a person's own words.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ from memdir.store.writer import App, open_app
 from memdir.text import similar
 
 VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP = "value", "memory", "claude_md", "knowledge", "skip"
-ORDER = (VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP)  # as they are shown and saved
+ORDER = (VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP)  # of display and saving
 STORED, PROPOSED = (VALUE, MEMORY), (CLAUDE_MD, KNOWLEDGE)
 NOT_ASKED = "said in a past session, but nobody asked to remember it"
-MAX_LINE_CHARACTERS = 300  # of what CLAUDE.md may be asked to say: every session reads it
+MAX_LINE_CHARACTERS = 300  # for CLAUDE.md, which every session reads
 PAGE_CHARACTERS = 1_500  # a longer text is a page for people
-SEARCHED_CHARACTERS = 4_000  # of a draft that the patterns are looked for in
-MIN_WORDS = 3  # fewer can stand elsewhere by accident
-MAX_LINE_WORDS = 80  # of a line that may say the same as one sentence
-MIN_SHARE = 0.5  # of a draft's words that another text from the same message has
+SEARCHED_CHARACTERS = 4_000  # of a draft, for the patterns
+MIN_WORDS = 3  # fewer may match by accident
+MAX_LINE_WORDS = 80  # longer lines are not compared with a sentence
+MIN_SHARE = 0.5  # of a draft's words in another text from the same message
 
-# X over Y.
 _CHOICE = re.compile(
     r"\b(?:prefer|favou?r|value|choose|pick|rather have)s?\b[^.;\n]{1,80}"
     r"\b(?:over|rather than|instead of|more than)\b"
@@ -49,7 +48,7 @@ _CHOICE = re.compile(
     r"|\blieber\b[^.;\n]{1,60}\bals\b|^(?:[\w'-]{2,20} ){1,3}over(?: [\w'-]{2,20}){1,3}[.!]?$",
     re.I,
 )
-# Meant for every conversation, or about what cannot be taken back.
+# Meant for every conversation, or about something irreversible.
 _STANDING = re.compile(
     r"\b(?:in|for|at|on|before|after|with) (?:every|each|all) (?:single )?(?:sessions?"
     r"|conversations?|answers?|repl(?:y|ies)|tasks?|commits?|push(?:es)?|pull requests?|prs?"
@@ -73,8 +72,6 @@ _DENIES = frozenset(
 
 @dataclass(frozen=True)
 class Text:
-    """Something that is said already: `where` it stands, and what it was learned from."""
-
     where: str
     text: str
     session: str = ""
@@ -82,8 +79,6 @@ class Text:
 
 
 class Known:
-    """Everything that is said already, cut into words once."""
-
     def __init__(self, texts: Sequence[Text] = ()) -> None:
         self._texts: list[tuple[Text, frozenset[str], list[frozenset[str]]]] = []
         self.add(*texts)
@@ -95,7 +90,6 @@ class Known:
             self._texts.append((text, similar.words(text.text), fair))
 
     def where(self, catch: Catch) -> str:
-        """Where it stands already, else the empty string; its opposite is something new."""
         draft, source = catch.draft, (catch.origin.session, catch.origin.message)
         if draft is None:
             return ""
@@ -124,15 +118,12 @@ def _alike(line: frozenset[str], sentence: frozenset[str]) -> bool:
 
 @dataclass(frozen=True)
 class Routed:
-    """Where a catch goes and why; its `hold` is empty if it may be saved at once."""
-
     to: str
     catch: Catch
     reason: str
 
 
 def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
-    """The destination; `kind` is what a person asked for there."""
     draft = catch.draft
     if draft is None:
         wish = f"a past session wanted {catch.forget[:80]!r} forgotten"
@@ -145,7 +136,7 @@ def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Rou
     if to == VALUE and draft.type not in ("value", "preference"):
         catch = replace(catch, draft=replace(draft, type="value"))
     if to in STORED:
-        # An answer to "who says so?" comes first: a tool cannot ask to remember.
+        # The speaker is checked first: a tool cannot ask to remember.
         hold = reason_to_distrust(catch.origin) or catch.hold or ("" if asked else NOT_ASKED)
         catch = replace(catch, hold=hold)
     return Routed(to, catch, reason)
@@ -160,7 +151,7 @@ def _destination(draft: Draft, catch: Catch, asked: bool) -> tuple[str, str]:
         return CLAUDE_MD, "a person wanted it in CLAUDE.md"
     if named and not named["rules"]:
         return KNOWLEDGE, "a person wanted it written down for others"
-    # Of a decision, X over Y is what was decided, not a value.
+    # "X over Y" in a decision is its result, not a value.
     choice = draft.type not in ("decision", "reference", "project")
     choice = choice and bool(_CHOICE.search(drafts.first_sentence(draft.body)))
     if draft.type == "value" or choice:
@@ -187,12 +178,11 @@ def _refusal(draft: Draft, rules: Rules) -> str:
 
 
 def rank_routed(routed: Routed) -> tuple[int, bool]:
-    """Values first, then memories, then what is proposed; what may be saved before what waits."""
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
 
 def nearly_same(first: Draft, second: Draft) -> bool:
-    """True if the two may be one memory: all words that count but one are the same, or a name."""
+    """True if both may be one memory: the same name, or the same words but one."""
     titles = [drafts.first_sentence(draft.description or draft.body) for draft in (first, second)]
     small, large = sorted(map(telling_words, titles), key=len)
     if MIN_WORDS - 1 <= len(small) >= len(large) - 1 and small <= large:
@@ -202,16 +192,14 @@ def nearly_same(first: Draft, second: Draft) -> bool:
 
 @dataclass(frozen=True)
 class Undone:
-    """A captured memory that was undone, and when: what is said again later is new."""
-
     text: Text
     time: float
 
 
 def find_undone(app: App) -> list[Undone]:
-    """Memories with an origin that an undo removed; an undo that was undone removed none."""
+    """Captured memories removed by an undo that was not itself undone."""
     undone: list[Undone] = []
-    times: dict[str, float] = {}  # of the undo that took a change back
+    times: dict[str, float] = {}  # when each change was undone
     try:
         for logged in app.history.log():
             if logged.id not in times:
@@ -223,12 +211,11 @@ def find_undone(app: App) -> list[Undone]:
                     if text and text.message:
                         undone.append(Undone(text, times[logged.id]))
     except MemdirError:
-        return undone  # the history is broken, as `memdir doctor` says: so far it is known
+        return undone  # a broken history, which `memdir doctor` reports
     return undone
 
 
 def day_undone(app: App, catch: Catch) -> str:
-    """The day on which this very thing, from the same message, was undone; empty for any other."""
     for undone in find_undone(app) if catch.origin.message else ():
         text = undone.text
         if text.message == catch.origin.message and Known([text]).where(catch):
@@ -237,35 +224,29 @@ def day_undone(app: App, catch: Catch) -> str:
 
 
 def learned_text(path: str, data: bytes, where: str = "") -> Text:
-    """What a memory says, and the message that it was learned from."""
     document = memory.read(memory.decode(data))
     values = document.values
-    said = f"{values.get('description', '')}\n{document.body}"
+    text = f"{values.get('description', '')}\n{document.body}"
     source = (values.get("metadata.session", ""), values.get("metadata.message", ""))
-    return Text(path + where, said, *source)
+    return Text(path + where, text, *source)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A project that sessions belong to; `root` is where its CLAUDE.md lies."""
-
     app: App
     root: str
     rules: Rules
     known: Known
     claude_md: Page
-    undone: tuple[tuple[float, Known], ...] = ()  # what was undone, and when
+    undone: tuple[tuple[float, Known], ...] = ()  # with the time of the undo
 
 
 @dataclass
 class Places:
-    """Opens each project once; `app` is the one of the current directory."""
-
     app: App
     opened: dict[str, Place] = field(default_factory=dict)
 
     def find(self, project: str, cwd: str) -> Place | str:
-        """Where a session belongs that was started in this project; else why that is unknown."""
         if not cwd:
             return "its transcript does not say in which directory it was"
         if not os.path.isdir(project):
@@ -302,7 +283,6 @@ class Places:
 
 
 def _standing_in(project: str, cwd: str) -> str:
-    """The directory of the session, or the nearest one above it that is left in the project."""
     tops = (project.rstrip("/"), os.path.realpath(project))
     for place in (cwd, os.path.realpath(cwd)):
         while any(is_below(place, top) for top in tops):
@@ -313,7 +293,6 @@ def _standing_in(project: str, cwd: str) -> str:
 
 
 def _texts(app: App, root: str) -> Iterator[Text]:
-    """What the store, the trash, the inbox and the pages for people say already."""
     store = app.store
     files: list[tuple[str, str, Callable[[], bytes]]] = []
     if store.exists():
@@ -325,13 +304,13 @@ def _texts(app: App, root: str) -> Iterator[Text]:
         try:
             yield learned_text(path, read(), where)
         except MemdirError:
-            continue  # it cannot be read, so it cannot be compared
+            continue  # unreadable, so nothing to compare
     if store.exists():
         yield Text(store.index_path, memory.decode(store.index() or b""))
     for held in open_inbox(app).list():
         draft, origin = held.catch.draft, held.catch.origin
         if draft is not None:
-            said = f"{draft.description}\n{draft.body}"
-            yield Text(f"the review inbox ({held.id})", said, origin.session, origin.message)
+            text = f"{draft.description}\n{draft.body}"
+            yield Text(f"the review inbox ({held.id})", text, origin.session, origin.message)
     for page in read_knowledge(root):
         yield Text(page.path, memory.decode(page.data or b""))

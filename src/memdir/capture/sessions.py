@@ -1,7 +1,6 @@
-"""Transcripts: which sessions there are, who can read them, and to which project each belongs.
+"""Transcripts: the sessions, their readers, and the project of each.
 
-A conversation belongs to the project in which it was started: an agent that goes to another
-directory on the way still works for it.
+A session belongs to the project where it was started, even if the agent changes its directory.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from memdir.store import registry
 from memdir.store.writer import App
 
 FAMILY = "transcripts"
-HANDED_OVER = "library"  # an agent handed the messages over itself: there is no transcript
-MAX_SESSIONS = 500  # of one run; the newest count
+HANDED_OVER = "library"  # messages handed over by an agent, without a transcript
+MAX_SESSIONS = 500  # the newest, per run
 MAX_WORKTREES = 200
 
 
 class Reader(Protocol):
-    """Reads the transcripts of one client, none outside of `root`."""
+    """Reads the transcripts of one client, none outside `root`."""
 
     root: str
 
@@ -37,9 +36,9 @@ class Reader(Protocol):
 
 
 def open_reader(app: App, client: str, path: str = "") -> Reader:
-    """The reader of a client's transcripts; a `path` that a person named may lie anywhere."""
+    """A `path` named by a person may be anywhere."""
     member = registry.load(FAMILY, client.replace("-", "_"), app.config.own)
-    # The setting counts, not the variable: a repository may have set that.
+    # Not the environment variable: a repository may have set it.
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
     reader = cast(Reader, member.open_reader(app.config.home, environ))
     if path:
@@ -48,7 +47,7 @@ def open_reader(app: App, client: str, path: str = "") -> Reader:
 
 
 def belongs_to_client(app: App, client: str, path: str) -> bool:
-    """True for a file among the client's own; any other is read only when a person names it."""
+    """Any other file is read only if a person names it."""
     if client == HANDED_OVER:
         return False
     root = os.path.realpath(open_reader(app, client).root)
@@ -57,11 +56,10 @@ def belongs_to_client(app: App, client: str, path: str) -> bool:
 
 
 def transcript_size(path: str) -> int | None:
-    """The size of a transcript; None if there is no such file."""
     try:
         return os.stat(path).st_size
     except NotADirectoryError:
-        # A conversation inside a database has no size of its own: when that was last written.
+        # A session in a database has no size of its own: use the time of the last write.
         table = os.path.dirname(path)
         files = [file for file in (table, f"{table}-wal") if os.path.isfile(file)]
         return max((os.stat(file).st_mtime_ns for file in files), default=None)
@@ -72,9 +70,9 @@ def transcript_size(path: str) -> int | None:
 
 
 def hook_directory(app: App, request: Request, cwd: str) -> str:
-    """For a hook that is called in `cwd`: the directory whose project learns from it.
+    """The directory whose project learns from a hook called in `cwd`.
 
-    Where the conversation was started, if that still exists and keeps its state in the same place.
+    It is where the session started, if that still exists and has the same state folder.
     """
     started = _started_in(open_reader(app, request.client), request.transcript)
     if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
@@ -87,7 +85,7 @@ def hook_directory(app: App, request: Request, cwd: str) -> str:
 
 
 def find_project(app: App, request: Request) -> tuple[str, str]:
-    """A directory of the project in which it was started, and why that cannot be used.
+    """A directory of the project where the session started, and why it cannot be used.
 
     Both are empty for the current project.
     """
@@ -101,7 +99,7 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
         there = read_config(config.environ, cwd)
     except MemdirError as error:
         return "", f"the project of the conversation cannot be used: {error.message}"
-    # Nothing but the place may differ: a repository must not bring settings of its own along.
+    # Only the path may differ: a repository must not bring its own settings.
     if _own_settings(there) != _own_settings(config):
         return "", f"other settings hold in {cwd}"
     if not there.enabled and there.enabled_by.startswith("repository"):
@@ -114,8 +112,7 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
 
 
 def _started_in(reader: Reader, transcript: str) -> str:
-    """The directory in which a conversation was started; empty if unknown."""
-    look = getattr(reader, "started_in", None)  # of clients that write down each change of it
+    look = getattr(reader, "started_in", None)  # only for clients that log each change of directory
     try:
         return str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
     except MemdirError:
@@ -126,15 +123,9 @@ def _own_settings(config: Config) -> tuple[object, ...]:
     return config.home, config.claude_dir, config.state_dir, config.config_file, config.options
 
 
-# Past sessions of a project, from every client that left transcripts behind.
-
-
 @dataclass(frozen=True)
 class Chosen:
-    """The sessions a person wants read; `model`: a model may be asked, `every`: all projects.
-
-    `yes`: what a person said is saved, asked for or not.
-    """
+    """`model`: a model may be asked; `every`: all projects; `yes`: save without a request."""
 
     sessions: tuple[str, ...] = ()
     since: float | None = None
@@ -147,15 +138,12 @@ class Chosen:
 
 @dataclass(frozen=True)
 class PastSession:
-    """A session, the directory it was started in or below, and who can read it."""
-
     session: Session
     project: str
     reader: Reader
 
 
 def find_sessions(app: App, chosen: Chosen) -> list[PastSession]:
-    """The sessions, newest first; each once, however many worktrees and folders list it."""
     config = app.config
     here = [config.checkout, config.project_root, *_worktrees(config.project_root)]
     listed = _list(app, chosen, [*here, *_other_projects(app)] if chosen.every else here)
@@ -181,7 +169,6 @@ def find_sessions(app: App, chosen: Chosen) -> list[PastSession]:
 
 
 def _worktrees(root: str) -> list[str]:
-    """The linked worktrees of a repository, as git lists them, whether or not they still exist."""
     top = os.path.join(root, ".git", "worktrees")
     top = top if os.path.isdir(top) else os.path.join(root, "worktrees")  # a bare repository
     try:
@@ -215,10 +202,10 @@ def _list(app: App, chosen: Chosen, projects: Sequence[str]) -> list[PastSession
         for project in dict.fromkeys(projects):
             try:
                 sessions = reader.sessions(project)
-            except MemdirError as error:  # of one client, or one project: the others count
+            except MemdirError as error:  # of one client or project; go on with the others
                 app.tell(f"{client}: {error.message}. Next: {error.next}")
                 continue
-            # Anywhere in a repository, else only in that very directory.
+            # Anywhere in a repository, else only in exactly that directory.
             whole = os.path.lexists(os.path.join(project, ".git"))
             real = os.path.realpath(project)
             for item in sessions:
@@ -232,7 +219,6 @@ def _newest_first(sessions: Iterable[PastSession]) -> list[PastSession]:
 
 
 def _fitting(name: str, among: Sequence[PastSession]) -> list[PastSession]:
-    """The session of that id or path, or those whose ids begin so."""
     path = os.path.realpath(name) if "/" in name and "\0" not in name else ""
     exact = [
         it for it in among if name == it.session.id or path == os.path.realpath(it.session.path)

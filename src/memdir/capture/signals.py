@@ -1,6 +1,6 @@
 """Requests of a person to remember or forget something, found and drafted without a model.
 
-A draft is in the person's own words; only the words that ask for it are taken off.
+A draft is in the person's own words; only the words that ask for it are removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from memdir.text import dates, secrets
 
 REMEMBER, FORGET, RULE = typed.REMEMBER, typed.FORGET, typed.RULE
 ASKED_FOR = (REMEMBER, FORGET)  # a rule ("from now on …") is held until a person agrees
-SOURCE = "capture"  # who saved it, as its header says
+SOURCE = "capture"  # in the header of a saved memory
 SECRET = "[left out: it looks like a secret]"
 STANDING = "it is a rule for later; nobody asked to save it"
 PASTED = "it stands in a text that looks pasted"
@@ -36,19 +36,17 @@ AT_HAND = "it may be about the work at hand only"
 FROM_AGENT = "the words to keep are the agent's, not the person's"
 TAKEN_AWAY = "it takes lines away that nobody asked to change"
 MAX_QUOTE_BYTES = 240
-MAX_SIGNALS = 12  # of one message; a message with more was pasted
-MAX_LISTED = 10  # sentences behind "remember these:"
-MAX_AGENT_SENTENCES = 3  # that "remember that" may mean if the person said no more
-MIN_WORDS = 3  # of a text that can stand alone
+MAX_SIGNALS = 12  # per message; one with more was pasted
+MAX_LISTED = 10  # sentences after "remember these:"
+MAX_AGENT_SENTENCES = 3  # that a bare "remember that" may refer to
+MIN_WORDS = 3  # in a text that makes sense alone
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
-MIN_SPOKEN_WORDS = 6  # of a sentence that a model may learn something from
-MIN_SHARE = 0.5  # of the words of a request that its draft has; of a line that was only reworded
+MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
+MIN_SHARE = 0.5  # of a request's words in its draft; of a reworded line
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A place in a conversation that may be worth a memory: `quote` are the words themselves."""
-
     kind: str
     quote: str
     said: Message
@@ -62,8 +60,6 @@ class Signal:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a draft comes from: `who` said what it rests on, and the words, cut short."""
-
     client: str = ""
     session: str = ""
     message: str = ""
@@ -74,11 +70,9 @@ class Origin:
 
 @dataclass(frozen=True)
 class Catch:
-    """What is to become of one thing that capture found.
+    """`forget`: what a person wants forgotten; then there is no draft.
 
-    `forget` is what a person wants forgotten, and then there is no draft. `hold` is why a person
-    must agree first; empty if it may be saved at once. `refuse` is why it must not be written down
-    anywhere: then it carries no text.
+    `hold`: why a person must agree first. `refuse`: why it must not be saved; then it has no text.
     """
 
     origin: Origin
@@ -89,7 +83,6 @@ class Catch:
 
 
 def day_of(said: Message | None) -> datetime.date | None:
-    """The user's day on which something was said, if known."""
     if said is None or not said.time:
         return None
     try:
@@ -99,17 +92,17 @@ def day_of(said: Message | None) -> datetime.date | None:
 
 
 def short_quote(text: str) -> str:
-    """A few words as one harmless line, up to the first secret."""
+    """One harmless line, cut before the first secret."""
     return inert_line(" ".join(secrets.before_secrets(text).split()), MAX_QUOTE_BYTES)
 
 
 def mask_secrets(text: str) -> str:
-    """The text without the lines that hold secrets; the block of a key goes as a whole."""
-    found = secrets.find_secrets(text)
-    if not found:
+    """Leaves out lines with secrets, and the whole block of a key."""
+    matches = secrets.find_secrets(text)
+    if not matches:
         return text
     lines = text.split("\n")
-    for secret in found:
+    for secret in matches:
         end = secret.line
         if secret.rule in ("private-key", "putty-key"):
             while end < len(lines) and "-----END" not in lines[end]:
@@ -120,12 +113,11 @@ def mask_secrets(text: str) -> str:
 
 
 def notice_requests(said: Sequence[Message]) -> list[Signal]:
-    """The requests in what people typed; agents and tools ask for nothing."""
+    """Requests count only if a person typed them."""
     return [signal for item in said if item.who == PERSON for signal in _in_message(item)]
 
 
 def is_worth_reading(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
-    """True if a person said more than these requests that a model could learn something from."""
     quotes = [signal.quote for signal in signals]
     spoken = (part for item in said if item.who == PERSON for part in sentences(item.text))
     return any(
@@ -140,8 +132,8 @@ def _in_message(message: Message) -> list[Signal]:
     own = sentences(message.text)
     result: list[Signal] = []
     last = -1  # the last sentence that belongs to a request
-    for index, said in enumerate(own):
-        kind = _request(said)[0] if index > last and len(result) < MAX_SIGNALS else ""
+    for index, item in enumerate(own):
+        kind = _request(item)[0] if index > last and len(result) < MAX_SIGNALS else ""
         first, end = _span(own, index) if kind == REMEMBER else (index, index)
         if not kind or first <= last:  # "remember …; keep that in mind" asks once
             continue
@@ -155,7 +147,7 @@ def _in_message(message: Message) -> list[Signal]:
 
 
 def _request(said: Sentence) -> tuple[str, int, int]:
-    """The kind of request in a sentence, and where its words begin and end; kind "" for none."""
+    """Kind, start and end of a request; kind "" if there is none."""
     matches = [
         (match.start(match.lastgroup or 0), RULE if kind == typed.FROM_NOW else kind, match)
         for kind in typed.REQUESTS
@@ -172,12 +164,11 @@ def _request(said: Sentence) -> tuple[str, int, int]:
 
 
 def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
-    """The first and the last sentence of a request: "remember this:" means what follows."""
-    said = own[index]
-    if _names_something(said.text):
+    request = own[index]
+    if _names_something(request.text):
         return index, index
-    if said.bare.rstrip().endswith((":", "：")):
-        block = own[index + 1].block if index + 1 < len(own) else said.block
+    if request.bare.rstrip().endswith((":", "：")):
+        block = own[index + 1].block if index + 1 < len(own) else request.block
         last = index
         while last - index < MAX_LISTED and last + 1 < len(own) and own[last + 1].block == block:
             last += 1
@@ -186,23 +177,21 @@ def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
 
 
 def _statement(text: str) -> str:
-    """A request without its first words if a whole sentence is left; else all of it."""
-    said = sentence(text)
-    kind, start, end = _request(said)
-    rest = typed.joined_start(said.bare, end) if kind == REMEMBER else 0
-    if not rest or any(map(str.isalnum, typed.remove_phrases("lead", said.bare[:start]))):
+    request = sentence(text)
+    kind, start, end = _request(request)
+    rest = typed.joined_start(request.bare, end) if kind == REMEMBER else 0
+    if not rest or any(map(str.isalnum, typed.remove_phrases("lead", request.bare[:start]))):
         return text
     kept = text[rest:].strip()
     return kept if _says_something(kept) else text
 
 
 def _names_something(text: str) -> bool:
-    """True if a request says what is to be kept: "remember this" does not."""
-    said = sentence(text)
-    _, start, end = _request(said)
-    before = typed.remove_phrases("lead", said.bare[:start])
+    request = sentence(text)
+    _, start, end = _request(request)
+    before = typed.remove_phrases("lead", request.bare[:start])
     return _says_something(before) or _says_something(
-        typed.remove_phrases("back", said.bare[end:]), 1
+        typed.remove_phrases("back", request.bare[end:]), 1
     )
 
 
@@ -224,13 +213,10 @@ def _is_dense(text: str) -> bool:
     return sum("\u3040" <= char <= "\u9fff" for char in text) >= MIN_DENSE_CHARACTERS
 
 
-# Requests as drafts.
-
-
 def draft_requests(
     signals: Sequence[Signal], said: Sequence[Message], origin: Origin
 ) -> list[Catch]:
-    """What is to be forgotten, then the drafts; each text once, unless forgotten in between."""
+    """Requests to forget, then drafts; each text once, unless forgotten in between."""
     result: dict[str, tuple[Catch, int]] = {}
     forgotten = 0
     for signal in signals:
@@ -259,7 +245,7 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     if not text.strip():
         return Catch(origin, hold=hold)
     day = day_of(message)
-    # Days that no rule resolves later are anchored to the day of the conversation.
+    # Relative days that no later rule resolves are set from the day of the message.
     loose = day and (
         dates.make_absolute(text, day)[1] or typed.mentions_phrase("days", text.lower())
     )
@@ -275,7 +261,6 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
 
 
 def _last_words(message: Message, said: Sequence[Message]) -> str:
-    """The end of what the agent said before a message."""
     last = ""
     for other in said:
         if other == message:
@@ -286,10 +271,10 @@ def _last_words(message: Message, said: Sequence[Message]) -> str:
 
 
 def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
-    """The catches; one that repeats a secret of the conversation is refused and loses its text.
+    """A catch that repeats a secret of the conversation is refused and loses its text.
 
-    The conversation is searched as it was said: in a draft, the value may have other capitals or
-    be part of a name, and no rule would know it.
+    The conversation itself is searched: in a draft the value may have another case or be part of
+    a name, and no rule would recognize it.
     """
     result = list(catches)
     used = {catch.origin.message for catch in result}
@@ -306,11 +291,9 @@ def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Ca
     return result
 
 
-# What "forget …" means.
-
-MAX_CHARACTERS = 4_000  # that are compared
-QUOTE_CHARACTERS = 60  # of a quotation that tell its place
-MIN_LETTERS = 4  # of a word that alone can name a thing
+MAX_CHARACTERS = 4_000  # compared
+QUOTE_CHARACTERS = 60  # of a quotation, to find its position
+MIN_LETTERS = 4  # in a word that can name something alone
 _FROM_MEMORY = re.compile(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)(?=[.,;!]|$)")
 # "what I said about X", "the thing about X" mean X.
 _ABOUT = re.compile(
@@ -322,16 +305,16 @@ _ABOUT = re.compile(
     r"(?:about|regarding|concerning) ",
     re.I,
 )
-# Where the request ends and its reason, or what holds instead, begins.
+# End of the request, before its reason or the replacement.
 _ENDS = re.compile(
     r"[,;:.!?](?:\s|$)|\s[-–—]\s|\s(?:because|since|but|instead|weil|sondern|porque|car)\b"
     r"|\s(?:we|i)(?:['’]re| are| will|['’]ll)? (?:now |just )?"
     r"(?:go(?:ing)?|went|use|using|switch(?:ed|ing)?|moved?|moving|chang(?:ed|ing)|prefer|take)\b",
     re.I,
 )
-# Words of any request; they name no memory.
+# Words of any request, which name no memory.
 _ANY_WORDS = "memory memories remember rule note thing anything never longer anymore"
-# Words that many requests are about: alone they name nothing.
+# Common topics, which name nothing alone.
 _VAGUE_WORDS = (
     "thing things stuff rule memory note idea part point last test tests code file files build bug"
     " fix error branch commit project change task work earlier before said cluster server database"
@@ -342,13 +325,11 @@ _VAGUE = frozenset(map(stem, _VAGUE_WORDS.split()))
 
 
 def telling_words(text: str) -> frozenset[str]:
-    """The words of a text that tell it from others."""
     plain = text[:MAX_CHARACTERS].replace("-", " ").replace("_", " ")
     return frozenset(Words().count(plain)[0])
 
 
 def name_unwanted(wish: str) -> str:
-    """The words of a request that name what is to be forgotten; all of them if none is plain."""
     text = " ".join(wish[:MAX_CHARACTERS].split())
     text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
     end = _ENDS.search(text)
@@ -357,7 +338,6 @@ def name_unwanted(wish: str) -> str:
 
 
 def _unwanted(text: str) -> str:
-    """What is to be forgotten, in the person's words, up to the first secret."""
     text = secrets.before_secrets(text)
     _, start, end = _request(sentence(text))
     rest = text[end:].strip(" .,:!。") or text[:start].strip(" .,:!。、")
@@ -365,7 +345,7 @@ def _unwanted(text: str) -> str:
 
 
 def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]) -> str:
-    """Why a person must agree to what is gone from a memory; empty if one asked for it."""
+    """Why a person must agree to removed lines; empty if one asked for it."""
     left = telling_words(_text(draft))
     lines = [words for line in read(old).body.splitlines() if (words := telling_words(line))]
     gone = [words for words in lines if len(words & left) < MIN_SHARE * len(words)]
@@ -377,15 +357,15 @@ def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[
     asked = [telling_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
     if any(words & telling_words(draft.name).union(*lines) for words in asked):
         return ""
-    # Any other message must be about each line that is gone.
-    said = telling_words(own_words(cited.text))
-    return "" if all(said & words for words in gone) else TAKEN_AWAY
+    # Without a request, the message must mention each removed line.
+    mentioned = telling_words(own_words(cited.text))
+    return "" if all(mentioned & words for words in gone) else TAKEN_AWAY
 
 
 def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
-    """True if one of a model's drafts says what was to be remembered; a held one does not count.
+    """True if a draft of the model, not a held one, covers the request.
 
-    The words of the request count: a message may hold two.
+    The words of the request are compared, because a message may have two requests.
     """
     wanted = telling_words(signal.quote) - telling_words(_ANY_WORDS)
     asked = signal.asked_for
@@ -394,7 +374,7 @@ def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) 
         if catch.draft is None or (catch.hold and asked):
             continue
         here = catch.origin.message == signal.said.id
-        # The only request of a message may be put in other words.
+        # The only request of a message may be reworded.
         least = 1 if here and alone else MIN_SHARE * len(wanted)
         if len(wanted & telling_words(_text(catch.draft))) >= max(least, 1) or (
             here and not wanted
@@ -424,7 +404,6 @@ def takes_back(wish: str, draft: Draft) -> bool:
 
 
 def order_said(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
-    """Where in a conversation each of them was said: the message, and the place in it."""
     numbers = {item.id: number for number, item in enumerate(said) if item.text}
     texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
     places = []

@@ -1,7 +1,7 @@
-"""What a person typed, in sentences: without code, logs, quotes and what clients put in.
+"""Sentences typed by a person, without code, logs, quotes and text added by clients.
 
-Text that somebody pasted is left out where its announcement says so ("the page says: …"), and
-marked as doubtful where only its form or its length suggests it.
+Pasted text is left out if it is announced ("the page says: …"), and marked as doubtful if only its
+form or length suggests it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import Any
 REMEMBER, FORGET, RULE, FROM_NOW = "remember", "forget", "rule", "from_now"
 REQUESTS = (REMEMBER, FORGET, RULE, FROM_NOW)
 MAX_LINE_CHARACTERS = 6_000  # longer lines are data
-MAX_SENTENCE_CHARACTERS = 600  # that patterns look at
+MAX_SENTENCE_CHARACTERS = 600  # matched by patterns
 MAX_SENTENCES = 400
-# 95 of 100 real messages have less than 510 characters, 99 less than 1,330.
+# Of 100 real messages, 95 have less than 510 characters and 99 less than 1,330.
 TYPED_PARAGRAPH_CHARACTERS, TYPED_CHARACTERS, TYPED_LINES = 600, 1_300, 12
-MIN_WRAPPED_CHARACTERS = 60  # of a line that may go on in the next one
+MIN_WRAPPED_CHARACTERS = 60  # shorter lines do not wrap
 MIN_MAIL_HEADERS = 2
 
 _FENCES = ("```", "~~~")
-# A tag at the start of a line up to its end, or to the end of the text.
+# From a tag at the start of a line to its closing tag or the end of the text.
 _TAGGED = re.compile(r"(?ms)^[ \t]*<([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,400})?>.*?(?:</\1>|\Z)")
 _MAIL = re.compile(
     r"(?:from|to|subject|sent|date|cc|von|an|betreff|de|para|asunto|objet|oggetto|assunto): \S"
     r"|-{3,}\s*(?:forwarded|original) message|begin forwarded message",
     re.I,
 )
-# How a document or a mail begins and ends, but nobody who speaks to an agent.
+# Openings and endings of documents and mails, never of prompts.
 _OPENS = re.compile(
     r"#{1,6} \S|(?:hi|hello|hey|dear|hallo|liebe[rs]?|sehr geehrte|bonjour|hola|estimad[oa]s?|olá"
     r"|caro|ciao) [^.?!:]{1,30}[,!:]?$|\[?\d{4}-\d\d-\d\d|!\[|<!--",
@@ -44,7 +44,7 @@ _SIGNED = re.compile(
     r"|viele grüße|gruß|lg|mfg|cordialement|saludos|abraços|saluti|--)[,!.]?",
     re.I,
 )
-# How a program begins to speak of a fault: up to the next blank line.
+# First line of a program's error message, which ends at a blank line.
 _FAULT = re.compile(
     r"\[?(?:error|warning|fatal|panic)\b[\]:]|(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception):\s",
     re.I,
@@ -67,16 +67,16 @@ _QUOTED = re.compile(
 _ENDS = re.compile(
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bz\.B\.)(?<!\bcf\.)"
     r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bapprox\.)(?<!\bbzw\.)"
-    # `Anna (not Anne!) is` goes on behind its bracket.
+    # `Anna (not Anne!) is` continues after the bracket.
     r"(?:[\"']?\s+|\)\s+(?![a-z]))|(?<=[。！？])"
 )
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_BLANK = "\u00b7"  # stands for each character of a quotation
+_BLANK = "\u00b7"  # replaces each character of a quotation
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """`bare` is what patterns look at: as long as `text`, in small letters, quotations blank.
+    """`bare` is matched by patterns: lower case, as long as `text`, quotations blanked.
 
     `doubtful`: somebody else may have written it.
     """
@@ -89,36 +89,31 @@ class Sentence:
 
     @property
     def asks(self) -> bool:
-        """It ends as a question."""
         return self.text.rstrip(" )\"'").endswith(("?", "？"))
 
 
 def sentences(text: str) -> list[Sentence]:
-    """In their order; empty for a command and for what a client wrote."""
     if text.lstrip().startswith(("/", "!")):
         return []
     text = _TAGGED.sub("", text)
     result: list[Sentence] = []
     for number, (block, line) in enumerate(_lines(text)):
         for part in _parts(line):
-            said = _ITEM.sub("", part, count=1).strip()
-            if said and len(result) < MAX_SENTENCES:
-                result.append(sentence(said, block, number))
+            content = _ITEM.sub("", part, count=1).strip()
+            if content and len(result) < MAX_SENTENCES:
+                result.append(sentence(content, block, number))
     return list(_until_pasted(_doubted(text, result)))
 
 
 def own_words(text: str) -> str:
-    """What of a message the person most likely typed themselves."""
     return join_sentences([item for item in sentences(text) if not item.doubtful])
 
 
 def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
-    """One sentence as patterns want it."""
     return Sentence(text, _bare(text[:MAX_SENTENCE_CHARACTERS]), block, line)
 
 
 def join_sentences(some: Sequence[Sentence]) -> str:
-    """Sentences as one text; those of different lines stay on different lines."""
     text = ""
     for index, item in enumerate(some):
         gap = "" if not index else " " if item.line == some[index - 1].line else "\n"
@@ -127,7 +122,7 @@ def join_sentences(some: Sequence[Sentence]) -> str:
 
 
 def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Up to `the page says:`; what stands near `this page` is doubtful."""
+    """Leaves out text after `the page says:`; sentences after `this page` are doubtful."""
     doubtful, quoted_line = False, -1
     for item in some:
         if item.line == quoted_line:
@@ -139,20 +134,19 @@ def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
             yield replace(item, text=item.text[: mark.end()], bare=item.bare[: mark.end()])
             if not item.text[mark.end() :].strip():
                 return
-            quoted_line = item.line  # what was announced is the rest of this line
+            quoted_line = item.line  # the rest of this line is quoted
         else:
             yield replace(item, doubtful=item.doubtful or doubtful or bool(mark and requests))
         doubtful = doubtful or bool(mark) or (not requests and item.bare.endswith((":", "：")))
 
 
 def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
-    """With those marked that stand in what looks like a document."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines or not some:
         return some
     document = bool(_OPENS.match(lines[0])) or any(map(_SIGNED.fullmatch, lines))
     long = len(text) > TYPED_CHARACTERS or len(lines) > TYPED_LINES
-    # "…, what does this page mean?" as the last words speak of what stands before them.
+    # A final "…, what does this page mean?" refers to the text before it.
     last = some[-1]
     mark = announcement().search(last.bare)
     about = bool(mark and mark["points"]) and last.block != some[0].block
@@ -171,9 +165,8 @@ def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
 
 
 def _parts(line: str) -> Iterator[str]:
-    """Cut at the ends of sentences, but not inside a quotation."""
     start = 0
-    for match in _ENDS.finditer(_QUOTED.sub(lambda found: _BLANK * len(found[0]), line)):
+    for match in _ENDS.finditer(_QUOTED.sub(lambda quotation: _BLANK * len(quotation[0]), line)):
         yield line[start : match.start()]
         start = match.end()
     yield line[start:]
@@ -181,13 +174,12 @@ def _parts(line: str) -> Iterator[str]:
 
 def _bare(text: str) -> str:
     low = text.lower().replace("’", "'").replace("ʼ", "'")
-    if len(low) != len(text):  # a few capitals have small letters of two characters
+    if len(low) != len(text):  # a few capitals become two characters in lower case
         low = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
     return _QUOTED.sub(lambda match: _BLANK * len(match[0]), low)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Typed lines with the number of their paragraph; wrapped ones are joined."""
     held, block, fence, fault = "", 0, "", False
     lines = text.split("\n")
     mailed = sum(1 for line in lines if _MAIL.match(line.strip())) >= MIN_MAIL_HEADERS
@@ -199,10 +191,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         elif fence:
             continue
         elif bare.endswith((":", "：")) and _opens_fence(lines[index + 1 : index + 3]):
-            bare = bare[:-1]  # what it announces ends where the fence does
+            bare = bare[:-1]  # the announced text ends with the fence
         if mailed and _MAIL.match(bare):
             break
-        # A program speaks of a fault up to the next blank line; people go on in small letters.
+        # An error message goes on to the next blank line; people continue in lower case.
         fault = bool(_FAULT.match(line)) or (fault and bool(bare) and not bare[:1].islower())
         data = len(line) > MAX_LINE_CHARACTERS or line.startswith(("    ", "\t"))
         own = bool(bare) and not (fault or data or _MACHINE.match(line))
@@ -222,12 +214,9 @@ def _opens_fence(lines: Sequence[str]) -> bool:
 
 
 def _goes_on(line: str, next_line: str) -> bool:
-    """Was a sentence wrapped here? In a chat, a short line ends a thought without a full stop."""
     ended = line.rstrip().endswith((".", "!", "?", ":", ";"))
     return len(line) >= MIN_WRAPPED_CHARACTERS and next_line[:1].islower() and not ended
 
-
-# The phrases of `phrases.toml` as patterns.
 
 _MARKS = r"[,;:.!?()–—…，。：；、！？]\s*|\s-+\s+"
 _AT_END = r"(?=[\s.!。！)]*$)"
@@ -236,36 +225,33 @@ MAX_LEADS = 4
 
 
 def find_request(kind: str, bare: str) -> re.Match[str] | None:
-    """Where a sentence makes such a request: group `words` without the words before it."""
+    """The match of a request; group `words` leaves out the words before it."""
     if not mentions_phrase(kind, bare):  # cheaper: most sentences ask for nothing
         return None
     return _requests(kind).search(bare)
 
 
 def joined_start(bare: str, start: int) -> int:
-    """Where the thing to be kept begins if a request ends at `start` and joins it; else 0."""
+    """Start of the text joined to a request that ends at `start`; 0 if none."""
     joined = _joint().match(bare, start)
     return joined.end() if joined else 0
 
 
 def begins_with(kind: str, bare: str) -> bool:
-    """True if a statement begins with one of the words of that kind."""
     return bool(_anywhere(kind, r"^\W*").search(bare))
 
 
 def mentions_phrase(kind: str, bare: str) -> bool:
-    """True if one of the words of that kind stands in it."""
     return bool(_anywhere(kind, "").search(bare))
 
 
 def remove_phrases(kind: str, bare: str) -> str:
-    """The text without the words of that kind."""
     return _anywhere(kind, "").sub("", bare)
 
 
 @functools.cache
 def announcement() -> re.Pattern[str]:
-    """`the log says:`, group `colon`; or `this page`, group `points`."""
+    """Matches `the log says:` (group `colon`) or `this page` (group `points`)."""
     texts, pointing = _bounded("texts"), _bounded("pointing")
     return re.compile(
         rf"(?:{texts}|{pointing})[^:：\n]{{0,40}}(?P<colon>[:：])(?!//)"
@@ -284,10 +270,10 @@ def _languages() -> dict[str, dict[str, Any]]:
 def _requests(kind: str) -> re.Pattern[str]:
     lead = _bounded("lead")
     leads = rf"(?:{lead}[\s,:，、!.-]*){{0,{MAX_LEADS}}}"
-    # A rule in the middle of a sentence mostly describes something: "it works but never returns".
+    # Inside a sentence, a rule's words mostly describe: "it works but never returns".
     start = {RULE: rf"^{leads}", FROM_NOW: ""}.get(kind, rf"(?:^|{_MARKS}|{lead}\s*){leads}")
-    verbs_first = [one for one in _languages().values() if not one.get("verb_last")]
-    verbs_last = [one for one in _languages().values() if one.get("verb_last")]
+    verbs_first = [language for language in _languages().values() if not language.get("verb_last")]
+    verbs_last = [language for language in _languages().values() if language.get("verb_last")]
     first = _either(_entries(kind, verbs_first))
     last = "|".join(_entries(kind, verbs_last)) or r"(?!)"
     return re.compile(rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})")
@@ -314,13 +300,12 @@ def _entries(kind: str, languages: list[dict[str, Any]] | None = None) -> list[s
 
 
 def _either(phrases: list[str]) -> str:
-    """Any of the phrases, as whole words in scripts that put spaces between them."""
     spaced = [
         f"(?:{phrase})" if phrase.endswith(("'", "\\b")) else rf"(?:{phrase})(?!\w)"
         for phrase in phrases
         if _SPACED.search(phrase)
     ]
     dense = [phrase for phrase in phrases if not _SPACED.search(phrase)]
-    # One look behind for all of them: inside a word, nothing else is tried.
+    # One lookbehind for all phrases, so that nothing is tried inside a word.
     whole = [rf"(?<!\w)(?:{'|'.join(spaced)})"] if spaced else []
     return f"(?:{'|'.join([*whole, *dense])})"

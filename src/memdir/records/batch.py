@@ -1,7 +1,6 @@
 """Intents of a model, decided by the table and carried out in one change.
 
-A model says what, never how. `prepare` is `commit` on a store that takes every change and writes
-none.
+`prepare` is `commit` on a store that accepts every change and writes none.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from memdir.records.write import (
 )
 from memdir.store.writer import App, Desk, Done
 
-MAX_INTENTS = 50  # of one conversation
+MAX_INTENTS = 50  # per conversation
 FAIL = "FAIL"
 VERDICTS = ("", "PASS", "ADVISORY", FAIL)
 KEYS = (
@@ -48,13 +47,13 @@ KEYS = (
 )
 DONE, NOTHING, REFUSED = "done", "nothing", "refused"
 DEFAULT_SUMMARY = "Updated from a conversation"
-SYSTEM_KEYS = ("id", "updated_at", "times_updated")  # which a model cannot know
+SYSTEM_KEYS = ("id", "updated_at", "times_updated")  # unknown to a model
 ReadDraft = Callable[[str], bytes]
 
 
 @dataclass(frozen=True)
 class Intent:
-    """One wish; `draft` is what was read from its file, `pinned` what an earlier look found."""
+    """`draft` is the content of its file, `pinned` the hash of that file."""
 
     type: str
     action: str
@@ -70,13 +69,11 @@ class Intent:
 
 @dataclass(frozen=True)
 class Result:
-    """What becomes of one intent, and what the mechanics said of it."""
-
     intent: Intent | None
     outcome: str
     action: str = match.NOOP
     path: str = ""
-    hash: str = ""  # MD5 of the version that is changed
+    hash: str = ""  # MD5 of the version to change
     reason: str = ""
     changes: tuple[Change, ...] = ()
     answer: dict[str, Any] | None = None  # of the candidate
@@ -84,7 +81,7 @@ class Result:
 
 
 def read_intents(given: Record, read: ReadDraft) -> list[Intent | RecordError]:
-    """Every intent, or why it is none; one that is broken hides no other."""
+    """A broken intent does not hide the others."""
     items = given.get("intents")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         fix = 'write {"intents": [{"category": …, "action": …, "draft": …}, …]}'
@@ -115,11 +112,11 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
         raise _refusal(f"{verdict[:40]!r} is no verdict", "use PASS, ADVISORY or FAIL")
     if verdict == FAIL:
         issues = given.get("issues")
-        said = [str(it)[:200] for it in (issues if isinstance(issues, list) else [issues or ""])]
-        blocked = "verification failed" + (f": {'; '.join(said[:5])}" if any(said) else "")
+        notes = [str(it)[:200] for it in (issues if isinstance(issues, list) else [issues or ""])]
+        blocked = "verification failed" + (f": {'; '.join(notes[:5])}" if any(notes) else "")
         return Intent(type, action, blocked=blocked)
     draft, hash = _read_draft(given, texts, read) if action != match.NOOP else (Record(), "")
-    if draft.get("action") == "delete":  # how the seed says it in a draft
+    if draft.get("action") == "delete":  # the seed's spelling in a draft
         action = match.RETIRE
         texts["target"] = texts["target"] or _text(draft, "target")
         texts["reason"] = texts["reason"] or _text(draft, "reason")
@@ -138,7 +135,7 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
 
 
 def _read_draft(given: Record, texts: dict[str, str], read: ReadDraft) -> tuple[Record, str]:
-    """The draft of an intent, read once, and its hash: later these very bytes must stand there."""
+    """The draft, read once, and its hash: the file must not change until the commit."""
     record, path = given.get("record"), texts["draft"]
     if isinstance(record, dict):
         return record, ""
@@ -168,12 +165,11 @@ def _refusal(message: str, fix: str) -> RecordError:
 
 
 def prepare_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
-    """What a commit would do; nothing is written."""
     return commit_intents(replace(app, dry_run=True), intents)
 
 
 def commit_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
-    """Create, update or retire each; one batch, one undo. A refusal stops no other."""
+    """One batch, one undo; a refusal does not stop the others."""
     results: list[Result] = []
     with change_records(app, "save") as desk:
         settings, warnings = settings_of(desk.store)
@@ -231,7 +227,6 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
 
 
 def approve_record(app: App, held: Held) -> Done:
-    """Save a held draft as the person left it; its body is the view of a record."""
     draft = held.catch.draft
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")

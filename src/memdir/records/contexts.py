@@ -1,7 +1,7 @@
-"""Private directories of sessions: what triage hands to agents, and the drafts they hand back.
+"""Private directories of sessions: contexts from triage to agents, and drafts back from them.
 
-`contexts/<name>/`, one per session, 0700 with files of 0600. The name is a keyed hash: the same
-session finds its own again, and nobody can guess one. Nothing lies in a shared directory.
+`contexts/<name>/`, one per session, mode 0700 with files of 0600. The name is a keyed hash: a
+session finds its own again, and nobody can guess it. No directory is shared.
 """
 
 from __future__ import annotations
@@ -18,31 +18,30 @@ from memdir.records.fields import TYPES
 from memdir.records.refusal import RecordError
 
 try:
-    from _blake2 import blake2b  # what hashlib gives, without OpenSSL, which takes 3 ms
+    from _blake2 import blake2b  # the same as in hashlib, which takes 3 ms to load OpenSSL
 except ImportError:
     from hashlib import blake2b
 
 FOLDER, KEY = "contexts", "key"
 CONTEXT, DRAFT = "context-{}.txt", "draft-{}.json"
 KEY_BYTES = 32
-KEY_TRIES = 4  # to read or make it
+KEY_TRIES = 4  # to read or create the key
 NAME_BYTES = 16
 MAX_DRAFT_BYTES = 1 << 20
-KEPT_SECONDS = 86_400  # that a directory stays which nobody uses
-MAX_SHOWN_CHARACTERS = 200  # of a path that nobody can mean
+KEPT_SECONDS = 86_400  # for an unused directory
+MAX_SHOWN_CHARACTERS = 200  # of an invalid path
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_OTHERS = 0o077  # the permissions of everybody else
+_OTHERS = 0o077  # permissions of group and others
 
 
 class Contexts:
-    """The directories of one user's sessions; a session without an id gets a new one each time."""
+    """A session without an id gets a new directory each time."""
 
     def __init__(self, state_dir: str) -> None:
         self.folder = os.path.join(state_dir, FOLDER)
 
     def open(self, session: str) -> Context:
-        """The directory of a session, made where there is none."""
         try:
             Disk(self.folder).make_root()
             if os.stat(self.folder).st_mode & _OTHERS:
@@ -62,7 +61,7 @@ class Contexts:
             raise failure(error, self.folder, "no private directory can be made") from None
 
     def read_draft(self, path: str, session: str = "") -> bytes:
-        """A draft of this session, or of any where none is named. Read once: these bytes count."""
+        """Without a session, drafts of any session count. Read once: these bytes count."""
         top, _, name = path.rpartition("/")
         above, _, inner = top.rpartition("/")
         tricky = (
@@ -70,7 +69,7 @@ class Contexts:
         )
         try:
             inside = not tricky and os.path.realpath(above) == os.path.realpath(self.folder)
-        except (OSError, ValueError):  # a name that no file can have
+        except (OSError, ValueError):  # an impossible file name
             inside = False
         if not inside:
             raise _outside(path, self.folder)
@@ -80,18 +79,16 @@ class Contexts:
         return context.read(name)
 
     def drop(self, session: str) -> None:
-        """Remove what a session left: it was saved, or nobody wants it."""
         if session:
             _remove(self.open(session).folder)
 
     def prune(self, now: float) -> None:
-        """Remove the directories that nobody has used for a day."""
         try:
             for name in [name for name in os.listdir(self.folder) if name != KEY]:
                 path = os.path.join(self.folder, name)
                 with suppress(FileNotFoundError):  # somebody else was faster
                     used = os.lstat(path).st_mtime
-                    if used > now + KEPT_SECONDS:  # the clock was wrong: it ages from now on
+                    if used > now + KEPT_SECONDS:  # the clock was wrong: count from now
                         os.utime(path, (now, now), follow_symlinks=False)
                     elif used < now - KEPT_SECONDS:
                         _remove(path)
@@ -101,7 +98,6 @@ class Contexts:
             raise failure(error, self.folder, "old contexts cannot be removed") from None
 
     def _key(self) -> bytes:
-        """The secret of these directories, made by whoever comes first."""
         path = os.path.join(self.folder, KEY)
         for _ in range(KEY_TRIES):
             create_once(path, os.urandom(KEY_BYTES))
@@ -109,22 +105,20 @@ class Contexts:
                 key = file.read(KEY_BYTES + 1)
             if len(key) == KEY_BYTES:
                 return key
-            os.unlink(path)  # damaged: sessions that have a directory get another one
+            os.unlink(path)  # damaged: known sessions get new directories
         raise OSError(errno.EIO, os.strerror(errno.EIO), path)
 
 
 class Context:
-    """The directory of one session; it is reached by its handle, links are never followed."""
+    """Accessed through its directory handle; links are never followed."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     def draft_place(self, type: str) -> str:
-        """Where an agent puts its draft of this category."""
         return os.path.join(self.folder, DRAFT.format(type))
 
     def write(self, type: str, text: str) -> str:
-        """Write the context of a category, whole; its path."""
         if type not in TYPES:
             raise RecordError(refusal.INPUT, f"{type[:40]!r} is no type", fix=", ".join(TYPES))
         name = CONTEXT.format(type)
@@ -145,7 +139,6 @@ class Context:
         return os.path.join(self.folder, name)
 
     def read(self, name: str) -> bytes:
-        """The bytes of a regular file of our own in it."""
         path = os.path.join(self.folder, name)
         try:
             with _private(self.folder) as folder:
@@ -178,7 +171,7 @@ class Context:
 
 @contextmanager
 def _private(path: str) -> Iterator[int]:
-    """A handle of a directory; one that others can reach or that is theirs is refused."""
+    """Opens a directory; refuses one that others own or can access."""
     handle = os.open(path, _DIRECTORY)
     try:
         facts = os.fstat(handle)
@@ -197,9 +190,9 @@ def _outside(path: str, folder: str) -> RecordError:
 
 
 def _remove(path: str) -> None:
-    """Remove a directory or a stray file; a link itself, never what it names."""
+    """Of a link, removes the link itself, never its target."""
     if os.path.isdir(path) and not os.path.islink(path):
-        import shutil  # heavy, and seldom needed
+        import shutil  # slow to import, seldom needed
 
         shutil.rmtree(path, ignore_errors=True)
         return

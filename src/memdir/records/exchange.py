@@ -1,4 +1,4 @@
-"""Records from elsewhere, whatever version wrote them; records as Markdown memories, and back."""
+"""Import of records of any version; export of records as Markdown memories, and back."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from memdir.records.write import refuse_secrets
 from memdir.store.ports import Store
 from memdir.store.writer import App, Done
 
-# Records as Markdown memories and back, without loss, also where a person edited the Markdown.
+# Export and import lose nothing, even if a person edited the Markdown.
 #
-# What the readable form cannot carry (the log of changes, blanks at the end of a text) stands in
-# one comment at the end. On the way back a part that still reads as it was written takes its exact
-# value from there; a part that somebody edited is read as it stands.
+# A comment at the end holds everything Markdown cannot show (the log of changes, trailing spaces).
+# On import an unedited part takes its exact value from there; an edited part is read as written.
 
 _END = " -->"
 _CONTENT = "content."
@@ -38,24 +37,22 @@ _IMPLIED: Record = {
 
 
 def export_record(record: Record) -> str:
-    """A Markdown memory that holds all of the record."""
     text = render.render_record(record)
     exact, shown = _flat(record), _flat(_IMPLIED | render.read_rendered(text))
     left = {key: value for key, value in exact.items() if key not in shown or shown[key] != value}
-    # What the view shows although the record has it not: an empty list for none at all.
+    # Shown although missing in the record: an empty list for a missing one.
     left |= {key: None for key in shown if key not in exact}
     if not left:
         return text
     packed = json.dumps(left, ensure_ascii=False, sort_keys=True)
-    for sign in "<>&":  # so that nothing in it ends the comment or opens a tag
+    for sign in "<>&":  # so that no text ends the comment or opens a tag
         packed = packed.replace(sign, f"\\u{ord(sign):04x}")
     return f"{text}\n{render.LEFTOVERS}{packed}{_END}\n"
 
 
 def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]:
-    """The record that a Markdown memory stands for, and what had to be put right."""
     if text.partition("\n")[0].endswith("\r"):
-        text = text.replace("\r\n", "\n")  # an editor's doing: we never end the first line so
+        text = text.replace("\r\n", "\n")  # by an editor: our first line never ends in CRLF
     seen = _flat(_IMPLIED | render.read_rendered(text))
     left, remarks = _leftovers(text)
     if left:
@@ -74,7 +71,6 @@ def read_export(text: str, now: float | None = None) -> tuple[Record, list[str]]
 
 
 def _leftovers(text: str) -> tuple[Record, list[str]]:
-    """The last line of the form that `export` writes."""
     for line in reversed(text.split("\n")):
         bare = line.rstrip("\r")
         if bare.startswith(render.LEFTOVERS) and bare.endswith(_END):
@@ -89,7 +85,6 @@ def _leftovers(text: str) -> tuple[Record, list[str]]:
 
 
 def _flat(record: Record) -> Record:
-    """The fields of the content beside the others, so that each can be compared on its own."""
     content = record.get("content")
     flat = {key: value for key, value in record.items() if key != "content"}
     if isinstance(content, dict):
@@ -108,13 +103,11 @@ def _nested(flat: Record) -> Record:
 
 
 def _raw(text: str) -> dict[str, str]:
-    """Every part of a Markdown memory as it is written, by the place where it stands."""
     document = memory.read(text)
     return document.values | render.sections(document.body)
 
 
 def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
-    """What stands where a key of the record is shown; nothing for one that is not shown."""
     if key in render.HEADER:
         return [raw.get(render.HEADER[key])]
     if key in ("tags", "related_files"):
@@ -126,12 +119,10 @@ def _shown_at(raw: dict[str, str], key: str) -> list[str | None]:
     return [raw.get(label) for label in render.labels(known[name])]
 
 
-# Records of the plugin's earlier versions: `repair` covers what a reader forgives every day; here
-# is what only a move from elsewhere needs.
+# Conversions that only an import needs; `repair_record` does the everyday ones.
 
 
 def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]]:
-    """A valid record from a file of any version, and what was done to it; else a refusal."""
     record = read_json(data, path)
     if is_newer(record):
         return require_valid(record, path=path), []
@@ -168,7 +159,6 @@ def import_record(data: bytes, path: str, now: float) -> tuple[Record, list[str]
 
 
 def _convert(value: object, field: Field) -> object:
-    """A text where a list belongs and the other way round; choices whatever their case."""
     plain = value.strip().lower() if isinstance(value, str) else ""
     if field.kind == fields.CHOICE:
         choice = plain.replace("-", "_").replace(" ", "_")
@@ -186,10 +176,10 @@ def _convert(value: object, field: Field) -> object:
 
 
 def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[str]) -> None:
-    """Each key that no field takes becomes an entry of the log, where a person finds it again."""
+    """Each unknown key becomes an entry of the log, so that nothing is lost."""
     content, changes = record.get("content"), record.get("changes")
     if not known or not isinstance(content, dict) or not isinstance(changes, list):
-        return  # nothing can be valid here, and the check says what is wrong
+        return  # invalid; the check says why
     extra = {key: record.pop(key) for key in [key for key in record if key not in fields.KEYS]}
     record["content"] = {key: value for key, value in content.items() if key in known}
     extra |= {f"content.{key}": content[key] for key in content if key not in known}
@@ -203,17 +193,14 @@ def _log_unknown_keys(record: Record, known: list[str], now: float, done: list[s
 
 @dataclass
 class Source:
-    """What a source holds: records by the path they get, what was repaired, what was refused."""
-
     records: dict[str, Record] = field(default_factory=dict)
     repairs: dict[str, list[str]] = field(default_factory=dict)
     refused: list[Finding] = field(default_factory=list)
-    earlier_paths: dict[str, str] = field(default_factory=dict)  # of those that move
+    earlier_paths: dict[str, str] = field(default_factory=dict)  # of records that move
     settings: bytes | None = None
 
 
 def read_records(store: Store, now: float) -> Source:
-    """Every record below a directory, in today's form; what is none is refused, by its file."""
     source = Source()
     for path in paths_of(store):
         try:
@@ -225,12 +212,11 @@ def read_records(store: Store, now: float) -> Source:
     try:
         source.settings = store.read(RECORD_SETTINGS)
     except MemdirError:
-        source.settings = None  # none, or none that can be read: the defaults hold
+        source.settings = None  # missing or unreadable: use the defaults
     return source
 
 
 def read_memories(files: Sequence[tuple[str, bytes]], now: float) -> Source:
-    """The same from Markdown memories; one of another type is passed over."""
     source = Source()
     for path, data in files:
         try:
@@ -252,7 +238,7 @@ def _take(source: Source, path: str, record: Record, repairs: list[str]) -> str:
 
 
 def import_records(app: App, source: Source) -> Done:
-    """Put each down; nothing is overwritten, one undo takes all of it back."""
+    """Nothing is overwritten; one undo reverts all."""
     with change_records(app, "import") as desk:
         desk.cause = replace(desk.cause, batch=f"import-{int(app.now())}")
         desk.plan = list(source.records)
@@ -279,7 +265,6 @@ def _adopt(path: str, record: Record, store: Store) -> Change:
 
 
 def upgrade_records(app: App) -> tuple[Source, Done]:
-    """Bring the records of this very store into today's form, where they lie."""
     with change_records(app, "import") as desk:
         source = read_records(desk.store, app.now())
         for place, record in source.records.items():
@@ -295,7 +280,7 @@ def upgrade_records(app: App) -> tuple[Source, Done]:
 
 
 def export_memories(app: App, every: bool = False) -> list[tuple[str, bytes]]:
-    """Active records (with `every`, all) as Markdown memories, the type in front of their names."""
+    """Active records (with `every`, all); each name starts with the type."""
     return [
         (f"{fields.type_at(path)}_{stem(path).replace('-', '_')}.md", encode(export_record(record)))
         for path, record in read_all_records(app.store)[0].items()

@@ -1,4 +1,4 @@
-"""What a record consists of: the fields that all have and the content of each type, as data.
+"""The common fields of records and the content fields of each type, as data.
 
 Schema, check, repair, rendering and the command line read this one table. Light: hooks import it.
 """
@@ -17,8 +17,8 @@ MAX_TITLE_CHARACTERS = 120
 MAX_TAGS = 12
 MAX_SUMMARY_CHARACTERS = 300  # of a change
 MAX_CHANGES = 50  # the oldest are dropped
-MAX_DEPTH = 16  # of a value that a change quotes
-DEFAULT_CONFIDENCE = 0.7  # the low end of what the seed gives to most records
+MAX_DEPTH = 16  # of a value quoted in a change
+DEFAULT_CONFIDENCE = 0.7  # low end of the seed's usual range
 
 ACTIVE, RETIRED, ARCHIVED = "active", "retired", "archived"
 STATUSES = (ACTIVE, RETIRED, ARCHIVED)
@@ -33,13 +33,13 @@ FOLDERS = {
 TYPES = tuple(FOLDERS)
 TYPE_OF_FOLDER = {folder: type for type, folder in FOLDERS.items()}
 
-# The order of the keys in a file; what is not here follows in the order it was given.
+# Order of the keys in a file; other keys follow in their given order.
 KEYS = (
     *("schema_version", "category", "id", "title", "created_at", "updated_at", "tags"),
     *("related_files", "confidence", "record_status", "changes", "times_updated"),
     *("retired_at", "retired_reason", "archived_at", "archived_reason", "content"),
 )
-# What an older file may leave out; `record_status` came with the fourth version of the plugin.
+# Missing in older files; `record_status` came with version 4 of the plugin.
 DEFAULTS: Record = {
     "related_files": [],
     "confidence": DEFAULT_CONFIDENCE,
@@ -61,8 +61,6 @@ SCALARS = (TEXT, CHOICE, FLAG)
 
 
 class Field:
-    """One key of a content: its kind, whether it must be there, and what it may say."""
-
     __slots__ = ("choices", "kind", "label", "min_items", "name", "required")
 
     def __init__(
@@ -78,7 +76,7 @@ class Field:
         self.choices = choices
         self.required = required
         self.min_items = min_items
-        self.label = name.replace("_", " ").capitalize()  # what a person reads above it
+        self.label = name.replace("_", " ").capitalize()  # heading for people
 
 
 def _optional(*names: str, kind: str = TEXTS) -> tuple[Field, ...]:
@@ -136,7 +134,7 @@ CONTENT: dict[str, tuple[Field, ...]] = {
 
 
 def type_named(name: object) -> str:
-    """One of the six types, forgiving case, hyphens and the folder's name; else nothing."""
+    """Ignores case and hyphens, accepts folder names; empty if unknown."""
     if not isinstance(name, str):
         return ""
     plain = name.strip().lower().rstrip("/")
@@ -145,23 +143,20 @@ def type_named(name: object) -> str:
 
 
 def type_at(path: str) -> str:
-    """The type that the folder of a path stands for; nothing outside the six folders."""
     parts = path.replace("\\", "/").split("/")
     return TYPE_OF_FOLDER.get(parts[-2], "") if len(parts) > 1 else ""
 
 
 def path_of(type: str, id: str) -> str:
-    """Where a record lies below its store."""
     return f"{FOLDERS[type]}/{id}.json"
 
 
 def fields_of(record: Record) -> tuple[Field, ...]:
-    """The fields of its content; none for an unknown type."""
     return CONTENT.get(str(record.get("category")), ())
 
 
 def status_of(record: Record) -> str:
-    """Active, retired or archived; older records say nothing and are active."""
+    """Older records have no status and are active."""
     return str(record.get("record_status") or ACTIVE)
 
 
@@ -170,12 +165,11 @@ def is_active(record: Record) -> bool:
 
 
 def texts_of(value: object) -> list[str]:
-    """The texts in a list; files from elsewhere may hold anything."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def is_newer(record: Record) -> bool:
-    """True for a record of a later version of the format: it is read and never rewritten."""
+    """A record of a later format version is read, never rewritten."""
     version = record.get("schema_version")
     if version == SCHEMA_VERSION or not isinstance(version, int | float | str):
         return False

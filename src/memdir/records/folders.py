@@ -1,7 +1,7 @@
-"""Six folders of JSON files as a store: each active record is seen as a memory.
+"""Six folders of JSON files as a store: each active record appears as a memory.
 
-Its title is the description, its content the body. Retired and archived records stay where they
-are, and are no memories.
+The title is the description, the content the body. Retired and archived records keep their files
+but do not count as memories.
 """
 
 from __future__ import annotations
@@ -23,24 +23,22 @@ from memdir.records.record import read_record
 from memdir.records.validate import check_record
 from memdir.store.ports import Store
 
-# A record that says nothing of these words is active, and need not be parsed to know it.
+# A record without these words is active; there is no need to parse it.
 _PUT_AWAY = (fields.RETIRED.encode(), fields.ARCHIVED.encode())
-_MARKS = str.maketrans("[]|`\\", "()/'/")  # in a title they would end the pointer
+_MARKS = str.maketrans("[]|`\\", "()/'/")  # these would end the pointer
 _SHOWN_PROBLEMS = 3
 
 
 class Records(LightRecords):
-    """Every record, read and checked whole."""
-
     def __init__(self, root: str, max_file_bytes: int = MAX_FILE_BYTES) -> None:
         super().__init__(root, max_file_bytes)
-        # Of each file its bytes and how they read: to render them again takes long.
+        # Bytes of each file and the rendered result, because rendering is slow.
         self._seen: dict[str, tuple[bytes, str, list[Finding]]] = {}
 
     def scan(self) -> Scan:
-        """Every active record as a memory; one that cannot be read is reported, hiding no other."""
+        """An unreadable record is reported and hides no other."""
         scan, before = Scan(), self._seen
-        self._seen = {}  # what is gone since then is let go
+        self._seen = {}  # forget deleted files
         for path, data, facts in self.record_files(scan.skipped):
             seen = before.get(path)
             if seen is None or seen[0] != data:
@@ -53,12 +51,10 @@ class Records(LightRecords):
         return scan
 
     def files(self) -> list[str]:
-        """The paths of all records but the retired and archived ones, sorted."""
         files = self.record_files([])
         return sorted([path for path, data, _ in files if not _is_put_away(path, data)])
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
-        """A record as a Markdown memory, the index as Markdown pointers."""
         content = self.read(path) if data is None else data
         if path == RECORD_INDEX:
             return _pointers(content)
@@ -71,12 +67,11 @@ class Records(LightRecords):
         return encode(render.render_record(record))
 
     def index(self) -> bytes | None:
-        """The index as Markdown pointers, None where there is none."""
         data = RecordFolders.index(self)
         return None if data is None else _pointers(data)
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace or create one file, durably; only what belongs to records."""
+        """Durable on return; refuses files that do not belong to records."""
         if path != RECORD_INDEX and not is_of_records(path):
             raise BadInput(
                 f"{path!r} is not a path below the store of records",
@@ -86,12 +81,10 @@ class Records(LightRecords):
         super().put(path, data)
 
     def keep_index(self, store: Store) -> bool:
-        """Bring index.md in step with the records of this store as a change sees it."""
         return index_md.update_index(store)
 
 
 def _look(path: str, data: bytes) -> tuple[str, list[Finding]]:
-    """A record as Markdown, nothing where it is none or is put away; and what is wrong with it."""
     try:
         record, _ = read_record(data, path)
     except MemdirError as error:
@@ -114,11 +107,10 @@ def _is_put_away(path: str, data: bytes) -> bool:
     try:
         return not fields.is_active(read_record(data, path)[0])
     except MemdirError:
-        return False  # nobody can tell; it is reported where it is read
+        return False  # unknown; reported when it is read
 
 
 def _pointers(data: bytes) -> bytes:
-    """The lines of the index in a form that every reader of an index knows."""
     lines = []
     for entry in index_md.parse_index(decode(data))[0]:
         room = POINTER_AIM - len(entry.path) - len("- [[|]]")
@@ -130,5 +122,4 @@ def _pointers(data: bytes) -> bytes:
 
 
 def open_store(root: str, max_file_bytes: int) -> Records:
-    """The records in a directory."""
     return Records(root, max_file_bytes)

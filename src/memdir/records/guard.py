@@ -1,7 +1,6 @@
-"""Before a tool runs: a write into the project's records is denied, with what to do instead.
+"""Before a tool runs: deny writes into the project's records, and name the right command.
 
-Hot path. For Bash only what a command line plainly says is seen: this prevents mistakes, it is no
-wall.
+Hot path. In Bash only plain commands are recognized: this prevents mistakes, not attacks.
 """
 
 import os
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from memdir.hot.place import Here
     from memdir.hot.run import Event, Work
 
-    Written = tuple[str, bool]  # a path, and whether all that lies below it goes as well
+    Written = tuple[str, bool]  # a path, and True if everything below it goes, too
 
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 SHELL = "Bash"
@@ -29,7 +28,7 @@ WHY = (
     "the same title), `memdir records write --action update`, `memdir records retire NAME`, "
     "`archive` or `restore`. Only memory-config.json may be edited by hand."
 )
-UNKNOWN = "\0"  # a part of a word that only a shell can tell
+UNKNOWN = "\0"  # a part of a word that only a shell can expand
 ENDS = ";\n&|()`"  # of a simple command
 PREFIXES = frozenset(
     (
@@ -44,7 +43,7 @@ OUTPUT_OPTIONS = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document"
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
-    """A denial, or nothing at all: what is not ours is for the client to decide."""
+    """A denial, or nothing: the client decides about everything else."""
     root = here.records()
     if not root or not asked.cwd.startswith("/"):
         return "", None
@@ -63,7 +62,6 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
 
 def _places(path: str, cwd: str) -> list[str]:
-    """Where it lies by its own name, and what it is a link to; nothing where nobody can tell."""
     if "\0" in path:
         return []
     home = os.environ.get("HOME", "")
@@ -74,7 +72,7 @@ def _places(path: str, cwd: str) -> list[str]:
 
 
 def _is_guarded(path: str, root: str, with_all_below: bool) -> bool:
-    """Is it a record, their index, one of their folders or, to take it away, all of them?"""
+    """True for a record, the index, a record folder or, if it is removed, a parent of them."""
     parts, above = path.split("/"), root.split("/")
     if not all(map(_means, parts, above)):
         return False
@@ -84,7 +82,7 @@ def _is_guarded(path: str, root: str, with_all_below: bool) -> bool:
 
 
 def _means(pattern: str, name: str) -> bool:
-    """Does a part of a path stand for this name? A shell's `*` never means a hidden one."""
+    """True if a part of a path matches the name; a shell's `*` matches no hidden file."""
     if "*" not in pattern and "?" not in pattern:
         return pattern == name
     if name[:1] == "." and pattern[:1] != ".":
@@ -95,7 +93,6 @@ def _means(pattern: str, name: str) -> bool:
 
 
 def written(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written]":
-    """The files that a command line plainly writes or takes away."""
     line = line[:MAX_LINE_CHARACTERS]
     words, targets, documents, outer = list[str](), list[str](), list[str](), list[str]()
     i = 0
@@ -114,7 +111,7 @@ def written(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written
             if char == "(":
                 outer.append(cwd)
             elif char == ")" and outer:
-                cwd = outer.pop()  # a subshell had a directory of its own
+                cwd = outer.pop()  # a subshell has its own directory
             elif char == "\n":
                 i = _skip_documents(line, i, documents)
         elif char in "<>&":
@@ -137,7 +134,6 @@ def written(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written
 
 
 def _word(line: str, i: int, variables: dict[str, str]) -> tuple[str, int]:
-    """The word that begins here, without its quotes, and where it ends."""
     parts, quoted = list[str](), False
     while i < len(line) and (quoted or line[i] not in ENDS + " \t<>"):
         char = line[i]
@@ -171,13 +167,12 @@ def _end_of_line(line: str, i: int) -> int:
 
 
 def _skip_documents(line: str, i: int, documents: list[str]) -> int:
-    """Behind the here-documents that begin on this line: their lines are data."""
     for name in documents:
         while i < len(line):
             end = _end_of_line(line, i)
             text = line[i:end]
             i = end + 1
-            # Of <<-NAME the word is -NAME, and tabs may stand before the end.
+            # For <<-NAME the word is -NAME, and tabs may precede the end.
             if text == name or (name[:1] == "-" and text.lstrip("\t") == name[1:]):
                 break
     documents.clear()
@@ -187,7 +182,6 @@ def _skip_documents(line: str, i: int, documents: list[str]) -> int:
 def _run(
     words: list[str], targets: list[str], cwd: str, variables: dict[str, str]
 ) -> "tuple[str, list[Written]]":
-    """The directory after a simple command, and the files that it writes or takes away."""
     prefixed = False
     while words:
         name, equals, value = words[0].partition("=")
@@ -196,7 +190,7 @@ def _run(
         elif name in PREFIXES:
             prefixed = True
         elif not prefixed or (name[:1] != "-" and not name.isdigit()):
-            break  # what stands before it were options: nice -n 5 rm
+            break  # the words before it were options: nice -n 5 rm
         words = words[1:]
     paths = [] if words[:1] == ["[["] else [(target, False) for target in targets]
     name = words[0].rpartition("/")[2] if words else ""

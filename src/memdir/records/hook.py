@@ -1,6 +1,6 @@
 """The folders of records as the prompt hook reads them. Hot path: no `re`, no `json`.
 
-`folders.Records` reads and checks everything; what is seldom needed here is left to it.
+`folders.Records` reads and checks everything, and serves the rare cases here.
 """
 
 import os
@@ -25,21 +25,20 @@ if TYPE_CHECKING:
     from memdir.store.ports import Search, Store
 
     Open = Callable[[Store, str, Here], Search]
-    RecordFile = tuple[str, bytes, os.stat_result]  # path below the directory, bytes, facts
+    RecordFile = tuple[str, bytes, os.stat_result]  # relative path, content, stat
 
 MAX_SETTINGS_BYTES = 1 << 20
-DEFAULT_INJECTED, MAX_INJECTED = 5, 20  # records for one prompt
+DEFAULT_INJECTED, MAX_INJECTED = 5, 20  # records per prompt
 _BOM = b"\xef\xbb\xbf"
 
 
 class LightRecords(RecordFolders):
-    """The records as far as a search with a catalog asks for them.
+    """The part of `Records` that a search with a catalog needs.
 
-    The catalog has seen this very version of what is read here: it need not be checked again.
+    The catalog has seen the version that is read here, so it is not checked again.
     """
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
-        """A record as a Markdown memory; a retired or archived one is missing."""
         record = _read_object(self.read(path) if data is None else data)
         known = record.get("category")
         if known not in fields.TYPES:
@@ -62,11 +61,9 @@ class LightRecords(RecordFolders):
         return self._whole().index()
 
     def sweep(self) -> None:
-        """Remove temporary files that a killed writer left."""
         self.disk.sweep(RECORD_FOLDERS.__contains__)
 
     def record_files(self, findings: "list[Finding]") -> "Iterator[RecordFile]":
-        """Every file of a record; what cannot be read is a finding."""
         from memdir.errors import Finding
 
         def special(path: str, kind: str) -> None:
@@ -88,7 +85,7 @@ class LightRecords(RecordFolders):
             try:
                 data, facts = self.disk.read(path, self.max_file_bytes + 1)
             except FileNotFoundError:
-                continue  # renamed or gone since its folder was read
+                continue  # renamed or deleted since the folder was read
             except OSError as error:
                 findings.append(unreadable(path, error))
                 continue
@@ -108,9 +105,8 @@ class LightRecords(RecordFolders):
 
 
 def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, str, int]:
-    """Their place, where its catalog lies, and how many may be told at a prompt."""
     limit, switched_off = _read_settings(root)
-    # As the store is named elsewhere: Markdown memories may lie in the same directory.
+    # The store's usual name: Markdown memories may share the directory.
     key = store_key(f"{os.path.realpath(root)}#{RECORDS}")
     folder = os.path.join(here.cache, "stores", key)
     store = LightRecords(root, here.max_file_bytes)
@@ -121,7 +117,6 @@ def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, 
 
 
 def limit_records(recollection: "Recollection", limit: int) -> None:
-    """Leave the best records, so many; what is told of other memories stays as it is."""
     for hits in (recollection.bodies, recollection.pointers):
         kept = []
         for hit in hits:
@@ -134,8 +129,6 @@ def limit_records(recollection: "Recollection", limit: int) -> None:
 
 
 class _SearchWithout:
-    """A search that leaves out what lies in some folders."""
-
     def __init__(self, search: "Search", folders: frozenset[str]) -> None:
         self.search = search
         self.folders = folders
@@ -156,7 +149,6 @@ def _read_object(data: bytes) -> "fields.Record":
 
 
 def _read_settings(root: str) -> tuple[int, frozenset[str]]:
-    """How many records are told, and the folders of the categories that are switched off."""
     try:
         path = f"{root}/{RECORD_SETTINGS}"
         data = read_start(path, MAX_SETTINGS_BYTES + 1, follow=False)[0]

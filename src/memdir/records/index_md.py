@@ -26,16 +26,14 @@ from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
 HEAD = "# Memory index\n\n<!-- Made from the records: memdir records index --rebuild -->\n\n"
-OFTEN_UPDATED_TIMES = 5  # then a record may hold several things
+OFTEN_UPDATED_TIMES = 5  # a record updated more often may cover several topics
 RECENT_DAYS = 7
 MAX_SHOWN_NAMES = 20  # in a health report
-INVALID = "invalid-record"  # it is in the index all the same
+INVALID = "invalid-record"  # still listed in the index
 Pairs = Iterable[tuple[str, Record]]
 
 
 class Entry(NamedTuple):
-    """One line of the index as it reads."""
-
     line: str
     number: int
     type: str
@@ -45,7 +43,7 @@ class Entry(NamedTuple):
 
 
 class Mismatch(NamedTuple):
-    """Where index and records differ; `number` is that of the line, 0 where there is none."""
+    """`number` is the line number, 0 if there is no line."""
 
     kind: str
     path: str
@@ -61,7 +59,7 @@ def index_line(record: Record, path: str) -> str:
 
 
 def build_index(records: Pairs) -> str:
-    """The whole file, always the same bytes for the same records."""
+    """The same records always give the same bytes."""
     lines = [
         (
             str(record.get("category")),
@@ -76,7 +74,6 @@ def build_index(records: Pairs) -> str:
 
 
 def parse_index(text: str) -> tuple[list[Entry], list[Mismatch]]:
-    """The entries of an index, and the lines that look like one and are none."""
     entries, bad = [], []
     for number, raw in enumerate(text.split("\n"), 1):
         if not raw.startswith("- "):
@@ -96,7 +93,6 @@ def parse_index(text: str) -> tuple[list[Entry], list[Mismatch]]:
 
 
 def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
-    """Where an index differs from what the records say; nothing when it is right."""
     wanted = {path: index_line(record, path) for path, record in records if is_active(record)}
     entries, mismatches = parse_index(text)
     seen: set[str] = set()
@@ -112,13 +108,11 @@ def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
 
 
 def validate_index(app: App) -> tuple[list[Mismatch], list[Finding]]:
-    """Where index and records differ, and the records that nobody can read."""
     records, findings = read_all_records(app.store)
     return find_mismatches(read_index(app.store), records.items()), findings
 
 
 def report_health(text: str, records: Pairs, now: float) -> dict[str, object]:
-    """Counts by type and status, what was retired lately, what is updated often, mismatches."""
     pairs = list(records)
     counts = {type: dict.fromkeys(fields.STATUSES, 0) for type in fields.TYPES}
     often, lately = [], []
@@ -145,7 +139,7 @@ def report_health(text: str, records: Pairs, now: float) -> dict[str, object]:
 
 @contextmanager
 def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
-    """A change of records: first what a rename left half done is mended, last comes the index."""
+    """Interrupted renames are repaired first; the index is written last."""
     with app.changing(verb) as desk:
         desk.cause = replace(desk.cause, reason=reason)
         if heal_renames(desk):
@@ -168,10 +162,10 @@ def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
 
 
 def heal_renames(desk: Desk, whole: bool = False) -> bool:
-    """Remove the old name of a record whose rename was cut off: it exists under both.
+    """Remove the old name of a record whose rename was interrupted: it exists under both.
 
-    The index is written last, so a new name that it does not list may be such a one; `whole`
-    looks at every record, whatever the index says.
+    The index is written last, so a name it does not list may be a new one; `whole` checks every
+    record, listed or not.
     """
     store = desk.store
     listed = {entry.path for entry in parse_index(read_index(store))[0]}
@@ -200,18 +194,17 @@ def heal_renames(desk: Desk, whole: bool = False) -> bool:
 
 
 def update_index(store: Store) -> bool:
-    """Write the index of what is active; True where it had to change."""
     records, _ = collect_records(store, store.files())
     for entry in parse_index(read_index(store))[0]:
         if entry.path in records or not store.is_memory(entry.path):
             continue
-        # A look at the folders did not show it: unless it is gone, its line stays.
+        # The scan missed it: its line stays unless the file is gone.
         more, findings = collect_records(store, [entry.path])
         records |= more
         if findings and store.facts(entry.path) is not None:
             try:
                 store.read(entry.path)
-            except Unwritable:  # it cannot be read just now
+            except Unwritable:  # temporarily unreadable
                 known = {"category": entry.type, "title": entry.title, "tags": entry.tags}
                 records[entry.path] = known
             except MemdirError:
@@ -232,11 +225,10 @@ def _write_index(records: Mapping[str, Record], store: Store) -> bool:
 
 
 def rebuild_index(app: App) -> Done:
-    """Write the index anew from the records, and say which nobody can read."""
     with app.changing("index") as desk:
         store = desk.store
         heal_renames(desk, whole=True)
-        # Looked for twice: what one look misses because a disk fails, the other one may find.
+        # Scan twice: on a failing disk, the second scan may find records missing in the first.
         records, broken = collect_records(store, sorted({*store.files(), *paths_of(store)}))
         missed = [*broken, *store.scan().findings]
         remarks = {it.path: f"{it.message}; {it.fix}" for it in missed if it.kind != INVALID}

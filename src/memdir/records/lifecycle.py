@@ -31,23 +31,21 @@ from memdir.records.validate import cap_changes
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
-GUARDED = ("completed", "blockers", "next_actions")  # what must not be lost with a summary
-SHARED_WORDS = 0.6  # of an item that another text must hold to say the same
-MIN_TITLE_WORDS = 2  # of a title that stands whole in an item
+GUARDED = ("completed", "blockers", "next_actions")  # reported if lost with a summary
+SHARED_WORDS = 0.6  # of an item's words in another text, to count as the same
+MIN_TITLE_WORDS = 2  # of a title contained in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
 DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
 
 
 class Way(NamedTuple):
-    """From where an action leads to where, and what the log and the history call it."""
-
     sources: tuple[str, ...]
     target: str
     verb: str
     kind: str
 
 
-# By the seed's word. Retired records may be archived, which they are after the grace period.
+# By the seed's names. Retired records may be archived, as gc does after the grace period.
 WAYS = {
     DELETE: Way((ACTIVE,), RETIRED, "Retired", draft.RETIRED),
     ARCHIVE: Way((ACTIVE, RETIRED), ARCHIVED, "Archived", draft.ARCHIVED),
@@ -57,8 +55,6 @@ WAYS = {
 
 
 class Leaving(NamedTuple):
-    """What becomes of a record, and why; the warning is empty where nothing is lost."""
-
     path: str
     action: str
     reason: str
@@ -66,8 +62,6 @@ class Leaving(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """How a store of records stands; `due` is what gc and window would do."""
-
     health: dict[str, object]
     settings: RecordSettings
     findings: tuple[Finding, ...]
@@ -75,7 +69,7 @@ class Overview(NamedTuple):
 
 
 def change_status(record: Record, action: str, reason: str, now: float) -> tuple[Record, list[str]]:
-    """The record after one of the `WAYS`; unchanged if it is there already."""
+    """Unchanged if the record has that status already."""
     sources, target, verb, _ = WAYS[action]
     status = fields.status_of(record)
     refuse_newer(record, action)
@@ -109,7 +103,6 @@ def change_status(record: Record, action: str, reason: str, now: float) -> tuple
 def turn_record(
     path: str, action: str, reason: str, store: Store, now: float, expected: str
 ) -> Change:
-    """Retire, archive or bring back one record; one that is there already stays as it is."""
     data = store.read(path)
     check_version(data, expected, path)
     record, _ = read_record(data, path)
@@ -121,16 +114,16 @@ def turn_record(
     return Change(WAYS[action].kind, stem(path), path, hash_of(data), remarks=tuple(remarks))
 
 
-# The window: the newest summaries stay. Before an old one goes, its open ends are looked for
-# elsewhere; what nobody else holds is named. It goes all the same, and can be restored.
+# The window keeps the newest summaries. An old one is retired even if some of its items are in no
+# other record; a warning names them, and it can be restored.
 
 
 def find_surplus(
     records: Mapping[str, Record], settings: RecordSettings, newest: str = ""
 ) -> list[Leaving]:
-    """Which summaries go, oldest first; `newest` was just saved and stays, whatever its date.
+    """The summaries to retire, oldest first; `newest` was just saved and stays.
 
-    `records` are those of the whole store: the others show what is captured elsewhere.
+    `records` is the whole store: the others show what is captured elsewhere.
     """
     limit = settings.types[SESSION_SUMMARY].max_retained
     dated = sorted(
@@ -143,7 +136,7 @@ def find_surplus(
     if not going:
         return []
     words = Words()
-    # By word: a store of thousands is looked through once, not once an item.
+    # Index by word, so that a large store is read once and not once per item.
     holding: dict[str, list[tuple[frozenset[str], bool]]] = {}
     for path, record in records.items():
         for text in _texts(words, record) if path not in going and is_active(record) else ():
@@ -164,7 +157,6 @@ def _times(record: Record, *keys: str) -> list[float]:
 
 
 def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]]:
-    """The words of its line in the index, of a summary also each item; True for a title alone."""
     title = str(record.get("title") or "")
     yield _words_of(words, title), True
     yield _words_of(words, " ".join([title, *texts_of(record.get("tags"))])), False
@@ -180,7 +172,6 @@ def _items(record: Record) -> list[str]:
 
 
 def _words_of(words: Words, text: str) -> frozenset[str]:
-    """Whole words, and pairs of characters where none are written; not the pieces of names."""
     given = split_words(text)
     terms = {words[word] for word in given} - {""}
     return frozenset(terms.union(*(words.pairs.get(word, ()) for word in given)))
@@ -189,7 +180,7 @@ def _words_of(words: Words, text: str) -> frozenset[str]:
 def _is_held(
     item: frozenset[str], holding: Mapping[str, list[tuple[frozenset[str], bool]]]
 ) -> bool:
-    """True if another text says it. An item without a word says nothing that could be lost."""
+    """True if another text says it; an item without a word has nothing to lose."""
     for words, is_title in {text for word in item for text in holding.get(word, ())}:
         shared = len(words & item)
         whole_title = is_title and shared == len(words) >= MIN_TITLE_WORDS
@@ -211,7 +202,6 @@ def _warn(record: Record, path: str, alone: list[str]) -> str:
 
 
 def roll_window(app: App) -> Done:
-    """Keep the newest session summaries, retire the others."""
     with index_md.change_records(app, "retire") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
@@ -220,9 +210,8 @@ def roll_window(app: App) -> Done:
 
 
 def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
-    """Retire what the window has no room for; what is captured nowhere else is a remark."""
     records = _everything(desk)
-    if newest:  # on a dry run it is not on disk
+    if newest:  # not on disk in a dry run
         records |= collect_records(desk.store, [newest])[0]
     going = find_surplus(records, settings, newest)
     desk.remarks += [it.warning for it in going if it.warning]
@@ -236,7 +225,6 @@ def _everything(desk: Desk) -> dict[str, Record]:
 
 
 def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]:
-    """Each for its own reason; what must stay as it is becomes a remark."""
     changes = []
     for path, action, reason, _ in going:
         try:
@@ -248,13 +236,9 @@ def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]
     return changes
 
 
-# Dates: retired records go after their grace, active ones after their time.
-
-
 def find_past_grace(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
-    """Every retired record whose grace period is over, by path. Archived ones stay for ever."""
     days = settings.grace_period_days
     result = []
     for path, record in sorted(records.items()):
@@ -264,7 +248,7 @@ def find_past_grace(
         if not times:
             reason = "nobody can tell when it was retired: retired_at is missing or no date"
             result.append(Leaving(path, KEEP, reason))
-        elif now - times[0] >= days * DAY:  # never one of the future
+        elif now - times[0] >= days * DAY:  # never with a future date
             reason = f"retired {iso_day(times[0])}, more than grace_period_days ({days}) ago"
             action = ARCHIVE if settings.archive_retired else PURGE
             result.append(Leaving(path, action, reason))
@@ -274,7 +258,6 @@ def find_past_grace(
 def find_expired(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
-    """The active records that outlived `retention_days` since they were last written, by path."""
     result = []
     for path, record in sorted(records.items()):
         own = settings.types.get(str(record.get("category")))
@@ -288,7 +271,6 @@ def find_expired(
 
 
 def collect_garbage(app: App) -> Done:
-    """Retire what has expired; archive or purge what was retired before the grace period."""
     with index_md.change_records(app, "purge") as desk:
         settings, warnings = sure_settings_of(desk.store)
         desk.remarks += [it.message for it in warnings]
@@ -309,7 +291,6 @@ def collect_garbage(app: App) -> Done:
 
 
 def summarize_store(app: App) -> Overview:
-    """Counts, and what gc and window would do now."""
     settings, warnings = settings_of(app.store)
     records, broken = read_all_records(app.store)
     now = app.now()

@@ -1,6 +1,6 @@
-"""Which record new information belongs to, and what may be done: create, update or retire.
+"""Match new information to a record, and the allowed actions: create, update or retire.
 
-The words of the answer are the seed's: CREATE, UPDATE, DELETE (which retires) and NOOP.
+The actions have the seed's names: CREATE, UPDATE, DELETE (which retires) and NOOP.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from memdir.records.refusal import RecordError
 from memdir.store.ports import Store
 from memdir.store.writer import App
 
-MIN_WORD_CHARACTERS = 3  # shorter words say little
-MAX_TEXT_CHARACTERS = 20_000  # of a text that is looked at
+MIN_WORD_CHARACTERS = 3
+MAX_TEXT_CHARACTERS = 20_000  # compared, of each text
 TITLE_POINTS, TAG_POINTS, PREFIX_POINTS = 2, 3, 1
 MIN_PREFIX_CHARACTERS = 4
 MIN_POINTS = 3  # of a candidate
-MAX_OTHERS = 3  # further candidates that a hint names
+MAX_OTHERS = 3  # named in a hint
 CREATE, UPDATE, RETIRE, NOOP, VETO = "CREATE", "UPDATE", "DELETE", "NOOP", "VETO"
 UPDATE_OR_RETIRE = "UPDATE_OR_DELETE"
 ACTIONS = (CREATE, UPDATE, RETIRE)
 ANY = "*"
-# What the mechanics say, what the model says: what is done.
+# (mechanical action, model's action): result
 TABLE: dict[tuple[str, str], str] = {
     (CREATE, CREATE): CREATE,
     (UPDATE_OR_RETIRE, UPDATE): UPDATE,
@@ -43,8 +43,8 @@ TABLE: dict[tuple[str, str], str] = {
     (VETO, ANY): NOOP,
     (NOOP, ANY): NOOP,
 }
-UNMAPPED = UPDATE  # loses nothing and doubles nothing
-KEPT = ("decision", "preference", "session_summary")  # a triage never retires these
+UNMAPPED = UPDATE  # neither loses nor duplicates anything
+KEPT = ("decision", "preference", "session_summary")  # never retired by a triage
 EVENTS = {
     "resolved": "The matter is settled: update its status, or retire it where nothing is left.",
     "removed": "What it speaks of is gone: retire it, or say in it what took its place.",
@@ -55,7 +55,6 @@ EVENTS = {
 
 
 def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = "") -> dict[str, Any]:
-    """The record of a store that new information belongs to; none if its category is off."""
     records = read_files(app.store, paths_of(app.store, type))
     answer = candidate(records, type, new_info, lifecycle_event)
     if settings_of(app.store)[0].types[type].enabled:
@@ -68,7 +67,7 @@ def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = ""
 def search_records(
     app: App, query: str, limit: int, type: str = "", put_away: bool = False
 ) -> list[tuple[str, Record]]:
-    """The records that the search finds, best first; `put_away` adds others by their words."""
+    """Best first; `put_away` adds retired and archived records by their words."""
     records, _ = read_all_records(app.store)
     paths = [it.memory.path for it in app.search.find(query, len(records)).hits if it.words]
     if put_away:
@@ -88,7 +87,6 @@ def search_records(
 def candidate(
     records: Iterable[tuple[str, Record]], type: str, new_info: str, lifecycle_event: str = ""
 ) -> dict[str, Any]:
-    """The record that new information most likely belongs to, and what may be done with it."""
     if lifecycle_event and lifecycle_event not in EVENTS:
         message = f"there is no lifecycle event {lifecycle_event[:40]!r}"
         raise RecordError(refusal.INPUT, message, fix=f"use {', '.join(EVENTS)}")
@@ -134,10 +132,9 @@ def candidate(
 
 
 def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
-    """What is done when the mechanics say this and a model that; a veto stops what it names.
+    """Combines the mechanical action with the model's; a veto stops the action it names.
 
-    A veto that names no action forbids all. Who has nothing to write stops before: a model that
-    says NOOP gives no draft to resolve.
+    A veto that names no action forbids all. A model that says NOOP has no draft to resolve.
     """
     action = TABLE.get((mechanics, ANY)) or TABLE.get((mechanics, model), UNMAPPED)
     for veto in vetoes:
@@ -148,7 +145,7 @@ def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> st
 
 
 def read_files(store: Store, paths: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    """Each record as far as a match needs it: agents wait. Unreadable ones are left out."""
+    """Reads only what a match needs, because agents wait; unreadable records are left out."""
     for path in paths:
         try:
             value = json.loads(store.read(path).decode("utf-8-sig", "surrogatepass"))
@@ -162,7 +159,6 @@ def read_files(store: Store, paths: Iterable[str]) -> Iterator[tuple[str, Record
 def _rank(
     records: Iterable[tuple[str, Record]], type: str, new_info: str
 ) -> list[tuple[int, str, Record]]:
-    """Active records of the type with enough points, best first; of equals the newest."""
     info = NewInfo(new_info)
     ranked = []
     for path, record in records:
@@ -178,8 +174,6 @@ def _rank(
 
 
 class NewInfo:
-    """The words of new information, and those that may be a start, by their first letters."""
-
     def __init__(self, text: str) -> None:
         self.words = tokens(text)
         self.starts: dict[str, list[str]] = {}
@@ -188,9 +182,9 @@ class NewInfo:
                 self.starts.setdefault(word[:MIN_PREFIX_CHARACTERS], []).append(word)
 
     def score(self, title: str, tags: list[str]) -> int:
-        """Points of a record: 2 per title word, 3 per tag, 1 per word that starts alike."""
+        """2 points per title word, 3 per tag, 1 per word with the same start."""
         text = " ".join([title, *tags])
-        if text.isascii():  # most records have nothing in common with it: told with one look
+        if text.isascii():  # fast exit: most records share no word
             words = split_words(text.replace("_", " ").lower())
             starts = [word[:MIN_PREFIX_CHARACTERS] for word in words]
             if self.words.isdisjoint(words) and self.starts.keys().isdisjoint(starts):
@@ -211,9 +205,9 @@ class NewInfo:
 
 
 def tokens(text: str) -> set[str]:
-    """Words of three letters and more without stop words; accents do not part Latin words.
+    """Words of three letters and more without stop words; Latin accents do not count.
 
-    Scripts that write without spaces become pairs of characters.
+    Scripts without spaces become pairs of characters.
     """
     plain = text[:MAX_TEXT_CHARACTERS].replace("_", " ")
     if plain.isascii():

@@ -1,7 +1,7 @@
-"""The settings of a store of records: the text of `memory-config.json` and what it means.
+"""The settings of a store of records, in `memory-config.json`.
 
-The file lies in the repository, so everybody may have written it: what stands there is checked,
-cut to its bounds and made harmless. What cannot be used keeps its default, with a warning.
+The file is in the repository, so anybody may have written it: values are checked, clamped and
+sanitized. An unusable value keeps its default, with a warning.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _type(name: str) -> dict[str, Any]:
     return {"enabled": True, "description": _SAYS[name], "auto_capture": True, **own}
 
 
-# Every key there is, with its default.
+# All keys with their defaults.
 TREE: Mapping[str, Any] = {
     "categories": {name: _type(name) for name in TYPES},
     "retrieval": {"max_inject": 5},
@@ -61,7 +61,7 @@ TREE: Mapping[str, Any] = {
     },
     "delete": {"grace_period_days": 30, "archive_retired": True},
 }
-# The least and the most of a number; one beyond them keeps its default, unless it is CLAMPED.
+# Limits of numbers; beyond them the default is used, unless the key is CLAMPED.
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "retention_days": (0, 36_500),
     "max_retained": (1, 10_000),
@@ -71,11 +71,11 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "thresholds": (0.0, 1.0),
     "grace_period_days": (0, 36_500),
 }
-CLAMPED = ("max_inject", "max_messages", "thresholds")  # to the nearest that is allowed
+CLAMPED = ("max_inject", "max_messages", "thresholds")  # to the nearest allowed value
 
 
 class TypeSettings(NamedTuple):
-    """What is set for one type; no days, and no `max_retained`, mean without end."""
+    """No days, and no `max_retained`, mean no limit."""
 
     enabled: bool
     description: str
@@ -85,21 +85,16 @@ class TypeSettings(NamedTuple):
 
 
 class Parallel(NamedTuple):
-    """How drafts are made inside a client: at once or one by one, and by which models."""
-
     enabled: bool
     category_models: Mapping[str, str]
     verification_model: str
     default_model: str
 
     def model(self, type: str) -> str:
-        """Who drafts a record of this type."""
         return self.category_models.get(type.lower()) or self.default_model
 
 
 class RecordSettings(NamedTuple):
-    """Every key of the file, checked."""
-
     types: Mapping[str, TypeSettings]
     max_inject: int
     max_memories_per_category: int
@@ -111,7 +106,6 @@ class RecordSettings(NamedTuple):
     archive_retired: bool
 
     def captures(self, type: str) -> bool:
-        """Is this type looked for when a turn ends?"""
         own = self.types[type]
         return self.triage_enabled and own.enabled and own.auto_capture
 
@@ -120,15 +114,14 @@ Warnings = tuple[Finding, ...]
 
 
 def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, Warnings]:
-    """What a file says, and what of it is not used; None stands for no file at all."""
     if text is None:
         return _settings(TREE), ()
-    said = _parse(text)
-    if isinstance(said, str):
+    given = _parse(text)
+    if isinstance(given, str):
         fix = "Mend the file, or remove it: the defaults hold until then."
-        return _settings(TREE), (Finding(KIND, path, f"{path} is not used: {said}", fix),)
+        return _settings(TREE), (Finding(KIND, path, f"{path} is not used: {given}", fix),)
     problems: list[tuple[str, str]] = []  # message and fix
-    tree = _read_tree(TREE, said, "", problems)
+    tree = _read_tree(TREE, given, "", problems)
     shown = problems[:MAX_WARNINGS]
     if more := len(problems) - len(shown):
         shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
@@ -136,22 +129,20 @@ def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, W
 
 
 def _parse(text: str) -> dict[str, Any] | str:
-    """The object, or why there is none."""
     if len(text) > MAX_FILE_CHARACTERS:
         return f"it is longer than {MAX_FILE_CHARACTERS:,} characters"
     try:
-        said = json.loads(text.removeprefix("\ufeff"))
+        value = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         return f"it is no JSON (line {error.lineno}: {error.msg})"
     except (RecursionError, ValueError):
         return "it is nested too deeply, or a number is too long"
-    return said if isinstance(said, dict) else "it is no JSON object"
+    return value if isinstance(value, dict) else "it is no JSON object"
 
 
 def _read_tree(
     tree: Mapping[str, Any], given: dict[str, Any], above: str, problems: list[tuple[str, str]]
 ) -> dict[str, Any]:
-    """The defaults with what the file says of them."""
     result = dict(tree)
     taken: set[str] = set()
     for name, value in given.items():
@@ -176,7 +167,6 @@ def _read_tree(
 
 
 def _read_value(default: Any, value: Any, where: str) -> tuple[Any, str]:
-    """The value where it is sound, the nearest one where it is clamped, else the default."""
     if where.endswith(".description") and isinstance(value, str):
         line = inert_line(value)
         cut = f"is cut to {MAX_DESCRIPTION_CHARACTERS} characters"
@@ -208,7 +198,7 @@ def _read_value(default: Any, value: Any, where: str) -> tuple[Any, str]:
 def _settings(tree: Mapping[str, Any]) -> RecordSettings:
     triage, rules = tree["triage"], tree["delete"]
     return RecordSettings(
-        types={name: TypeSettings(**said) for name, said in tree["categories"].items()},
+        types={name: TypeSettings(**given) for name, given in tree["categories"].items()},
         max_inject=tree["retrieval"]["max_inject"],
         max_memories_per_category=tree["max_memories_per_category"],
         triage_enabled=triage["enabled"],

@@ -1,4 +1,4 @@
-"""Records that a model drafts and verifies from a conversation, held until a person says yes."""
+"""Records drafted and verified by a model from a conversation, held until a person approves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from memdir.text.secrets import find_secrets
 
 HOLD = "a record, drafted and verified by a model"
 PURPOSE = "records"
-MAX_CONTEXT_CHARACTERS = 8_000  # of an excerpt; the run of a model is short
+MAX_CONTEXT_CHARACTERS = 8_000  # of an excerpt
 DRAFT_TOKENS, VERDICT_TOKENS = 900, 200
 ANSWER_SECONDS = 20.0
 CREATE, NOOP = "CREATE", "NOOP"
@@ -60,18 +60,16 @@ VERDICT: dict[str, object] = {
 
 
 class Reader(Protocol):
-    """Reads the transcripts of one client."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages: ...
 
 
 def hold_records(
     app: App, transcript: str, reader: Reader, origin: Origin, last: str = "", *, ends: bool = True
 ) -> list[Held]:
-    """Let the model draft each category that triggers, and hold what is worth it.
+    """Let the model draft each category that triggers, and hold the drafts.
 
-    Without a model nothing is drafted. A session is summed up when it ends, not after each turn.
-    What was looked at once is not looked at again, unless the budget did not last.
+    Without a model nothing is drafted. A session is summarized when it ends, not after each
+    turn. Messages are read once, unless the budget ran out.
     """
     options = app.config.options
     named = options.capture_model or options.model
@@ -103,7 +101,6 @@ def hold_records(
 
 
 def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) -> Record | None:
-    """A valid, verified draft; None if nothing is worth keeping, or the draft is wrong."""
     settings, _ = settings_of(app.store)
     context = render_excerpt(scored, item, settings)[:MAX_CONTEXT_CHARACTERS]
     model = open_model(app, PURPOSE, session, named=named, run=app.config.options.run_tokens)
@@ -122,7 +119,7 @@ def _ask_model(app: App, scored: Scored, item: Score, session: str, named: str) 
             "confidence": {"type": "number"},
             "content": content,
         },
-        "required": ["action"],  # a NOOP goes without the rest
+        "required": ["action"],  # a NOOP has no other keys
         "additionalProperties": False,
     }
     answer = model.answer(Question(task, context, schema, DRAFT_TOKENS, ANSWER_SECONDS)).data
@@ -151,6 +148,6 @@ def _hold(app: App, scored: Scored, record: Record, origin: Origin) -> list[Held
     try:
         held = inbox.hold(catch, HOLD, app.now())
         inbox.read(held.id)
-    except (BadInput, Missing):  # no room, or a review has settled it
+    except (BadInput, Missing):  # the inbox is full, or a review has settled it
         return []
     return [held]

@@ -24,17 +24,17 @@ Collected = dict[str, Record]  # by path
 
 PROJECT_FOLDER = ".claude/memory/"
 _BOM = b"\xef\xbb\xbf"
-_ESCAPED_HALVES = (b"\\ud", b"\\uD")  # how half of a character is written
+_ESCAPED_HALVES = (b"\\ud", b"\\uD")  # escaped surrogates
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}\Z")
 
 
 def md5_of(data: bytes) -> str:
-    """The hash by which the seed names a version; no secret depends on it."""
+    """The seed names versions by MD5; no security depends on it."""
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 def check_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
-    """Refuse a version with another hash (MD5 or SHA-256) than was read; none expects nothing."""
+    """Refuses a version whose MD5 or SHA-256 is not the expected one; none expects nothing."""
     given = expected.strip().lower()
     if not given or given in (md5_of(data), hash_of(data)):
         return
@@ -50,7 +50,7 @@ def check_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> N
 
 
 def read_json(data: bytes, path: str) -> Record:
-    """The object in a file or draft; refuses what JSON allows two readings of."""
+    """Refuses JSON that can be read in two ways."""
     try:
         value = _DECODER.decode(data.removeprefix(_BOM).decode("utf-8"))
         if any(half in data for half in _ESCAPED_HALVES):
@@ -69,9 +69,9 @@ def read_json(data: bytes, path: str) -> Record:
 
 
 def read_record(data: bytes, path: str) -> tuple[Record, list[str]]:
-    """A record and what was repaired; one without a known category, title or content is refused.
+    """The record and its repairs; refused without a known category, title or content.
 
-    Whether the rest is valid is for `check`: a flaw must not hide what can be read.
+    Other flaws are left to `check_record`: they must not hide what can be read.
     """
     record = read_json(data, path)
     repairs = []
@@ -94,7 +94,7 @@ def read_record(data: bytes, path: str) -> tuple[Record, list[str]]:
 
 
 def write_record(record: Record) -> bytes:
-    """The one form of a file: keys in the seed's order, two blanks, a line end, not escaped."""
+    """One stable form: keys in the seed's order, two-space indent, final newline, no escapes."""
     whole = _in_order(record, fields.KEYS)
     content, changes = whole.get("content"), whole.get("changes")
     if isinstance(content, dict):
@@ -105,7 +105,7 @@ def write_record(record: Record) -> bytes:
     try:
         text = json.dumps(whole, ensure_ascii=False, indent=2, allow_nan=False)
         return (text + "\n").encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:  # a bad character is a ValueError
+    except (TypeError, ValueError, RecursionError) as error:  # a surrogate raises ValueError
         message = f"cannot be written as JSON: {type(error).__name__}"
         raise RecordError(refusal.VALIDATION, message, fix="correct the values") from None
 
@@ -123,7 +123,7 @@ def _unique_pairs(pairs: list[tuple[str, object]]) -> Record:
 
 
 def _finite_float(text: str) -> float:
-    number = float(text)  # also of NaN and Infinity, which are no JSON
+    number = float(text)  # NaN and Infinity, too, which are not JSON
     if not math.isfinite(number):
         raise ValueError(f"{text[:20]} is no number")
     return number
@@ -141,35 +141,29 @@ def _unreadable(why: str, path: str) -> RecordError:
     return RecordError(refusal.READ, f"{path or 'the input'} {why}", fix=fix, path=path)
 
 
-# The records of a store
-
-
 def paths_of(store: Store, type: str = "") -> list[str]:
-    """Where all records lie, or those of one category, whatever their status."""
     folder = f"{fields.FOLDERS[type]}/" if type else ""
     return sorted(it for it in store.tree() if store.is_memory(it) and it.startswith(folder))
 
 
 def collect_records(store: Store, paths: Iterable[str]) -> tuple[Collected, list[Finding]]:
-    """The records at these paths; a broken one is a finding and hides no other."""
+    """A broken record is a finding and hides no other."""
     records, findings = Collected(), list[Finding]()
     for path in paths:
         try:
             records[path] = read_record(store.read(path), path)[0]
         except Missing:
-            continue  # gone since the paths were listed
+            continue  # deleted since the paths were listed
         except MemdirError as error:
             findings.append(Finding("broken-record", path, error.message, error.next))
     return records, findings
 
 
 def read_all_records(store: Store) -> tuple[Collected, list[Finding]]:
-    """All records whatever their status, and what could not be read."""
     return collect_records(store, paths_of(store))
 
 
 def read_index(store: Store) -> str:
-    """The text of the index; empty where there is none."""
     try:
         return decode(store.read(store.index_path))
     except Missing:
@@ -177,7 +171,7 @@ def read_index(store: Store) -> str:
 
 
 def settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
-    """What memory-config.json says; defaults and a finding if it cannot be read."""
+    """Defaults and a finding if memory-config.json cannot be read."""
     try:
         return sure_settings_of(store)
     except MemdirError as error:
@@ -186,7 +180,7 @@ def settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
 
 
 def sure_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
-    """The same where records are put away: with an unreadable file that would be a guess."""
+    """Refuses unreadable settings: to retire records by the defaults would be a guess."""
     try:
         data = store.read(RECORD_SETTINGS)
     except Missing:
@@ -195,7 +189,6 @@ def sure_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]
 
 
 def parse_type(name: str) -> str:
-    """The category that somebody names; refuses what is none."""
     type = fields.type_named(name)
     if not type:
         message = f"there is no category {name[:40]!r}"
@@ -204,7 +197,6 @@ def parse_type(name: str) -> str:
 
 
 def target_path(target: str, root: str) -> str:
-    """The path below the store that a target names; refuses whatever cannot hold a record."""
     given = target.strip()
     for top in (root.rstrip("/") + "/", os.path.realpath(root) + "/", "./", PROJECT_FOLDER):
         given = given.removeprefix(top)
@@ -222,7 +214,7 @@ def target_path(target: str, root: str) -> str:
 
 
 def find_record(name: str, store: Store) -> str:
-    """The path of the record of that name: its path, or its id in any folder."""
+    """The name is a path, or an id in any folder."""
     paths = list[str]()
     if "/" in name:
         path = target_path(name, store.root)
@@ -236,7 +228,7 @@ def find_record(name: str, store: Store) -> str:
         raise RecordError(refusal.PATH, message, fix="give the path")
     if matches:
         return matches[0]
-    from difflib import get_close_matches  # only a mistake needs it
+    from difflib import get_close_matches  # needed only after a mistake
 
     by_name = {stem(path): path for path in paths}
     near = get_close_matches(name[:80], list(by_name), 1, 0.75)

@@ -12,7 +12,7 @@ ACTION_CODES = {
     action: f"{action.upper()}_ERROR"
     for action in ("create", "update", "delete", "archive", "unarchive", "restore")
 }
-# What each is in our own error object, `memdir --json`.
+# The code of each in the error object of `memdir --json`.
 CODES = {
     VALIDATION: "bad_input",
     MERGE: "bad_input",
@@ -26,7 +26,7 @@ CODES = {
     LOCK_TIMEOUT: "busy",
     **dict.fromkeys(ACTION_CODES.values(), "refused"),
 }
-MAX_FACT_CHARACTERS = 300  # characters of a value that an error shows
+MAX_FACT_CHARACTERS = 300  # of a value in an error
 
 
 class RecordError(MemdirError):
@@ -48,12 +48,12 @@ class RecordError(MemdirError):
         self.code = CODES[record_code]
         self.facts = facts
         self.fix = fix
-        self.ours = ours  # where two writers met: both texts, so that neither is lost
+        self.ours = ours  # both texts of a conflict, so that neither is lost
         self.theirs = theirs
 
 
 def form(error: RecordError) -> str:
-    """The lines a script can read: the code, `key: value` lines, `fix:` last."""
+    """Lines for scripts: the code, `key: value` lines, `fix:` last."""
     facts = [("problem", error.message), *error.facts]
     if error.path and "target" not in dict(facts):
         facts.insert(1, ("target", error.path))
@@ -61,7 +61,7 @@ def form(error: RecordError) -> str:
         facts.append(("fix", error.fix))
     lines = [error.record_code]
     for key, value in facts:
-        # One line without controls: a value from a draft must not pass for another line.
+        # One line without control characters: a draft's value must not look like another line.
         kept = [char if char.isprintable() else " " for char in value[: 2 * MAX_FACT_CHARACTERS]]
         line = " ".join("".join(kept).split())
         cut = line[: MAX_FACT_CHARACTERS - 1] + "…"

@@ -1,14 +1,14 @@
-"""A record as Markdown, and the Markdown read again: what recall, audit and people see.
+"""A record as Markdown, for recall, audit and people, and the way back.
 
-The header is a memory's; the body has a line for each choice and a section for each text or
-list. Twins: `view` and `read_view`. What the readable form cannot carry is for `exchange`.
+The header is that of a memory; the body has a line per choice and a section per text or list.
+`exchange` adds everything that Markdown cannot show.
 """
 
 from memdir.hot import memory
 from memdir.records import fields
 from memdir.records.fields import Field, Record
 
-# Where the header keeps a key of the record.
+# Header keys of the record's keys.
 HEADER = {
     "id": "name",
     "title": "description",
@@ -19,11 +19,10 @@ HEADER = {
 TAGS, FILES = "Tags", "Related files"
 SECTION = "## "
 LEFTOVERS = "<!-- memdir:record "  # see exchange
-_BETWEEN = " — "  # an alternative and why it lost
+_BETWEEN = " — "  # between an alternative and why it was rejected
 
 
 def render_record(record: Record) -> str:
-    """The record as a memory: header, choices, sections."""
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
     values = content if isinstance(content, dict) else {}
@@ -45,7 +44,7 @@ def render_record(record: Record) -> str:
 
 
 def read_rendered(text: str) -> Record:
-    """What a view says, as a record; fields that it does not show are absent."""
+    """Inverse of `render_record`; fields that are not shown are absent."""
     document = memory.read(text)
     record: Record = {
         key: value for key, to in HEADER.items() if (value := document.values.get(to)) is not None
@@ -60,7 +59,6 @@ def read_rendered(text: str) -> Record:
 
 
 def sections(body: str) -> dict[str, str]:
-    """Each label of a body with the text that stands there, escapes and all."""
     found: dict[str, str] = {}
     label = ""
     gathered: list[str] = []
@@ -80,7 +78,6 @@ def sections(body: str) -> dict[str, str]:
 
 
 def labels(field: Field) -> tuple[str, ...]:
-    """Where the value of a field is shown."""
     if field.kind == fields.EXAMPLES:
         return tuple(key.capitalize() for key in fields.EXAMPLE_KEYS)
     return (field.label,)
@@ -89,7 +86,7 @@ def labels(field: Field) -> tuple[str, ...]:
 def _sections(field: Field, value: object) -> list[str]:
     if field.kind == fields.TEXT:
         lines = _word(value).split("\n")
-        # A line of a text must not pass for a heading of ours or for what follows the body.
+        # A line of text must not look like one of our headings or the trailing comment.
         text = "\n".join(f"\\{line}" if _is_marked(line) else line for line in lines)
         return [_section(field.label, text)]
     if field.kind == fields.EXAMPLES and isinstance(value, dict):
@@ -109,19 +106,16 @@ def _section(label: str, text: str) -> str:
 
 
 def _word(value: object) -> str:
-    """A single value in words; records from disk may hold anything."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _items(items: list[str]) -> str:
-    """A list; further lines of an item are moved in."""
     return "\n".join("- " + item.replace("\n", "\n  ") for item in items)
 
 
 def _split_items(text: str) -> list[str]:
-    """The items of a list; a line that is no item and not moved in is one of its own."""
     found: list[str] = []
     for line in text.split("\n"):
         if line.startswith(("- ", "* ")) or line == "-":
@@ -143,11 +137,10 @@ def _is_marked(line: str) -> bool:
 
 
 def _value(field: Field, shown: dict[str, str]) -> object:
-    """The value of a field as it is shown; None where nothing is."""
     if field.kind == fields.EXAMPLES:
         lists = {key: _split_items(shown.get(key.capitalize(), "")) for key in fields.EXAMPLE_KEYS}
-        found = {key: items for key, items in lists.items() if items}
-        return found or None
+        filled = {key: items for key, items in lists.items() if items}
+        return filled or None
     text = shown.get(field.label)
     if text is None:
         return None

@@ -1,8 +1,8 @@
-"""What a conversation may hold of each category of record: its lines, and keyword scores.
+"""Keyword scores of a conversation for each category of record, with the lines that match.
 
-A line with a word of a category is one hit, worth more with a booster near it. A session's summary
-is scored by how much was done. Code does not count, nor what we told the agent: that stands in the
-transcript again, and would be found worth keeping at every stop anew. Linear in the text.
+A line with a word of a category is one hit, worth more with a booster near it. A session summary is
+scored by activity. Code does not count, nor does our own output to the agent: it is in the
+transcript, too, and would trigger again at every stop. Linear in the size of the text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.text import pattern
 from memdir.text.markdown import closes_fence, opened_fence
 
-BOOSTER_LINES = 4  # in which a booster counts, before and behind
-TOOL_USE, DISTINCT_TOOL, EXCHANGE = 0.05, 0.1, 0.02  # what each is worth for a summary
-SCORE_DIGITS = 4  # a threshold is met however its parts were added up
+BOOSTER_LINES = 4  # before and after a hit, searched for a booster
+TOOL_USE, DISTINCT_TOOL, EXCHANGE = 0.05, 0.1, 0.02  # points for a summary
+SCORE_DIGITS = 4  # rounded, so that the order of addition does not matter
 PLAIN_CAP, BOOSTED_CAP = 3, 2  # hits that count
 
 
 class Rule(NamedTuple):
-    """How the hits of a type are counted; `weights` are those of plain and boosted ones."""
-
     primary: tuple[str, ...]
     boosters: tuple[str, ...]
     weights: tuple[float, float]
@@ -70,7 +68,7 @@ RULES = {
         2.05,
     ),
 }
-# Forms that are more than a plural or a hyphen. Each starts with a letter: that is searched fast.
+# Forms beyond plural and hyphen. Each starts with a letter, which is fast to search.
 _UNSUPPORTED = r"(?: yet| currently| officially)?[ -]supported"
 FORMS = {
     "todo": ("to-?do",),
@@ -92,7 +90,7 @@ _NEGATIONS = frozenset(
         *(verb + end for verb in _VERBS.split() for end in ("n't", "nt")),
     )
 )
-# What may stand between a negation and its word: "haven't really decided", "not sure we chose".
+# Words allowed between a negation and its word: "haven't really decided", "not sure we chose".
 _MAY_STAND_BETWEEN = (
     "a an the any of all one single more other new further be been being get got have had has "
     "yet ever even just fully really actually finally formally officially already still quite "
@@ -100,20 +98,20 @@ _MAY_STAND_BETWEEN = (
     "remember recall seem want if whether that we i you they us them to going"
 )
 _BETWEEN = frozenset(_MAY_STAND_BETWEEN.split())
-_NEGATION_WORDS = 5  # before a word in which it is negated
+_NEGATION_WORDS = 5  # searched before a word
 _NEGATION_CHARACTERS = 80
-_QUOTES = "*_\"'(["  # around a word of a sentence
+_QUOTES = "*_\"'(["  # that may surround a word
 _NOTHING = pattern(r"[:=]?[ \t]{0,3}(?:0|none|nothing|zero)\b(?![.%]?\d)", re.ASCII)
 _END = r"(?!\w|[-.]\w)"  # `error-free` and `error.log` are other words
 
 
 _INLINE = pattern(r"`{1,3}[^`\n]{1,1000}`{1,3}")
 _DATA = pattern(r"<(/?)(?:triage|transcript)[_-]data\b[^<>]{0,1000}>?", re.IGNORECASE)
-# A line of a summary or an index, whoever repeats it.
+# A line of a summary or an index, repeated by anyone.
 _LISTED = pattern(
     rf"\s{{0,20}}(?:[-*]\s{{0,4}})?\*{{0,2}}\[(?:{'|'.join(TYPES)})\]", re.IGNORECASE | re.ASCII
 )
-# What an agent says while it saves: commands, paths, "Saved the decision record: ...".
+# Agent output while saving: commands, paths, "Saved the decision record: ...".
 _SAVING = pattern(
     r"\W{0,6}(?:create|update|delete|retire|draft|verifie)d?(?: [a-z_]{1,20}){0,3} "
     r"(?:records?|memor(?:y|ies)|drafts?)(?=\s{0,9}(?:$|[^\w\s])| (?:for|in|at|with|about|as|to)\b)"
@@ -124,16 +122,16 @@ _PLACES = ("memdir records ", "memdir save ", ".claude/memory/", "#tags:")
 
 
 class Line(NamedTuple):
-    """`bare` is what is scored, in small letters; None for code, which is only shown."""
+    """`bare` is scored, in lower case; None for code, which is only shown."""
 
     text: str
     bare: str | None
     who: str
-    message: int  # its number among the messages
+    message: int  # index of the message
 
 
 class Activity(NamedTuple):
-    """How much was done; an exchange is a message of the person that the agent answered."""
+    """An exchange is a person's message that the agent answered."""
 
     tool_uses: int
     tools: tuple[str, ...]
@@ -141,8 +139,6 @@ class Activity(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What a conversation holds of a type; `hits` are numbers of lines, `boosted` some of them."""
-
     type: str
     score: float
     threshold: float
@@ -151,8 +147,6 @@ class Score(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A conversation that was looked through, with a score of each type that is captured."""
-
     said: tuple[Message, ...]
     lines: tuple[Line, ...]
     activity: Activity
@@ -160,12 +154,10 @@ class Scored(NamedTuple):
 
     @property
     def triggered(self) -> tuple[Score, ...]:
-        """Those that reach their threshold."""
         return tuple(it for it in self.scores if it.score >= it.threshold)
 
 
 def score_conversation(said: Sequence[Message], settings: RecordSettings) -> Scored:
-    """Look through the last messages for every category that the settings want captured."""
     count, first = 0, len(said)
     while first and count < settings.max_messages:
         first -= 1
@@ -194,12 +186,10 @@ def score_conversation(said: Sequence[Message], settings: RecordSettings) -> Sco
 
 
 def _is_message(item: Message) -> bool:
-    """True if a person or an agent says something with it."""
     return item.who in (PERSON, AGENT) and bool(item.text.strip())
 
 
 def _lines_of(said: Sequence[Message]) -> Iterator[Line]:
-    """Every line that somebody said themselves; an open fence ends with its message."""
     for number, item in enumerate(said):
         text = typed(_outside_data(item.text)) if _is_message(item) else ""
         fence = ""
@@ -213,7 +203,6 @@ def _lines_of(said: Sequence[Message]) -> Iterator[Line]:
 
 
 def _outside_data(text: str) -> str:
-    """Without what stands between the first beginning and the last end of our data."""
     marks = list(_DATA.finditer(text))
     if not marks:
         return text
@@ -230,7 +219,6 @@ def _is_own(line: str, who: str) -> bool:
 
 
 def _count(rule: Rule, lines: list[str]) -> tuple[float, list[int], list[int]]:
-    """The score, the lines with a hit, and those of them that are boosted."""
     hits, boosted = list(_lines_with(rule.primary, lines)), []
     near = list(_lines_with(rule.boosters, lines)) if hits else []
     for line in hits:
@@ -244,9 +232,8 @@ def _count(rule: Rule, lines: list[str]) -> tuple[float, list[int], list[int]]:
 
 
 def _lines_with(words: tuple[str, ...], lines: list[str]) -> Iterator[int]:
-    """The numbers of the lines that have one of these words, each once, in order."""
     text = "\n".join(lines)  # searched at once
-    # Only the words that can be there are compiled: that costs most.
+    # Compile only words that can occur: compiling is the slowest part.
     forms = [form for word in words for form in _forms(word, text)]
     if not forms:
         return
@@ -261,14 +248,13 @@ def _lines_with(words: tuple[str, ...], lines: list[str]) -> Iterator[int]:
 
 
 def _forms(word: str, text: str) -> list[str]:
-    """The word, its plural, its parts with spaces or hyphens between them, if the text has any."""
     plural = "(?:es)?" if word.endswith(_HISSES) else "s?"
     forms = FORMS.get(word) or (word.replace(" ", _GAP),)
     return [form + plural for form in forms if "".join(takewhile(str.isalpha, form)) in text]
 
 
 def _stands_alone(text: str, start: int) -> bool:
-    """Does a word begin here? `x.error` and `non-standard` are other words."""
+    """False in `x.error` and `non-standard`, which are other words."""
     before = text[start - 1 : start]
     if before in ("-", ".") and start > 1:
         before = text[start - 2]

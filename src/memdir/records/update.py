@@ -1,4 +1,4 @@
-"""What an update may change of a record."""
+"""Rules for updates of a record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ WAY_BACK = {RETIRED: "restore", ARCHIVED: "unarchive"}
 def merge_update(
     old: Record, new: Record, now: float, exists: Callable[[str], bool]
 ) -> tuple[Record, list[str]]:
-    """The updated record and remarks about it; what `new` does not mention stays as it was."""
     status, wanted = status_of(old), new.get("record_status")
     refuse_newer(old, "update")
     if wanted is not None and wanted != status:
@@ -55,7 +54,7 @@ def merge_update(
         raise _refusal("related_files", rule, f"keep {names[:120]}", ("removed", names))
     before = as_list(old.get("changes"))
     added = _new_changes(before, merged.get("changes"))
-    merged["id"] = old.get("id", merged.get("id"))  # a rename gives the new one
+    merged["id"] = old.get("id", merged.get("id"))  # a rename sets the new id
     stamp = safe.iso_time(max(now, safe.parse_time(str(old.get("updated_at"))) or now))
     merged["changes"] = [*before, *added, *_automatic_changes(old, merged, added, stamp)]
     cap_changes(merged, remarks)
@@ -66,7 +65,7 @@ def merge_update(
 
 
 def must_rename(old_title: str, new_title: str) -> bool:
-    """True if more than half of the title's words change, counted on the longer title."""
+    """True if more than half of the words change, counted on the longer title."""
     before, after = tokens(old_title), tokens(new_title)
     longer = max(len(before), len(after))
     if not longer:
@@ -75,7 +74,6 @@ def must_rename(old_title: str, new_title: str) -> bool:
 
 
 def refuse_newer(record: Record, action: str) -> None:
-    """A record of a later version of the format is only read."""
     if is_newer(record):
         version = (("schema_version", str(record.get("schema_version"))[:20]),)
         message = "the record was written by a newer version and is only read"
@@ -83,12 +81,11 @@ def refuse_newer(record: Record, action: str) -> None:
 
 
 def way_back(record: Record) -> str:
-    """The action that makes it active again, or takes it away if it is."""
     return WAY_BACK.get(status_of(record), "delete or archive")
 
 
 def as_list(value: object) -> list[Any]:
-    """A list of the old record; one that is broken protects nothing, and may be corrected."""
+    """A broken list protects nothing, and may be corrected."""
     return value if isinstance(value, list) else []
 
 
@@ -97,7 +94,7 @@ def _refusal(field: str, rule: str, fix: str, *facts: tuple[str, str]) -> Record
 
 
 def _keep_tags(old: list[str], new: object) -> None:
-    """They only grow below the maximum; at it, one goes for one that comes."""
+    """Below the maximum tags are only added; at it, each new tag may replace one."""
     if not isinstance(new, list):
         return  # the check refuses it
     gone = [tag for tag in old if tag not in new]
@@ -110,7 +107,7 @@ def _keep_tags(old: list[str], new: object) -> None:
 
 
 def _new_changes(old: list[object], new: object) -> list[object]:
-    """What was appended; a writer may have dropped the oldest itself to keep to the maximum."""
+    """The appended entries; the oldest may be dropped to keep to the maximum."""
     if not isinstance(new, list):
         raise _refusal("changes", "must be a list", "append one entry {date, summary}")
     for dropped in range(len(old) + 1):
@@ -131,7 +128,6 @@ def _new_changes(old: list[object], new: object) -> list[object]:
 def _automatic_changes(
     old: Record, merged: Record, added: list[object], stamp: str
 ) -> list[dict[str, object]]:
-    """An entry for each single value that changed and that no new entry names."""
     named = {
         str(it.get("field", "")).removeprefix("content.") for it in added if isinstance(it, dict)
     }
@@ -150,7 +146,6 @@ def _automatic_changes(
 
 
 def _scalars(record: Record) -> dict[str, object]:
-    """Each field that holds one value, by its name in a change."""
     values: dict[str, object] = {key: record.get(key) for key in ("title", "confidence")}
     content = record.get("content")
     for field in fields.fields_of(record):

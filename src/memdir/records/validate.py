@@ -1,7 +1,7 @@
-"""The JSON Schema of each category, the check of a record against it, and the repairs.
+"""The JSON Schema of each category, the check of a record against it, and repairs.
 
-Only what has a single meaning is repaired, and each repair is reported. What a draft says wrongly
-(a negative confidence, an unknown key, a title that is too long) is for its author to correct.
+Only unambiguous flaws are repaired, and each repair is reported. Other mistakes (a negative
+confidence, an unknown key, a title that is too long) are left to the author.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memdir.records.fields import Field, Record, is_newer
 
 Schema = dict[str, Any]
 
-ARROW = " -> "  # in an index line between a title and its path
-TAGS = "#tags:"  # in front of its tags
+ARROW = " -> "  # between title and path in an index line
+TAGS = "#tags:"  # before the tags
 MAX_SHOWN_PROBLEMS = 8
 MAX_SHOWN_CHARACTERS = 40
 STRING: Schema = {"type": "string"}
@@ -30,7 +30,7 @@ _TIME: Schema = {
     "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
 }
 _ID: Schema = {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,79}$"}
-# No controls, no blanks at the ends, no two in a row, no `->` on its own, no `#tags:`.
+# No control characters, no outer or repeated spaces, no separate `->`, no `#tags:`.
 _TITLE: Schema = {
     "type": "string",
     "pattern": r"^(?!.*(?:^|\s)->(?:\s|$))(?!.*#[Tt][Aa][Gg][Ss]:)"
@@ -40,7 +40,7 @@ _TITLE: Schema = {
 _TAG: Schema = {"type": "string", "pattern": "^[^A-Z,]+$"}
 _CONTROLS: dict[int, str] = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029), " ")
 _TAG_MARKER = re.compile(r"#(?=tags:)", re.ASCII | re.IGNORECASE)
-# A time in our form whose day exists in every month: nearly all are, and a scan reads thousands.
+# Fast path for a scan of thousands: a time in our form with a day that every month has.
 _SURE_TIME = re.compile(
     r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ",
     re.ASCII,
@@ -52,7 +52,6 @@ _SURE_TIME = re.compile(
 
 @cache
 def schema(type: str) -> Schema:
-    """The JSON Schema of a record of this category."""
     summary = _TEXT | {"maxLength": fields.MAX_SUMMARY_CHARACTERS}
     change: Schema = {"date": _TIME, "summary": summary, "field": STRING}
     change |= {"old_value": {}, "new_value": {}}
@@ -93,14 +92,12 @@ def schema(type: str) -> Schema:
 
 
 def content_schema(type: str, text: Schema = _TEXT) -> Schema:
-    """The content of a record of this category; `text` is the schema of its texts."""
     known = fields.CONTENT[type]
     properties = {field.name: _field_schema(field, text) for field in known}
     return _object(properties, [field.name for field in known if field.required])
 
 
 def schema_text(type: str) -> str:
-    """The schema as its file has it."""
     return json.dumps(schema(type), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -129,15 +126,12 @@ def _field_schema(field: Field, text: Schema) -> Schema:
 
 
 class Problem(NamedTuple):
-    """A rule that a record breaks: where, which, and what to do."""
-
     field: str
     rule: str
     fix: str
 
 
 def check_record(record: Record, type: str = "") -> list[Problem]:
-    """What is wrong with a record of this category; without one, of the category it names."""
     if is_newer(record):
         fix = "update memdir; this version only reads the record"
         return [Problem("schema_version", f"is newer than {fields.SCHEMA_VERSION}", fix)]
@@ -154,7 +148,6 @@ def check_record(record: Record, type: str = "") -> list[Problem]:
 
 
 def require_valid(record: Record, type: str = "", path: str = "") -> Record:
-    """The record, if it is valid; else a refusal that lists what is not."""
     problems = check_record(record, type)
     if not problems:
         return record
@@ -167,7 +160,6 @@ def require_valid(record: Record, type: str = "", path: str = "") -> Record:
 
 
 def _problems(value: object, rule: Schema, where: str) -> Iterator[Problem]:
-    """Where a value breaks its part of the schema."""
     if broken := _broken(value, rule):
         yield Problem(where, broken, f"correct {where}")
         return
@@ -189,7 +181,6 @@ def _problems(value: object, rule: Schema, where: str) -> Iterator[Problem]:
 
 
 def _broken(value: object, rule: Schema) -> str:
-    """The rule that a value itself breaks, whatever is inside it."""
     choices = rule.get("enum", [rule["const"]] if "const" in rule else None)
     if choices is not None:
         fits = isinstance(value, str) and value in choices
@@ -228,7 +219,7 @@ def _is_time(value: str) -> bool:
 
 
 def _is_deep(value: object) -> bool:
-    """Looked at level by level: a recursion could be made to fail."""
+    """Level by level: a recursion could be made to fail."""
     level = [value]
     for _ in range(fields.MAX_DEPTH):
         below: list[object] = []
@@ -251,7 +242,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "integer": (int, "a whole number"),
     "number": (int | float, "a number"),
 }
-# What a pattern of a schema means here, and in words; some say more than a pattern can.
+# The check behind each schema pattern, and its message; some check more than a pattern can.
 _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
     _TEXT["pattern"]: (str.strip, "a text"),
     _TIME["pattern"]: (_is_time, "a time, YYYY-MM-DDTHH:MM:SSZ"),
@@ -274,15 +265,13 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 def clean_title(title: str) -> str:
-    """One line: no controls, no runs of blanks, no marker that an index line is read by."""
     words = title.translate(_CONTROLS).split()
-    # Something stays where a marker stood: what is left must not grow together into another.
+    # Leave something in place of a marker, so that the rest cannot form another one.
     line = " ".join(["→" if word == "->" else word for word in words])
     return _TAG_MARKER.sub("# ", line) if "#" in line else line
 
 
 def clean_tags(tags: list[str]) -> list[str]:
-    """In small letters, trimmed, without markers, each once; what holds a comma is two."""
     clean = [clean_title(part).lower() for tag in tags for part in tag.split(",")]
     return [tag for tag in dict.fromkeys(clean) if tag]
 
@@ -290,9 +279,9 @@ def clean_tags(tags: list[str]) -> list[str]:
 def repair_record(
     record: Record, now: float | None, *, cap: bool = True
 ) -> tuple[Record, list[str]]:
-    """A repaired copy and what was repaired; without a `now` no missing time is made up."""
+    """A repaired copy and the repairs; without `now`, missing times stay missing."""
     if is_newer(record):
-        return record, []  # only read: what is wrong by our rules may be right by its own
+        return record, []  # read-only: a later version may have other rules
     fixed, done = dict(record), list[str]()
     if fixed.get("schema_version") != fields.SCHEMA_VERSION:
         fixed["schema_version"] = fields.SCHEMA_VERSION
@@ -319,7 +308,7 @@ def repair_record(
     elif tags and fields.texts_of(tags) == tags and (cleaned := clean_tags(tags)) != tags:
         fixed["tags"] = cleaned
         done.append("tags: lower-cased, trimmed, each once")
-    # More than certain is certain; less than nothing has no meaning and is left to be refused.
+    # Above 1 is certain; a negative value has no meaning and is refused later.
     if isinstance(confidence, int | float) and confidence > 1 and math.isfinite(confidence):
         fixed["confidence"] = 1.0
         done.append("confidence was above 1: 1.0")
@@ -331,7 +320,6 @@ def repair_record(
 
 
 def cap_changes(fixed: Record, done: list[str]) -> None:
-    """First in, first out: the oldest changes go, and it is said how many."""
     changes = fixed.get("changes")
     if isinstance(changes, list) and len(changes) > fields.MAX_CHANGES:
         fixed["changes"] = changes[-fields.MAX_CHANGES :]
@@ -359,7 +347,7 @@ def _repair_times(fixed: Record, now: float | None, done: list[str]) -> None:
 
 
 def _repair_changes(fixed: Record, now: float | None, done: list[str]) -> None:
-    """Dates rewritten, nulls left out; but the quoted values may be null."""
+    """Rewrites dates and drops nulls, except in quoted values."""
     changes = fixed["changes"]
     if not isinstance(changes, list):
         return

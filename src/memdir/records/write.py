@@ -37,18 +37,18 @@ from memdir.store.writer import App, Desk, Done
 from memdir.text.secrets import find_secrets
 
 CREATE, UPDATE = "create", "update"
-VERBS = {"delete": "retire", "unarchive": "restore"}  # what the history calls them
+VERBS = {"delete": "retire", "unarchive": "restore"}  # names in the history
 SAME = "the same record is there already"
 ANTI_RESURRECTION_SECONDS = 24 * 3600
 GROWING = ("tags", "related_files")
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-# What makes two records the same to somebody who creates one twice.
+# Keys compared to recognize a record that is created twice.
 _SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
 
 
 @dataclass(frozen=True)
 class Request:
-    """One action as somebody wants it; `expected` is the hash of the version they have read."""
+    """`expected` is the hash of the version that the caller read."""
 
     action: str
     type: str = ""
@@ -59,7 +59,6 @@ class Request:
 
 
 def write(app: App, request: Request) -> Done:
-    """Carry one action out; after a session summary, the window is rolled."""
     if request.action == UPDATE and not request.expected:
         message = "an update needs the hash of the version that was read"
         fix = "read the record and give --hash: its MD5 or SHA-256"
@@ -71,7 +70,7 @@ def write(app: App, request: Request) -> Done:
 
 
 def change_status(app: App, names: Sequence[str], action: str, reason: str) -> Done:
-    """Retire or archive each; without an action, each comes back from where it was put."""
+    """Without an action, each record is restored."""
     with change_records(app, VERBS.get(action, action or "restore"), reason) as desk:
         desk.plan = list(dict.fromkeys(find_record(name, desk.store) for name in names))
         for path in desk.plan:
@@ -82,7 +81,6 @@ def change_status(app: App, names: Sequence[str], action: str, reason: str) -> D
 
 
 def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
-    """A record as a person or an agent says it: created, or changed where it stands."""
     with change_records(app, "save", reason) as desk:
         request = Request(CREATE, type, draft=draft, reason=reason)
         path = place_of(request, desk.store.root)
@@ -104,7 +102,7 @@ def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
 
 
 def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
-    """One action under the lock; the index is for the caller to bring in step."""
+    """Runs under the lock; the caller updates the index."""
     if request.action == CREATE:
         return _create(app, desk, request)
     path = find_record(request.target, desk.store)
@@ -123,7 +121,6 @@ def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
 
 
 def place_of(request: Request, root: str) -> str:
-    """Where a new record is to lie: at its target, or where its title says."""
     type = request.type or fields.type_named(request.draft.get("category"))
     if request.target:
         path = target_path(request.target, root)
@@ -141,7 +138,7 @@ def place_of(request: Request, root: str) -> str:
 def _create(app: App, desk: Desk, request: Request) -> list[Change]:
     path = place_of(request, desk.store.root)
     type = fields.type_at(path)
-    # After a session summary others go, by what the settings say.
+    # A session summary retires others, as the settings say.
     settings = (sure_settings_of if type == SESSION_SUMMARY else settings_of)(desk.store)[0]
     if not settings.types[type].enabled:
         fix = f"set categories.{type}.enabled to true in memory-config.json"
@@ -152,19 +149,19 @@ def _create(app: App, desk: Desk, request: Request) -> list[Change]:
         _refuse_full(desk.store, type, settings, CREATE, path)
     draft = _date_changes(request.draft, app.now())
     if fields.type_named(draft.get("category")) == type:
-        draft = draft | {"category": type}  # whatever its case
+        draft = draft | {"category": type}  # normalizes the case
     change = put_down(draft, path, desk.store, app.now())
-    # Also for the same one again: the first time may have been cut off before the window.
+    # Even if nothing changed: the first attempt may have been killed before the window.
     rolled = roll(desk, settings, app.now(), change.path) if type == SESSION_SUMMARY else []
     return [change, *rolled]
 
 
 def put_down(draft: Record, path: str, store: Store, now: float) -> Change:
-    """A draft at the beginning of its life; an active or archived record is never overwritten."""
+    """An active or archived record is never overwritten."""
     stamp = safe.iso_time(now)
     record: Record = {"category": fields.type_at(path)}
     record |= {key: value for key, value in draft.items() if key not in fields.OPTIONAL_KEYS}
-    # What the store decides a draft cannot claim.
+    # A draft cannot set the values that the store decides.
     record |= {"id": stem(path), "created_at": stamp, "updated_at": stamp, "times_updated": 0}
     record |= {"record_status": fields.ACTIVE, "schema_version": fields.SCHEMA_VERSION}
     record, remarks = repair_record({**fields.DEFAULTS, **record}, now)
@@ -196,7 +193,7 @@ def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
             path=path,
         )
     since = safe.parse_time(str(standing.get("retired_at") or standing.get("updated_at") or ""))
-    # A clock that was set back makes the retirement lie ahead: that counts as just now.
+    # A retirement in the future (the clock was set back) counts as just now.
     if since is None or now - since < ANTI_RESURRECTION_SECONDS:
         raise RecordError(
             refusal.ANTI_RESURRECTION,
@@ -215,9 +212,9 @@ def amend(
     expected: str,
     exists: Callable[[str], bool],
 ) -> Change:
-    """Update a record; if most words of its title change, its file gets a new name.
+    """Updates a record; the file is renamed if most words of its title change.
 
-    `expected` is the hash of the version that was read, `exists` knows the project's files.
+    `expected` is the hash of the version that was read; `exists` knows the project's files.
     """
     data = store.read(path)
     check_version(data, expected, path, write_record(draft))
@@ -226,7 +223,7 @@ def amend(
     type, title = str(merged["category"]), str(merged["title"])
     place = fields.path_of(type, slug_for(title, type))
     if place == path or not must_rename(str(old.get("title")), title):
-        place = path  # only a name that says something else misleads
+        place = path  # keep the name unless it would mislead
     elif store.exists(place):
         remarks.append(f"it keeps its name: {place} is taken")
         place = path
@@ -253,7 +250,7 @@ def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
 
 
 def refuse_secrets(draft: Record, old: Record) -> None:
-    """Records are committed with the code: refuse a secret, unless the record says it already."""
+    """Records are committed with the code; a secret that the record has already is accepted."""
     known = set(_texts(old))
     for text in _texts(draft):
         for secret in find_secrets(text) if text not in known else ():
@@ -262,7 +259,7 @@ def refuse_secrets(draft: Record, old: Record) -> None:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in it, each on its own: as JSON one may run into its neighbour."""
+    """Each text on its own: as JSON one may run into its neighbour."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -282,7 +279,6 @@ def _refuse_other_type(path: str, type: str) -> None:
 
 
 def _refuse_full(store: Store, type: str, settings: RecordSettings, action: str, path: str) -> None:
-    """The category's maximum; what is active already takes no room."""
     records, _ = collect_records(store, paths_of(store, type))
     limit = settings.max_memories_per_category
     active = [it for it, record in records.items() if is_active(record)]
@@ -302,11 +298,10 @@ def _read_standing(store: Store, path: str) -> Record:
     try:
         return read_record(store.read(path), path)[0]
     except (Missing, RecordError):
-        return {}  # whoever wants to change it hears what is wrong with it
+        return {}  # a change of this record reports the problem
 
 
 def _date_changes(draft: Record, now: float) -> Record:
-    """New entries of the log need no date of their own: they are made now."""
     changes = draft.get("changes")
     if not isinstance(changes, list):
         return draft
@@ -315,7 +310,6 @@ def _date_changes(draft: Record, now: float) -> Record:
 
 
 def _exists_below(checkout: str) -> Callable[[str], bool]:
-    """Tells whether the project has such a file; one outside of it does not count."""
 
     def exists(path: str) -> bool:
         whole = os.path.normpath(os.path.join(checkout, path))
@@ -325,7 +319,6 @@ def _exists_below(checkout: str) -> Callable[[str], bool]:
 
 
 def complete_draft(old: Record, draft: Record, summary: str, now: float) -> Record:
-    """A draft of an update with what must not be lost: earlier changes, tags and files."""
     logged = list(_as_list(old.get("changes", [])))
     new = [it for it in _as_list(draft.get("changes", [])) if it not in logged]
     entry = {"date": safe.iso_time(now), "summary": summary[: fields.MAX_SUMMARY_CHARACTERS]}
@@ -342,7 +335,6 @@ def _as_list(value: object) -> list[object]:
 
 
 def _has_news(old: Record, draft: Record, now: float) -> bool:
-    """True if the draft says anything that the record does not."""
     new = repair_record({**old, **draft}, now)[0]
     if any(new.get(key) != old.get(key) for key in ("title", "confidence")):
         return True
@@ -355,21 +347,18 @@ def _has_news(old: Record, draft: Record, now: float) -> bool:
 
 
 def title_and_tags(draft: Record) -> str:
-    """The words by which a draft is compared with the records there are."""
     tags = draft.get("tags")
     words = [draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
     return " ".join(map(str, words))
 
 
 def _close_records(store: Store, path: str, draft: Record) -> list[str]:
-    """The record that may say the same under another title."""
     records = match.read_files(store, store.files())
     near = match.candidate(records, fields.type_at(path), title_and_tags(draft))["candidate"]
     return [f"{near['path']} is close to it: memdir show {stem(near['path'])}"] if near else []
 
 
 def read_fields(given: Record, type: str, values: Sequence[str]) -> Record:
-    """A draft with `FIELD=TEXT` pairs in its content, each as its field wants it."""
     type = type or fields.type_named(given.get("category"))
     known = {field.name: field for field in fields.CONTENT.get(type, ())}
     content = given.get("content")
