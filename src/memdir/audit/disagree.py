@@ -17,7 +17,7 @@ MAX_CACHED_WORDS = 100_000
 
 @lru_cache(maxsize=1)
 def _words() -> Words:
-    """The stems met so far, for all memories of one audit."""
+    """Cache of stems shared by all memories of one audit."""
     return Words()
 
 
@@ -62,7 +62,7 @@ _FLAG = re.compile(r"(?<![\w-])(-[A-Za-z])(?![\w-])")
 
 @dataclass(frozen=True)
 class Disagreement:
-    """What does not fit, in one sentence; `line` of the file, from 1, 0 where none is meant."""
+    """`line` is counted from 1 in the file; 0 if no line is meant."""
 
     kind: str
     message: str
@@ -70,7 +70,6 @@ class Disagreement:
 
 
 def find_disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
-    """Where a memory's text does not fit its description or the index line that points at it."""
     document = memory.read(text)
     description = document.values.get("description", "").strip()
     line = document.starts.get("description", -2) + 2
@@ -109,14 +108,13 @@ def _check_line(pointer_line: str, text: str) -> Iterator[Disagreement]:
 
 
 def _says_nothing(description: str) -> bool:
-    """A label alone, or empty words alone; `How to deploy` says as much as `Deploy steps`."""
+    """True for a label or filler words alone; `How to deploy` says as much as `Deploy steps`."""
     telling = _stems_of(description) - EMPTY
     words = [word for word in split_words(description) if _words()[word] not in EMPTY]
     return not telling or max(len(telling), len(words)) < MIN_DESCRIPTION_WORDS
 
 
 def _is_unrelated(line: str, text: str) -> bool:
-    """Do a line and a text of some words share no word, nor the start of one?"""
     telling, others = _stems_of(line) - EMPTY, _stems_of(text)
     spoken = sum(word.isalpha() for word in others)  # a hash or a version speaks of nothing
     if len(telling) < MIN_LINE_WORDS or spoken < MIN_BODY_WORDS:
@@ -164,15 +162,12 @@ _PRONOUNS = frozenset(
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of a sentence: what it is about, and whether it says not."""
-
     text: str
     about: frozenset[str]
     negated: bool
 
 
 def _read_clauses(text: str, words: Words) -> Iterator[Clause]:
-    """The clauses that are about something."""
     for part in _ENDS.split(text):
         said = split_words(part)
         rest = [word for word in said if word.lower() not in _NOT]
@@ -183,7 +178,7 @@ def _read_clauses(text: str, words: Words) -> Iterator[Clause]:
 
 
 def find_turned(text: str, said: Sequence[str], words: Words) -> list[Clause]:
-    """Clauses of the text that only say the opposite of something that was said."""
+    """Clauses that contradict an earlier message and agree with none."""
     heard: list[Clause] = []
     for message in said:
         heard += _read_clauses(message, words)

@@ -37,7 +37,7 @@ MAX_CHARACTERS = 262_144  # of a memory that are inspected; more is reported by 
 
 
 class Page:
-    """The text of one memory; `lines` are those of the body, `first` is the first one's number."""
+    """Text of one memory; `lines` are those of the body, `first` is the number of the first."""
 
     __slots__ = ("document", "first", "lines", "memory", "text")
 
@@ -50,23 +50,19 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Where it lies below the store."""
         return self.memory.path
 
     @property
     def length(self) -> int:
-        """Lines of the whole file."""
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
 
     def prose(self) -> Iterator[tuple[int, str]]:
-        """The lines that are neither code nor comment, with their numbers in the file."""
         for number, (layer, line) in enumerate(layers(self.lines), self.first):
             if layer not in (CODE, OPEN, COMMENT):
                 yield number, line
 
 
 def write_command(verb: str, path: str, *more: str) -> str:
-    """A command on one memory that can be pasted."""
     # A path that starts like an option would be taken for one.
     dashes = ["--"] if path.startswith("-") else []
     return shlex.join(["memdir", verb, *more, *dashes, path])
@@ -90,7 +86,6 @@ _TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # another tool's 
 
 
 def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
-    """What a reader of the body will stumble over."""
     if page.length > MAX_LINES:
         message = f"{page.length:,} lines; an agent is shown {MAX_LINES}"
         yield Finding("too-long", page.path, message, "memdir restructure --dry-run")
@@ -104,7 +99,7 @@ def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
 
 
 def has_relative_date(line: str) -> bool:
-    """True if the line needs the day it was written on; one that names a day does not."""
+    """True if the line makes sense only with the day it was written; naming a day is fine."""
     if not _HINT.search(line) or _DATED.search(line):
         return False
     changed, unsure = make_absolute(line, _DAY, events=True)
@@ -112,7 +107,6 @@ def has_relative_date(line: str) -> bool:
 
 
 def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
-    """`[[links]]` that lead to no memory."""
     if "[[" not in page.document.body:
         return
     seen: set[str] = set()
@@ -134,7 +128,6 @@ SHOWN_TYPE_CHARACTERS = 40
 
 
 def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
-    """What is missing or wrong above the body."""
     if page.path == INDEX:
         return  # the only memory of its store needs none
     if page.document.lines is None:
@@ -172,7 +165,6 @@ def _inspect_type(page: Page) -> Iterator[Finding]:
 
 
 def inspect_ignored(ignored: Collection[str], files: Collection[str]) -> Iterator[Finding]:
-    """One finding for a store that is left out as a whole, else one for each memory."""
     if files and set(files) <= set(ignored):
         message = f"git ignores all {len(files):,} memories here: nobody else gets them"
         yield Finding("git-ignored", "", message, "git check-ignore -v on one of them says why")
@@ -188,7 +180,6 @@ START, END = "<<<<<<< ", ">>>>>>> "  # and a name of the side, as git writes the
 
 
 def inspect_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding]:
-    """One finding for each conflict: a start that has an end below it."""
     start = 0
     for number, line in enumerate(lines, 1):
         if line.startswith(START):
@@ -206,7 +197,7 @@ RESTRUCTURE = "memdir restructure --dry-run"
 
 
 def inspect_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
-    """`texts` by path; each pair is said once, at its first memory, the surest first."""
+    """`texts` by path; each pair is reported once, at its first memory, surest pair first."""
     pairs = find_alike(texts)
     for alike in pairs[:MAX_PAIRS]:
         says = "says the same" if alike.score >= MERGE else "may say the same"
@@ -227,7 +218,6 @@ REBUILD = "memdir index --rebuild"
 def inspect_index(
     survey: Survey, path: str, lines: Sequence[str], indexed: bool
 ) -> Iterator[Finding]:
-    """Everything about an index that a person should know; `indexed` where there is one."""
     if survey.lines > MEMORY_MAX_LINES or survey.characters > MEMORY_MAX_CHARACTERS:
         size = f"{survey.lines:,} lines, {survey.characters:,} characters"
         limit = f"an agent sees {MEMORY_MAX_LINES} lines, {MEMORY_MAX_CHARACTERS:,} characters"
@@ -260,14 +250,13 @@ def inspect_index(
 
 
 def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:
-    """Does the line hold more than a title?"""
     line = lines[pointer.line - 1] if pointer.line <= len(lines) else ""
     said = [word for word in (pointer.hook or line[pointer.end :]).split() if word.strip("-–—|:*")]
     return len(said) > TITLE_WORDS
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Neighbouring numbers as first and last."""
+    """Consecutive numbers as (first, last)."""
     first = last = 0
     for number in numbers:
         if first and number != last + 1:
@@ -316,7 +305,6 @@ _NAMED_TAG = re.compile(r"`{1,2} ?</?[\w:-]{1,40}>? ?`{1,2}")
 
 
 def inspect_safety(page: Page) -> Iterator[Finding]:
-    """Secrets, hidden characters, forged frames and orders."""
     text, path = page.text[:MAX_CHARACTERS], page.path
     for secret in find_secrets(text):
         # The old version stays in the history: only a new secret makes the old one harmless.
@@ -362,7 +350,6 @@ def _inspect_orders(page: Page) -> Iterator[Finding]:
 
 
 def _is_quoted(line: str, found: re.Match[str]) -> bool:
-    """Does the line speak about an order, not give it?"""
     closing = _QUOTES.get(line[found.start() - 1 : found.start()] or " ", "")
     end = line.find(closing, found.end(), found.end() + _TO_CLOSE) if closing else -1
     rest = f"{line[: found.start()]} {line[end:]}"

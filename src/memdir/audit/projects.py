@@ -26,7 +26,7 @@ MEMORY = "memory"
 
 @dataclass(frozen=True)
 class Project:
-    """A folder of the client; `root` is the project's own directory, empty where it is gone."""
+    """Folder of the client; `root` is the project's own directory, empty if it is gone."""
 
     name: str
     store: str
@@ -35,7 +35,6 @@ class Project:
 
 
 def find_projects(projects: str, *, every: bool = False) -> list[Project]:
-    """The folders below the client's `projects` that have a memory directory, or all, by name."""
     stores = {name: os.path.join(projects, name, MEMORY) for name in _names(projects)}
     return [
         _project(name, store) for name, store in stores.items() if every or os.path.isdir(store)
@@ -53,7 +52,6 @@ def _project(name: str, store: str) -> Project:
 
 
 def _above(place: str, name: str) -> str:
-    """The directory that is called so: this one, or one above it that exists."""
     while place != os.path.dirname(place):
         if project_name(place) == name and os.path.isdir(place):
             return place
@@ -62,7 +60,6 @@ def _above(place: str, name: str) -> str:
 
 
 def _places(folder: str) -> Iterator[str]:
-    """Where the newest transcripts of a project were written."""
     try:
         with os.scandir(folder) as entries:
             found = [
@@ -96,7 +93,7 @@ def _written_in(path: str) -> str:
 
 
 def _named(name: str) -> str:
-    """The directory whose path is written so, found by walking down; empty where there is none."""
+    """Finds the directory that encodes to this name by walking down from the root; may be empty."""
     waiting, looked = ["/"], 0
     while waiting and looked < MOST_FOLDERS:
         here = waiting.pop()
@@ -126,8 +123,6 @@ GONE = "project-gone"
 
 @dataclass(frozen=True)
 class Place:
-    """A store among others: what to call it, the app that looks at it, what is odd about it."""
-
     title: str
     app: App
     findings: tuple[Finding, ...] = ()
@@ -136,7 +131,7 @@ class Place:
 def open_projects(
     config: Config, now: Callable[[], float], tell: Callable[[str], None]
 ) -> list[Place]:
-    """The stores of the client's projects directory, then those of no project, by their names."""
+    """Opens every project's store, then stores whose project is gone, sorted by name."""
     wanted: list[tuple[str, Config, tuple[Finding, ...]]] = []
     for project in find_projects(os.path.join(config.claude_dir, "projects")):
         title = project.root or project.name
@@ -158,7 +153,7 @@ def open_projects(
 
 
 def _project_config(project: Project, config: Config) -> Config:
-    """As if somebody stood in the project; where it is gone, its store alone."""
+    """Settings as seen from the project's directory; if it is gone, those of its store alone."""
     store = os.path.realpath(project.store)
     if project.root:
         with suppress(MemdirError):  # settings that lead nowhere do not hide the store

@@ -19,8 +19,6 @@ TRUE, STALE, UNKNOWN, NOT_A_CLAIM = "true", "stale", "unknown", "not_a_claim"
 
 @dataclass(frozen=True)
 class Claim:
-    """A span of a memory's text; `aside` says why it says nothing about this repository now."""
-
     kind: str
     text: str
     line: int  # in the file, from 1 on
@@ -35,8 +33,6 @@ class Claim:
 
 @dataclass(frozen=True)
 class Past:
-    """Something the repository once had: the commit that ended it, and where it went."""
-
     name: str  # the path or the identifier
     commit: str
     date: str  # YYYY-MM-DD
@@ -54,8 +50,6 @@ class Uses:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a set of claims needs to have looked up."""
-
     paths: frozenset[str] = frozenset()  # whole paths, ends of paths, bare names, directories
     symbols: frozenset[str] = frozenset()
     branches: frozenset[str] = frozenset()
@@ -65,7 +59,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a repository answered; a name in no table was looked for and not found."""
+    """Answer of a repository; a name in no table was looked up and not found."""
 
     commit: str = ""  # the state that was looked at; empty without one
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # equal to it or ending so

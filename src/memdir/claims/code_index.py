@@ -45,13 +45,12 @@ Say = Callable[[str], None]
 
 
 class CodeIndex:
-    """What earlier looks at a repository read, in one transaction."""
+    """Results of earlier looks at a repository, open in one transaction."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
 
     def get(self, key: str) -> str:
-        """A value of the state, empty where there is none."""
         row = self.db.execute("SELECT value FROM state WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else ""
 
@@ -59,7 +58,7 @@ class CodeIndex:
         self.db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, value))
 
     def commit_of(self, key: str) -> str:
-        """A commit of the state; ValueError for anything else: it reaches a command line."""
+        """Raises ValueError for anything but a commit id, because it reaches a command line."""
         commit = self.get(key)
         if commit and not COMMIT.fullmatch(commit):
             raise ValueError("no commit of an index")
@@ -68,7 +67,7 @@ class CodeIndex:
 
 @contextmanager
 def open_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]:
-    """The index of a repository, for this look alone; in memory where the file cannot be used."""
+    """Index for one look; in memory if the file cannot be used."""
     folder = os.path.join(cache_dir, FOLDER, store_key(os.path.realpath(root)))
     db = _open_file(folder, max_bytes)
     on_disk = db is not None
@@ -92,7 +91,7 @@ def open_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]
 
 
 def _open_file(folder: str, max_bytes: int) -> sqlite3.Connection | None:
-    """The file, locked; None if another look holds it, or nothing can be written there."""
+    """Locks the file; None if another look holds it or the folder is not writable."""
     try:
         if not _is_intact(folder, max_bytes):
             _make_folder(folder)
@@ -109,7 +108,7 @@ def _open_file(folder: str, max_bytes: int) -> sqlite3.Connection | None:
 
 
 def _is_intact(folder: str, max_bytes: int) -> bool:
-    """True if the sum fits: SQLite would not notice a bit that flipped."""
+    """Compares a checksum: SQLite would not notice a flipped bit."""
     try:
         sizes = [os.lstat(os.path.join(folder, name)) for name in (FILE, SUM)]
         if not all(stat.S_ISREG(facts.st_mode) and facts.st_size <= max_bytes for facts in sizes):
@@ -129,7 +128,7 @@ def _sum(folder: str) -> str:
 
 
 def _make_folder(folder: str) -> None:
-    """An empty folder for the file; the oldest ones of other repositories make room."""
+    """Creates the folder and removes the oldest indexes of other repositories."""
     above = os.path.dirname(folder)
     os.makedirs(above, 0o700, exist_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
@@ -170,20 +169,17 @@ _OF_MEMORIES = re.compile(
 
 
 def is_prose(path: str) -> bool:
-    """True for text about code."""
     name = path.rpartition("/")[2].lower()
     stem, _, suffix = name.rpartition(".")
     return suffix in PROSE or name in PROSE_NAMES or stem in PROSE_NAMES
 
 
 def is_text(data: bytes) -> bool:
-    """As git sees it; what only stands for a file is none."""
+    """Decides as git does; an LFS pointer is not text."""
     return b"\0" not in data[:SNIFFED_BYTES] and not data.startswith(LFS_POINTER)
 
 
 class Memories:
-    """Knows which files of a tree are memories themselves."""
-
     def __init__(self, paths: Iterable[str]) -> None:
         indexes = (path for path in paths if path.endswith("/" + MEMORY_INDEX))
         self.roots = tuple(path[: -len(MEMORY_INDEX)] for path in indexes)
@@ -198,7 +194,7 @@ class Memories:
 
 @dataclass
 class Reading:
-    """What a pass over files could not read: all (`cut`), or what is no text or too large."""
+    """`cut`: the pass ended early; `skipped`: files that are not text or too large."""
 
     say: Say
     cut: bool = False
@@ -208,7 +204,6 @@ class Reading:
 def read_blobs(
     git: Git, files: Files, paths: Iterable[str], max_bytes: int, bounds: Bounds, reading: Reading
 ) -> Iterator[tuple[str, bytes]]:
-    """Path and content of each file that is not too large."""
     fitting, total = [], 0
     for path in paths:
         size = files[path][1]
@@ -240,7 +235,7 @@ def read_blobs(
 
 
 def _contents(stream: Iterator[bytes]) -> Iterator[bytes]:
-    """The contents of `cat-file --batch`: a line that ends with the size, then that many bytes."""
+    """Parses `cat-file --batch`: a line that ends with the size, then that many bytes."""
     buffer, position = b"", 0
     for piece in stream:
         buffer, position = buffer[position:] + piece, 0
@@ -268,7 +263,7 @@ MAX_PLACES = 5  # files that are named for one identifier
 
 
 class Scanner:
-    """Looks for numbered names in texts; one may have several words, like `dry-run` or `$HOME`."""
+    """Finds numbered names in texts; a name may have several words, like `dry-run` or `$HOME`."""
 
     def __init__(self, names: Mapping[str, int]) -> None:
         self.words: dict[bytes, int] = {}
@@ -284,7 +279,6 @@ class Scanner:
         self.few = [*self.words, *self.compounds] if len(names) <= MAX_SINGLE_NAMES else None
 
     def scan(self, data: bytes) -> list[int]:
-        """The numbers of the names in a text."""
         if self.few is not None and not any(word in data for word in self.few):
             return []
         there = self.wanted.intersection(data.translate(WORD_BYTES).split())
@@ -296,7 +290,7 @@ class Scanner:
 
 
 def _stands_alone(text: bytes, data: bytes) -> bool:
-    """True if the text is there and no word runs into it."""
+    """True if the text occurs and is not part of a longer word."""
     start = data.find(text)
     while start >= 0:
         end = start + len(text)
@@ -315,7 +309,6 @@ def update_symbols(
     index: CodeIndex, git: Git, tree: Tree, head: str, names: Collection[str],
     read: Callable[[list[str]], Texts], bounds: Bounds,
 ) -> None:  # fmt: skip
-    """Bring the symbols to that commit, with these names among them."""
     db, old = index.db, index.commit_of("symbols commit")
     known = _numbers(index)
     changed = _find_changed(git, old, head) if old else None
@@ -353,7 +346,7 @@ def _numbers(index: CodeIndex) -> dict[str, int]:
 
 
 def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
-    """The paths in which two commits differ; None if the old one is gone."""
+    """Paths that differ between two commits; None if the old commit is gone."""
     if old == new:
         return []
     out, ended = git.ask("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new, "--")
@@ -372,7 +365,7 @@ def _scan(index: CodeIndex, texts: Texts, names: Mapping[str, int]) -> None:
 def count_uses(
     index: CodeIndex, dirty: Collection[str], texts: Texts
 ) -> tuple[dict[str, Uses], set[str]]:
-    """The uses of each name with the `texts` of dirty files; the names that the commit uses."""
+    """Uses of each name, with `texts` replacing dirty files; and names used in committed code."""
     numbers = _numbers(index)
     scanner = Scanner(numbers)
     code: list[tuple[str, Sequence[int]]] = []
@@ -408,14 +401,13 @@ OVERLAP_BYTES = 512  # of the piece before: no word is lost between two
 
 
 def may_hold_code(path: str) -> bool:
-    """False for prose and for what is packed."""
     return not is_prose(path) and path.rpartition(".")[2].lower() not in PACKED
 
 
 def find_words(
     root: str, words: Collection[str], paths: Sequence[str], bounds: Bounds
 ) -> set[str] | None:
-    """Those of the words that a file on disk has; None if not all files could be searched."""
+    """Words that occur in a file on disk; None if not all files could be searched."""
     if len(paths) > bounds.unread_files:
         return None
     numbered, there = sorted(words), set[str]()

@@ -89,27 +89,25 @@ _HEAD_PLANNED = re.compile(
 
 
 def mentions_other_repository(text: str) -> bool:
-    """True if a memory mentions another repository, which bare names may belong to."""
+    """Bare names in such a memory may belong to the other repository."""
     return _OTHER.search(text) is not None
 
 
 def says_retired(text: str) -> bool:
-    """True if a memory begins by saying that it is no longer valid."""
     return _RETIRED.search(text) is not None
 
 
 class Context:
-    """The sentences of a block; what one says is worked out once for all of its spans."""
+    """Sentences of a block; each is analysed once for all of its spans."""
 
     def __init__(self, block: Block, bare: Iterable[tuple[int, int]]) -> None:
-        """`bare` are spans of the prose: their own words say nothing about them."""
+        """`bare` are spans in prose: their own words say nothing about them."""
         self.block = block
         self.text = hide_spans(block.masked, bare)
         self.starts = list(_starts(self.text, block.kind))
         self._by_sentence: dict[int, str] = {}
 
     def sentence(self, position: int) -> tuple[int, int]:
-        """Start and end of the sentence around a position."""
         after = bisect_right(self.starts, position)
         end = self.starts[after] if after < len(self.starts) else len(self.text)
         return self.starts[after - 1], end
@@ -132,7 +130,6 @@ class Context:
         return self._by_sentence[low]
 
     def _by_words(self, sentence: str) -> str:
-        """What a sentence, its lead and its headings say about everything in it."""
         lead = self.block.lead
         above = " ".join((*self.block.heads, lead))
         if _GONE.search(sentence):
@@ -145,7 +142,7 @@ class Context:
 
 
 def hide_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """A text of the same length in which the spans cannot be read."""
+    """Keeps the length of the text, so that positions stay valid."""
     parts, position = [], 0
     for start, end in sorted(spans):
         if start >= position:
@@ -155,7 +152,6 @@ def hide_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _starts(text: str, kind: str) -> Iterator[int]:
-    """Where sentences begin; rows and code have one in each line."""
     last = 0
     yield 0
     for end in (_LINE if kind in (ROW, FENCED) else _END).finditer(text):

@@ -41,7 +41,7 @@ Span = tuple[int, int, str, Form, bool]  # start, end, text, form, True outside 
 
 
 def find_claims(text: str, place: str = "") -> list[Claim]:
-    """The claims of a memory in order; `place` is its path below the repository, if any."""
+    """Claims in order of the text; `place` is the memory's path below the repository, if any."""
     claims: list[Claim] = []
     elsewhere = context.mentions_other_repository(text[:MAX_TEXT_CHARACTERS])
     otherwise = context.PAST if context.says_retired(text[:BEGINNING_CHARACTERS]) else ""
@@ -84,7 +84,6 @@ def _is_code_file(form: Form) -> bool:
 
 
 def _near(around: Context, start: int, end: int, files: list[tuple[int, str]]) -> tuple[str, ...]:
-    """The code files of the same sentence that stand close by."""
     first = bisect_left(files, (start - NEAR_CHARACTERS,))
     close = [item for item in files[first : first + 8] if item[0] <= end + NEAR_CHARACTERS]
     low, high = around.sentence(start) if close else (0, 0)
@@ -101,7 +100,7 @@ def _is_branch(around: Context, start: int, span: str) -> bool:
 
 
 def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
-    """Paths that climb, as paths below the repository; none if one leads out of it."""
+    """Resolves `..` to paths below the repository; empty if one leads out of it."""
     folder = posixpath.dirname(place)
     climbing = any(name.startswith("../") for name in names)
     paths = [
@@ -112,7 +111,6 @@ def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
 
 
 def _spans(block: Block) -> Iterator[Span]:
-    """Everything with a form, in the order of the text."""
     if block.kind == FENCED:
         yield from _words(block.text)
         return
@@ -139,7 +137,6 @@ def _spans(block: Block) -> Iterator[Span]:
 
 
 def _words(text: str) -> Iterator[Span]:
-    """Words without backticks that have a form."""
     for match in _TOKEN.finditer(text):
         word = match[0].strip("~")
         start = match.start() + match[0].index(word) if word else match.end()
@@ -161,7 +158,7 @@ def _words(text: str) -> Iterator[Span]:
 
 
 def _trimmed(word: str) -> str:
-    """Without the marks behind it; `name()` keeps its parentheses, `docs/.` loses its stop."""
+    """Removes trailing punctuation; `name()` keeps its parentheses, `docs/.` loses its dot."""
     while word and (word[-1] in _TRIM or word[-1] == "."):
         if word.endswith("()") or (word[-1] in ")]}" and word.count("([{"[")]}".index(word[-1])])):
             break

@@ -79,7 +79,7 @@ _ASSIGNED = re.compile(r"[A-Z][A-Z0-9_]{0,60}=\S{0,100}")
 
 @dataclass(frozen=True)
 class Form:
-    """Kind, what to look up (all of it), what may stand for it, and why it is no claim."""
+    """Kind, names to look up (all of them), alternatives, and why it is no claim."""
 
     kind: str
     names: tuple[str, ...] = ()
@@ -92,7 +92,6 @@ AWAY = Form(PATH, aside=context.OUTSIDE)
 
 
 def read_code_form(text: str) -> Form:
-    """The form of a span in backticks; what names nothing is quoted code."""
     if not text or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] == "-":
         return QUOTED
     if _URL.fullmatch(text):
@@ -119,7 +118,7 @@ def read_code_form(text: str) -> Form:
 
 
 def read_bare_form(text: str) -> Form | None:
-    """The form of a word without backticks; None for a word like any other."""
+    """Form of a word without backticks; None for an ordinary word."""
     if len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] in "-@#":
         return None
     if _URL.fullmatch(text):
@@ -143,7 +142,7 @@ def _is_commit(text: str) -> bool:
 
 
 def read_path_form(text: str) -> Form | None:
-    """A path below the repository, or a branch by its prefix; None for anything else."""
+    """Path below the repository, or a branch by its prefix; None for anything else."""
     first, _, rest = text.partition("/")
     if first in PREFIXES and rest and "/" not in rest and not find_file_ending(text):
         return Form(BRANCH, (text,), (text,))
@@ -152,7 +151,7 @@ def read_path_form(text: str) -> Form | None:
 
 
 def _absolute(text: str) -> Form:
-    """From the root of the repository, if it names a file; `/name` may be a slash command."""
+    """Path from the repository's root if it names a file; `/name` may be a slash command."""
     if is_placeholder(text):
         return Form(PATH, aside=context.PLACEHOLDER)
     path = read_path_names(text[1:]) if find_file_ending(text) else None
@@ -165,7 +164,7 @@ def _absolute(text: str) -> Form:
 
 
 def _phrase(text: str) -> Form:
-    """A path with spaces, a command with what it runs and the files it is given, or code."""
+    """A path with spaces, a command with its scripts and files, or quoted code."""
     words = text.split()[:MAX_WORDS]
     while words and (words[0] in ("$", "sudo", "%", ">") or _ASSIGNED.fullmatch(words[0])):
         words.pop(0)
@@ -200,12 +199,11 @@ def _phrase(text: str) -> Form:
 
 
 def is_placeholder(text: str) -> bool:
-    """True if a reader has to fill something in: `src/<name>.ts`, `YYYY-MM-DD.md`."""
+    """True if the reader has to fill something in: `src/<name>.ts`, `YYYY-MM-DD.md`."""
     return _PLACEHOLDER.search(text) is not None
 
 
 def find_file_ending(path: str) -> str:
-    """The ending that makes the last segment a file; empty for a folder or a word."""
     path = cut_line_numbers(path)[0]
     name = path.rstrip("*").rsplit("/", 1)[-1]
     if name in WHOLE_NAMES:
@@ -224,7 +222,7 @@ def find_file_ending(path: str) -> str:
 
 
 def cut_line_numbers(text: str) -> tuple[str, str]:
-    """A path without `:73-77`, `#L12`, `::test_name` or `:name`, and the name that followed."""
+    """Path without `:73-77`, `#L12`, `::test_name` or `:name`, and the name that followed."""
     path, mark, rest = text.partition("::")
     if mark and IDENTIFIER.match(rest):
         return path, rest.split("::")[-1].split("[")[0].rstrip("()")
@@ -238,7 +236,7 @@ def cut_line_numbers(text: str) -> tuple[str, str]:
 
 
 def read_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
-    """Names that must all be there, parts that may stand for them, an aside; None for no path."""
+    """Names that must all exist, alternatives, and an aside; None if it is not a path."""
     path, symbol = cut_line_numbers(text.strip("\"'"))
     segments = [item for item in path.split("/") if item]
     if not segments or len(segments) > MAX_SEGMENTS or "//" in path or "()" in path:
@@ -276,7 +274,7 @@ def spread_braces(path: str) -> list[str]:
 
 
 def read_symbol_names(text: str) -> tuple[str, ...]:
-    """The identifiers of `a.b::c(…)`, `Vec<T>`, `name!()`; none for anything else."""
+    """Identifiers of `a.b::c(…)`, `Vec<T>`, `name!()`; empty for anything else."""
     head = text.split("(", 1)[0].split("<", 1)[0].split("[", 1)[0].rstrip("!?*&:").lstrip("@$&*.#")
     parts = _PARTED.split(head)
     if not head or len(parts) > 8 or not all(IDENTIFIER.fullmatch(part) for part in parts):
@@ -285,7 +283,6 @@ def read_symbol_names(text: str) -> tuple[str, ...]:
 
 
 def is_distinctive(name: str) -> bool:
-    """True for a made-up name: it has a hump, an underscore or a digit inside."""
     bare = name.strip("_$")
     if len(bare) < 4:
         return False
@@ -294,5 +291,4 @@ def is_distinctive(name: str) -> bool:
 
 
 def is_common(name: str) -> bool:
-    """True for a file name that every second project has."""
     return name.lower().lstrip(".").split(".")[0] in COMMON_STEMS

@@ -47,7 +47,6 @@ NONE: Support = ("", "", "")
 
 
 def collect_wanted(claims: Iterable[Claim]) -> Wanted:
-    """Everything that these claims need to have looked up, for one look."""
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits = set[str](), set[str]()
     for claim in claims:
@@ -75,7 +74,7 @@ def collect_wanted(claims: Iterable[Claim]) -> Wanted:
 
 
 def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
-    """The verdict on a claim; `beside` are the memories of its own store."""
+    """`beside` are the memories of the claim's own store."""
     aside = Judged(claim, NOT_A_CLAIM if claim.aside in context.NO_CLAIM else UNKNOWN, claim.aside)
     if claim.aside in context.NEVER_TRUE:
         return aside
@@ -157,7 +156,7 @@ def _how(name: str, places: Sequence[str]) -> str:
 
 
 def _support_inside(file: str, how: str, name: str, seen: Seen) -> Support:
-    """`a.py::test_b`: the file is there, and so must be the name."""
+    """`a.py::test_b`: the file must exist, and the name in it."""
     if "symbols" not in seen.known:
         return "", "", f"{file} is there; {name} was not looked up"
     uses = seen.symbols.get(name)
@@ -192,7 +191,7 @@ def _support_symbol(claim: Claim, seen: Seen) -> Support:
 
 
 def _support_dotted(names: tuple[str, ...], seen: Seen) -> Support:
-    """`a.b.c`: the last two names are in one file, or the file is called like the owner."""
+    """`a.b.c`: the last two names are in one file, or the file is named after the owner."""
     owner, last = names[-2:]
     places = seen.symbols[last].places if last in seen.symbols else ()
     owners = seen.symbols[owner].places if owner in seen.symbols else ()
@@ -213,7 +212,7 @@ def _is_there(name: str, seen: Seen) -> bool:
 
 
 def _support_command(claim: Claim, seen: Seen) -> Support:
-    """Every script must be declared, every file there, and what is named in it."""
+    """Every script must be declared, and every file and every name in it must exist."""
     missing = [name for name in claim.names if name not in seen.commands]
     if missing:
         return "", "", f"not found: no script, target or recipe is called {missing[0]}"
@@ -233,13 +232,11 @@ def _support_command(claim: Claim, seen: Seen) -> Support:
 
 
 def _chain(claim: Claim) -> tuple[str, ...]:
-    """The parts of a dotted name that can be looked up."""
     names = claim.names
     return names[1:] if len(names) > 1 and names[0] in SELF else names
 
 
 def _modules(names: Sequence[str]) -> list[str]:
-    """The paths of the module that `a.b.c` may be."""
     joined = "/".join(names)
     return [joined + ending for ending in MODULE_ENDINGS] if len(names) > 1 else [joined]
 
@@ -248,7 +245,7 @@ def _modules(names: Sequence[str]) -> list[str]:
 
 
 def _find_end(claim: Claim, seen: Seen) -> str:
-    """What ended it, and where it went; empty without evidence."""
+    """Sentence on how it ended and where it went; empty without evidence."""
     if claim.kind in (PATH, COMMAND):
         names = _subjects(claim) if claim.kind == PATH else claim.parts
         return next(filter(None, (_find_path_end(claim, name, seen) for name in names)), "")
@@ -264,7 +261,6 @@ def _find_end(claim: Claim, seen: Seen) -> str:
 
 
 def _subjects(claim: Claim) -> tuple[str, ...]:
-    """What may have gone; of a pattern the folder in which it varies."""
     return claim.parts if "*" in claim.text else claim.names
 
 
@@ -290,7 +286,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
 
 
 def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
-    """True if a past path is the one meant; `a/b` without an ending may be anything."""
+    """True if the claim means this past path; `a/b` without an ending is too vague."""
     if past.name == name or past.name.startswith(name + "/"):
         return True
     if claim.loose or claim.text[0] == "/" or not (find_file_ending(name) or is_folder):
@@ -299,14 +295,13 @@ def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
 
 
 def _folder_above(path: str, name: str) -> str:
-    """The folder of that name above a path; empty where the path itself is called so."""
+    """Folder of that name above a path; empty if the path itself has the name."""
     position = f"/{path}/".find(f"/{name}/")
     folder = path[: position + len(name)] if position >= 0 else ""
     return "" if folder == path else folder
 
 
 def _follow_folder(past: Sequence[Past], name: str) -> str:
-    """The folder that the files of a folder went to, if they went together."""
     places = set()
     for item in past:
         rest = item.name[len(_folder_above(item.name, name)) :]
@@ -315,7 +310,6 @@ def _follow_folder(past: Sequence[Past], name: str) -> str:
 
 
 def _moved_to(name: str, seen: Seen) -> str:
-    """Where a file of that name is now, or the folder that it became."""
     folder = seen.paths.get(_folder_name(name))
     if folder:
         return folder[0].rstrip("/") + "/"
@@ -325,7 +319,6 @@ def _moved_to(name: str, seen: Seen) -> str:
 
 
 def _folder_name(path: str) -> str:
-    """A file without its ending: what it is called once it has become a folder."""
     ending = find_file_ending(path)
     return path[: -len(ending) - 1] if ending else ""
 

@@ -31,7 +31,7 @@ Commits = list[tuple[str, int]]  # id and seconds, the newest first
 
 
 def _start(index: CodeIndex, log: str, git: Git, head: str) -> tuple[str, ...]:
-    """The revisions to read; everything afresh unless the commit read last is an ancestor."""
+    """Revisions to read; all of them unless the last commit read is an ancestor."""
     old = index.commit_of(f"{log} commit")
     if old == head:
         return ()
@@ -44,7 +44,7 @@ def _start(index: CodeIndex, log: str, git: Git, head: str) -> tuple[str, ...]:
 
 
 def _finish(index: CodeIndex, log: str, head: str, commits: Commits, *, cut: bool) -> int:
-    """Keep the commits; the number of the newest."""
+    """Stores the commits and returns the number of the newest."""
     last = int(index.db.execute("SELECT coalesce(max(number), 0) FROM commits").fetchone()[0])
     newest = last + len(commits)
     rows = [(newest - i, log, *commit) for i, commit in enumerate(commits)]
@@ -56,7 +56,7 @@ def _finish(index: CodeIndex, log: str, head: str, commits: Commits, *, cut: boo
 
 
 def _day(seconds: int) -> str:
-    """A commit's date; empty for one that no calendar has."""
+    """Date of a commit; empty if the calendar does not reach that far."""
     try:
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
     except (ValueError, OverflowError, OSError):
@@ -64,7 +64,6 @@ def _day(seconds: int) -> str:
 
 
 def _read_header(header: bytes) -> tuple[str, int]:
-    """The commit and the second of the line that begins a commit."""
     oid, _, seconds = header.strip(b"\x01\n").partition(b" ")
     is_number = seconds.isdigit() and len(seconds) <= MAX_SECOND_DIGITS
     return oid.decode("ascii", "replace"), int(seconds) if is_number else 0
@@ -80,7 +79,6 @@ def _find_commit(index: CodeIndex, number: int) -> tuple[str, str]:
 
 
 def update_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
-    """Read the removals and renames up to that commit."""
     revisions = _start(index, PATHS, git, head)
     if not revisions:
         return
@@ -113,7 +111,7 @@ def update_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say
 def _take_tokens(
     commits: Commits, ends: list[tuple[str, str, int]], tokens: list[bytes]
 ) -> list[bytes]:
-    """Put in what is complete, the rest waits; ValueError for what no log says."""
+    """Stores complete entries, returns the rest; ValueError for output no git log prints."""
     i = 0
     while i < len(tokens):
         token = tokens[i].lstrip(b"\n")
@@ -136,8 +134,6 @@ def _take_tokens(
 
 
 class PastPaths:
-    """What became of paths that are no more, from all removals and the tree of today."""
-
     def __init__(self, index: CodeIndex, files: Mapping[str, object], folders: set[str]) -> None:
         self.index, self.files, self.folders = index, files, folders
         self.newest: dict[str, tuple[str, int]] = {}
@@ -146,7 +142,6 @@ class PastPaths:
             self.newest.setdefault(decode(old), (decode(new), number))
 
     def find(self, names: Mapping[str, str]) -> dict[str, tuple[Past, ...]]:
-        """What each name was, newest first."""
         gone = [path for path in self.newest if path not in self.files]
         ends: dict[str, list[tuple[int, str, int, str]]] = {}  # order, path, commit, path of now
         for name, paths in match_ends(names, gone, folders=False).items():
@@ -168,7 +163,6 @@ class PastPaths:
         }
 
     def _follow(self, path: str) -> tuple[int, str, int, str]:
-        """Along the renames to the path of today, or to the commit that removed it."""
         now, number = self.newest[path]
         first = number
         for _ in range(MAX_RENAMES):
@@ -180,7 +174,7 @@ class PastPaths:
         return first, path, first, ""
 
     def _follow_folder(self, folder: str, paths: list[str]) -> tuple[int, str, int, str]:
-        """The last of what lay there decides; where most of it went is where it is now."""
+        """Ended with its last file; moved to wherever more than half of its files went."""
         number = max(self.newest[path][1] for path in paths)
         votes: Counter[str] = Counter()
         for path in paths:
@@ -210,7 +204,6 @@ _KEPT = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,79}")
 
 
 def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
-    """Read the removed words up to that commit."""
     revisions = _start(index, WORDS, git, head)
     if not revisions:
         return
@@ -247,7 +240,6 @@ def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say
 
 
 def find_removed(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
-    """The newest removal of each word."""
     query = "SELECT number FROM removed WHERE word = ?"
     rows = {name: index.db.execute(query, (encode(name),)).fetchone() for name in names}
     return {name: Past(name, *_find_commit(index, row[0])) for name, row in rows.items() if row}

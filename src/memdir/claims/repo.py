@@ -58,7 +58,7 @@ Pasts = dict[str, tuple[Past, ...]]
 
 
 class Repo(Protocol):
-    """The code that memories speak of. It is only looked at, never changed."""
+    """Read-only view of the code that memories describe."""
 
     root: str
 
@@ -67,15 +67,13 @@ class Repo(Protocol):
 
 
 class GitRepo:
-    """Looks at a checkout through git; what earlier looks read comes from the index."""
-
     def __init__(self, root: str, cache_dir: str, bounds: Bounds = Bounds()) -> None:  # noqa: B008
         self.root = root
         self._cache_dir = cache_dir
         self._bounds = bounds
 
     def state(self) -> str:
-        """The commit, and a sum over what is changed since; empty if git cannot tell."""
+        """Commit and a checksum of uncommitted changes; empty if git cannot tell."""
         checkout = open_checkout(self.root)
         if checkout.problem or not checkout.git.work_tree:
             return checkout.commit
@@ -88,7 +86,6 @@ class GitRepo:
         return f"{checkout.commit}+{total.hexdigest()[:12]}"
 
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
-        """Everything that was wanted; what could not be looked at is among the remarks."""
         try:
             return self._look(wanted, say)
         except DAMAGED:  # the index was thrown away
@@ -111,8 +108,6 @@ class GitRepo:
 
 @dataclass
 class _Look:
-    """One look, from the tree to the answer."""
-
     checkout: Checkout
     index: CodeIndex
     bounds: Bounds
@@ -183,7 +178,6 @@ class _Look:
     def _find_paths(
         self, forms: dict[str, str]
     ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-        """What is there, and the names that are not."""
         there = match_ends(forms, self.files, folders=False)
         folders = self.tree.folders(self.files)
         for name, more in match_ends(forms, folders, folders=True).items():
@@ -198,7 +192,7 @@ class _Look:
         return {name: pick_nearest(some, forms[name]) for name, some in there.items()}, missing
 
     def _find_past(self, missing: dict[str, str]) -> Pasts:
-        """What the missing names were, unless it may be there in another way than tracked."""
+        """Past paths of the missing names, without those that may exist untracked."""
         if not self.checkout.commit:
             return {}
         past.update_paths(self.index, self.git, self.checkout.commit, self.bounds, self.say)
@@ -259,7 +253,6 @@ class _Look:
         return there, removed or {}
 
     def _update_symbols(self, asked: set[str]) -> str:
-        """Bring the index up to date; what was not read, in words."""
         reading = Reading(self.say)
 
         def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -291,7 +284,7 @@ class _Look:
                     yield path, data
 
     def _find_removed(self, names: set[str]) -> dict[str, Past] | None:
-        """The removals of words that no file has; None if not all files could be searched."""
+        """Removals of words that no file has; None if not all files could be searched."""
         if not names:
             return {}
         past.update_words(self.index, self.git, self.checkout.commit, self.bounds, self.say)
@@ -315,7 +308,6 @@ class _Look:
             self.remarks.append(f"the history{since} was not looked at {purpose}")
 
     def _read_manifests(self, wanted: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
-        """The wanted packages that manifest files name, and all commands that they declare."""
         paths = sorted(filter(_MANIFEST.search, self.files), key=lambda path: path.count("/"))
         reading = Reading(self.say, cut=len(paths) > self.bounds.manifests)
         paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
@@ -354,7 +346,7 @@ _TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
 
 
 def _package_words(text: str) -> list[str]:
-    """Case, `-` and `_` make no difference."""
+    """Ignores case, and treats `-` and `_` alike."""
     return [word.rstrip("/.-") for word in _PACKAGE.findall(text.lower().replace("_", "-"))]
 
 
@@ -381,7 +373,6 @@ _REFS = ("refs/heads/", "refs/remotes/", "refs/tags/")
 
 
 def _find_branches(git: Git, names: Collection[str]) -> frozenset[str]:
-    """The names that a branch, a remote's branch or a tag has."""
     out = git.ask("for-each-ref", "--format=%(refname)", *_REFS)[0] if names else b""
     there: set[str] = set()
     for ref in map(decode, out.split(b"\n")):
@@ -393,7 +384,6 @@ def _find_branches(git: Git, names: Collection[str]) -> frozenset[str]:
 
 
 def _find_commits(git: Git, names: Collection[str]) -> frozenset[str]:
-    """The ids, whole or abbreviated, that a commit has."""
     asked = [name for name in names if _COMMIT.fullmatch(name)]
     given = "".join(f"{name}^{{commit}}\n" for name in asked).encode()
     out = git.ask("cat-file", "--batch-check=%(objecttype)", given=given)[0] if asked else b""

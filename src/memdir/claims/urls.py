@@ -32,7 +32,7 @@ _NOT_GIVEN = ipaddress.IPv6Network("3fff::/20")  # but for examples
 
 @dataclass(frozen=True)
 class Reply:
-    """The status that an address answers with; 0 and the reason where it does not, or may not."""
+    """HTTP status, or 0 and the reason why there is none."""
 
     status: int = 0
     reason: str = ""
@@ -40,13 +40,13 @@ class Reply:
 
 
 class _Refused(Exception):
-    """An address that is not asked."""
+    """The URL must not be requested."""
 
 
 def check_urls(
     urls: Sequence[str], *, private: bool = False, seconds: float = TIMEOUT_SECONDS
 ) -> dict[str, Reply]:
-    """Every address with its reply, a few at a time; beyond the first fifty none is asked."""
+    """Requests a few URLs at a time, and no more than MAX_URLS."""
     asked = list(dict.fromkeys(urls))[:MAX_URLS]
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
     replies: queue.SimpleQueue[tuple[str, Reply]] = queue.SimpleQueue()
@@ -99,7 +99,7 @@ def _ask(url: str, private: bool, seconds: float) -> Reply:
 
 
 def _request(url: str, method: str, private: bool, end: float) -> tuple[int, str]:
-    """One request to the very address that was found fit; its status, and where it leads."""
+    """Connects only to an address that was checked; returns the status and the redirect target."""
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname or len(url) > MAX_URL_CHARACTERS:
         raise _Refused("not an address of the web")
@@ -131,7 +131,7 @@ def _seconds_left(end: float) -> float:
 
 
 def _connect(host: str, port: int, private: bool, seconds: float) -> socket.socket:
-    """A connection to an address of the host, each looked at first: names can lead inside."""
+    """Checks each address of the host first: a name can lead into a private network."""
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     allowed = [entry for entry in addresses if private or is_public(str(entry[4][0]))]
     if not allowed:
@@ -150,7 +150,7 @@ def _connect(host: str, port: int, private: bool, seconds: float) -> socket.sock
 
 
 def is_public(address: str) -> bool:
-    """Global, and not a private one in the coat of IPv6."""
+    """True for a global address that is not a private one wrapped in IPv6."""
     known = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(known, ipaddress.IPv6Address):
         inner = known.ipv4_mapped or known.sixtofour

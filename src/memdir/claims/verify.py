@@ -33,14 +33,13 @@ class Checked:
 
 
 def open_repo(app: App) -> Repo:
-    """The code that this store's memories speak of; one that knows nothing without git."""
     from memdir.claims.repo import GitRepo
 
     return GitRepo(app.config.code, app.config.cache_dir)
 
 
 def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
-    """Check these memories (a name may also be a path), or all of them with their index."""
+    """Checks these memories (by name or path), or all of them with their index."""
     store, paths = app.store, None
     if names:
         there = {*store.files(), store.index_path}
@@ -67,10 +66,7 @@ def verify_claims(
     beside: frozenset[str] = frozenset(),
     say: Say = _say_nothing,
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
-    """The judged claims of each (path, text) after one look, and the repository's remarks.
-
-    `folder` is where the store lies below the repository, if it does; `beside` its memories.
-    """
+    """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
     from memdir.claims.find import find_claims  # its patterns cost every command's start
     from memdir.claims.judge import collect_wanted, judge_claim
 
@@ -87,15 +83,11 @@ def verify_claims(
 
 
 def open_verdicts(app: App) -> Verdicts:
-    """What was left behind for this store, against this checkout."""
     return Verdicts(cache_folder(app.config), app.config.code)
 
 
 def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _say_nothing) -> int:
-    """Verify these memories or all, keep the verdicts; how many were looked at.
-
-    Left out are those whose text and whose code are as they were.
-    """
+    """Skips memories whose text and code did not change; returns how many were verified."""
     if not app.config.code:
         return 0
     kept, state = open_verdicts(app), open_repo(app).state()
@@ -118,7 +110,6 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
 
 
 def make_rows(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
-    """What is worth keeping of a memory's claims, stale ones first."""
     rows: list[Row] = []
     for each in sorted(judged, key=lambda each: each.verdict != STALE):
         if each.verdict in (TRUE, STALE):

@@ -111,7 +111,6 @@ def _audit_projects(session: Session, wish: Wish) -> Iterator[Report]:
 
 
 def _advise(session: Session, report: Report, text: str) -> str:
-    """A suggestion that names its store, where that is not the one asked for."""
     advise, (_, scope, app, _) = session.screen.advise, report
     if scope:
         return advise(text, scope)
@@ -119,7 +118,6 @@ def _advise(session: Session, report: Report, text: str) -> str:
 
 
 def _report_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
-    """A store for a person: the sum, the memories, the findings, what it costs, what to do."""
     screen, (title, scope, app, result) = session.screen, report
     root, load = app.store.root, result.load
     parts = [count(len(result.memories), "memory", "memories")]
@@ -159,7 +157,6 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
 
 
 def score_bar(score: int) -> str:
-    """A score as a bar of ten columns."""
     full, part = divmod(score * BAR * 8 // 100, 8)
     return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
 
@@ -177,7 +174,6 @@ def _row(item: Audited, widest: int) -> list[Cell]:
 
 
 def _finding_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
-    """Findings by kind: a few of each, and the way to mend the first, or all with theirs."""
     screen, kinds = session.screen, dict[str, list[Finding]]()
     for finding in report[3].findings:
         kinds.setdefault(finding.kind, []).append(finding)
@@ -298,7 +294,7 @@ def _others(number: int) -> list[str]:
 
 
 def _title(session: Session, place: Place) -> str:
-    """A project by its path; what is gone, by the end of what it was called."""
+    """Path of a project; if it is gone, the end of its old name."""
     return session.short(place.title) if os.path.isabs(place.title) else place.title
 
 

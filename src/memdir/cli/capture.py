@@ -68,7 +68,6 @@ def learn(
 
 
 def _where_it_was_said(session: Session, request: Request) -> Session:
-    """The project of the conversation, unless a person says which store is meant."""
     asked = session.asked
     if asked.dir is not None or asked.project is not None or session.names_scope:
         return session
@@ -80,7 +79,7 @@ def _where_it_was_said(session: Session, request: Request) -> Session:
 
 
 def _project(config: Config) -> str:
-    """The directory whose memories these are; a store that somebody named has none."""
+    """Project directory; for any other store, the store itself."""
     own = config.scope.kind == "project" and not config.foreign
     return config.project_root if own else config.store
 
@@ -116,7 +115,6 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
 
 
 def _draft_lines(screen: Screen, catch: Catch) -> Iterator[str]:
-    """The draft as a short block: its type, its text, its reasons."""
     rows = [("", f"to be forgotten: {catch.forget}")]
     if draft := catch.draft:
         body = " ".join(before_secrets(draft.body).split())

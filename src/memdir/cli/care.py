@@ -108,7 +108,6 @@ def _call_row(call: Call, today: str) -> list[Cell]:
 
 
 def _short(tokens: int) -> str:
-    """In at most six columns."""
     for size, unit in ((10**9, "G"), (10**6, "M")):
         if tokens >= size:
             return f"{tokens / size:.1f}{unit}"
@@ -154,7 +153,6 @@ def doctor(session: Session, fix: bool) -> Answer:
 
 
 def _trial(app: App, folder: str) -> App:
-    """A store that nobody will miss, wired like the real one."""
     config = replace(
         app.config,
         scope=Scope("project"),  # the proof saves a Markdown memory

@@ -107,7 +107,6 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
 
 
 def _some(text: str, paths: list[str]) -> list[str]:
-    """How many, and the first of them by name; nothing where there are none."""
     more = f" and {len(paths) - NAMED:,} more" if len(paths) > NAMED else ""
     return [f"{text}: {', '.join(paths[:NAMED])}{more}"] if paths else []
 
@@ -150,7 +149,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
 
 
 def _target(session: Session, output: str) -> str:
-    """Where to write: never into the store itself."""
+    """Refuses to write into the store itself."""
     if output == DEFAULT:
         output = os.path.join(session.config.home, DEFAULT[2:])
     try:

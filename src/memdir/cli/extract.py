@@ -102,7 +102,6 @@ def extract(
 
 
 def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
-    """The file of each patch, by its place in the list."""
     names: Counter[str] = Counter()
     texts = {}
     for patch in made.patches:
@@ -175,10 +174,7 @@ def _headline(made: Extraction, dry: bool) -> str:
 def _group(
     screen: Screen, destination: str, items: Sequence[Item], several: bool, dry: bool
 ) -> Iterator[str]:
-    """One destination: a line for each thing, below it why, where that is not plain.
-
-    A dry run shows the whole text of what would be held: no review has it yet.
-    """
+    """A dry run shows the whole text of held items: no review has them yet."""
     if items:
         yield from ["", screen.paint(HEADS[destination], "bold")]
     for item in items[:FEW]:
@@ -199,15 +195,13 @@ def _group(
 
 
 def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
-    """What a person may want to do now, as commands that can be pasted."""
 
     def word(path: str) -> str:
-        """A path for the shell, which expands a `~` that stands outside the quotes."""
+        """Quoted path; a shell expands `~` only outside the quotes."""
         short = session.short(path)
         return "~/" + shlex.quote(short[2:]) if short.startswith("~/") else shlex.quote(path)
 
     def command_for(verb: str, store: str) -> str:
-        """For the store of a project, which may not be the one that was asked for."""
         root = roots[store]
         here = root in (session.config.project_root, session.config.checkout)
         return f"memdir {verb}" if here else f"memdir {verb} --project {word(root)}"

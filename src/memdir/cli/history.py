@@ -62,7 +62,6 @@ def log(session: Session, name: str, number: int) -> Answer:
 
 
 def logged_fields(logged: Logged) -> Fields:
-    """One change as the history keeps it."""
     paths = [{"change": change, "path": path} for change, path in logged.paths]
     return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
@@ -97,7 +96,6 @@ def diff(session: Session, change: str) -> Answer:
 
 
 def _store_of(session: Session, change: str) -> App:
-    """The store that was asked for; of all stores, the one whose history has that change."""
     if session.config.scope.kind != "all" or not change:
         return session.app
     none = Missing("there is no change yet")
@@ -105,7 +103,6 @@ def _store_of(session: Session, change: str) -> App:
 
 
 def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
-    """A change by its id; else the newest change of the memory that is called so."""
     try:
         return look.diff(app, name)
     except Missing:

@@ -351,7 +351,6 @@ def _rebuild(session: Session, app: App) -> Answer:
 
 
 def _survey_fields(survey: Survey) -> Fields:
-    """An index for a program: paths, targets, and numbers of lines."""
     return pick(
         survey,
         "lines characters orphans dangling dangling_lines duplicates overlong inline changed",

@@ -88,7 +88,6 @@ MODULES = {name: module for names in SECTIONS.values() for name, (module, _) in 
 
 
 def main() -> None:
-    """The console script."""
     _open_streams()
     try:
         if sys.argv[1:2] == ["mcp"]:  # an agent waits for it; odd words are the command line's
@@ -102,7 +101,7 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Give a closed stream back its number, or the next file we open would get it."""
+    """Reopens closed standard streams, or the next file opened would get their number."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -113,16 +112,14 @@ def _open_streams() -> None:
 
 
 class Commands(click.Group):
-    """Imports a command when it is called."""
+    """Imports a command only when it is called."""
 
     modules = MODULES
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every command, in the order of the help."""
         return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, if there is one."""
         if cmd_name not in self.modules:
             return None
         module = importlib.import_module(f"memdir.cli.{self.modules[cmd_name]}")
@@ -131,10 +128,7 @@ class Commands(click.Group):
 
 
 class Sections(Commands):
-    """Lists the commands by what they are for."""
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One short line per command, below the section it belongs to."""
         for section, names in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl([(name, help) for name, (_, help) in names.items()], col_max=11)
@@ -159,7 +153,7 @@ def commands(context: click.Context) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; gives the exit code. The one broad net of this surface is here."""
+    """Returns the exit code; the only broad `except` of the command line is here."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -238,7 +232,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
 
 
 def _write_report(error: Exception) -> str:
-    """The traceback goes to a private file, never to the screen; gives its path."""
+    """Writes the traceback to a private file, never to the screen; returns its path."""
     import tempfile
     import traceback
 

@@ -27,11 +27,7 @@ Version = tuple[str, bytes | None, bytes | None]  # path, old and new content
 
 
 class Answer(NamedTuple):
-    """What a command returns: `fields` for a program, `lines` for a person.
-
-    Lines that come from a generator are made only when somebody reads them; a remark goes to
-    stderr.
-    """
+    """`fields` for a program, `lines` for a person (built only if printed); `remark` for stderr."""
 
     fields: Mapping[str, object]
     lines: Iterable[str]
@@ -46,7 +42,7 @@ FINDING = "kind path line message fix"
 
 
 def pick(value: object, declared: str, **computed: object) -> Fields:
-    """The declared fields in their order, from the value or as computed; then what else is."""
+    """Declared fields in order, computed or read from `value`; then the other computed ones."""
     fields: Fields = {}
     for word in declared.split():
         key, _, name = word.partition("=")
@@ -55,7 +51,6 @@ def pick(value: object, declared: str, **computed: object) -> Fields:
 
 
 def pick_all(values: Iterable[object], declared: str) -> list[Fields]:
-    """The declared fields of each value."""
     return [pick(value, declared) for value in values]
 
 
@@ -67,7 +62,7 @@ DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def diff(path: str, old: bytes | None, new: bytes | None) -> str:
-    """A unified diff of one file; a side that is None was or will be absent."""
+    """Unified diff of one file; None means that the file is absent on that side."""
     from difflib import unified_diff
 
     # Lines between line feeds only: other separators are part of a line.
@@ -81,7 +76,7 @@ def diff(path: str, old: bytes | None, new: bytes | None) -> str:
 
 
 def file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
-    """Each file that changes, with what happens to it and its diff; `root` is left off there."""
+    """Path, change and diff of each file; `root` is cut off in the diff's header."""
     return [
         {
             "path": path,
@@ -109,7 +104,7 @@ _COMMAND = pattern(
 
 
 class Advice(NamedTuple):
-    """Completes the commands in a text with the options that say where."""
+    """Adds the options that choose the store to the commands in a text."""
 
     commands: Sequence[str] = ()
     dir: str | None = None
@@ -118,7 +113,6 @@ class Advice(NamedTuple):
     home: str = ""  # a person's: paths below it start with `~`, which their shell expands
 
     def __call__(self, text: str, scope: str = "") -> str:
-        """The text with each command naming its store; `scope` is the one it is about."""
         place = self._place(scope or self.scope)
         if not place or not self.commands:
             return text
@@ -140,18 +134,16 @@ class Advice(NamedTuple):
         return self._options(given)
 
     def _options(self, given: Iterable[tuple[str, str | None]]) -> str:
-        """The options, each with a space before it."""
         return "".join(f" {name} {self._word(value)}" for name, value in sorted(given) if value)
 
     def _word(self, value: str) -> str:
-        """A value for the shell; a quoted `~` would be a name like any other."""
+        """Quotes for the shell, except `~`: quoted, it would not be expanded."""
         home = self.home.rstrip("/")
         below = home and value.startswith(home + "/")
         return "~/" + quote(value[len(home) + 1 :]) if below else quote(value)
 
 
 def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
-    """Lines of whole words and whole commands; a command is never moved from its label."""
     words = _COMMAND.sub(lambda match: match[0].replace(" ", UNBROKEN), text)
     if first.strip() and _COMMAND.match(text):
         indent = first[: len(first) - len(first.lstrip())]
@@ -168,12 +160,10 @@ STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 class ReaderGone(Exception):
-    """Whoever read our output has closed it; nobody is left to tell."""
+    """The reader of our output has closed it."""
 
 
 class Screen:
-    """Prints for a person or, once `json` is set, for a program."""
-
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.json = False
         self.advise = Advice()  # a command may tell it more
@@ -188,7 +178,6 @@ class Screen:
         self._reported = time.monotonic()
 
     def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
-        """The answer of a command, out of our hands when this returns."""
         if self.json:
             from json import dumps
 
@@ -201,17 +190,14 @@ class Screen:
             sys.stdout.flush()
 
     def folded(self, text: str) -> list[str]:
-        """The lines of a text, for a person no wider than the screen, for a program as they are."""
         lines = text.split("\n") if text else []
         return [part for text in lines for part in self.fold(text)] if self.person else lines
 
     def fold(self, text: str, indent: int = 0) -> list[str]:
-        """One line, in parts where it is wider than the screen."""
         columns = self.columns - indent
         return [text] if width(text) <= columns else wrap(text, columns)
 
     def raw(self, data: bytes) -> None:
-        """These very bytes."""
         self.answered = True
         with delivered():
             sys.stdout.flush()
@@ -219,43 +205,37 @@ class Screen:
             sys.stdout.buffer.flush()
 
     def tell(self, text: str) -> None:
-        """A remark beside the answer."""
         self.complain(wrap_steps(line(self.advise(text)), self.columns, "memdir: ", "  "))
 
     @property
     def is_waited_for(self) -> bool:
-        """Somebody at a terminal waits for the answer."""
         return not self.json and sys.stderr.isatty()
 
     def report(self, text: str) -> None:
-        """What is under way, to a person who waits, once a second."""
+        """Shows progress to a waiting person, at most once a second."""
         if self.is_waited_for and time.monotonic() - self._reported >= PATIENCE_SECONDS:
             self._reported = time.monotonic()
             self.tell(f"{text} …")
 
     def complain(self, lines: Sequence[str]) -> None:
-        """Lines for stderr, as they are; that nobody can hear them must not stop a change."""
+        """Writes lines to stderr; a closed stderr must not stop a change."""
         with suppress(OSError):
             sys.stderr.write("".join(text + "\n" for text in lines))
             sys.stderr.flush()
 
     def paint(self, text: str, style: str) -> str:
-        """The text in a style, where the terminal shows styles."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
 
     def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]:
-        """`label text`, wrapped, further lines below its text."""
         start = indent + (label + " " if label else "")
         first, *more = wrap_steps(line(text), self.columns, start, " " * width(start))
         first = indent + self.paint(label, style) + first[len(indent + label) :]
         return [first.rstrip(), *more]
 
     def blocks(self, label: str, texts: Iterable[str], style: str = "") -> list[str]:
-        """A block for each text, all with the same label."""
         return [part for text in texts for part in self.block(label, text, style=style)]
 
     def labelled(self, texts: Mapping[str, str], columns: int, indent: str = "  ") -> list[str]:
-        """A labelled block for each text that says something."""
         pairs = ((f"{label + ':':{columns}}", text) for label, text in texts.items() if text)
         return [part for label, text in pairs for part in self.block(label, text, indent)]
 
@@ -265,7 +245,6 @@ class Screen:
         limits: Sequence[int] = (),
         headings: Sequence[str] = (),
     ) -> list[str]:
-        """Columns two spaces apart; the last one takes what is left and is cut there."""
         if not rows:
             return []
         rows = [[(text, "dim") for text in headings], *rows] if headings else rows
@@ -285,12 +264,10 @@ class Screen:
         return lines
 
     def diff_lines(self, text: str) -> list[str]:
-        """A diff with its signs in colour, where there is colour."""
         lines = visible(text).split("\n") if text else []
         return [self.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
 
     def done_lines(self, done: Done, says: Sequence[str] = ()) -> list[str]:
-        """What a command changed, a line per memory; on a dry run with its diff."""
         would = "would be " if done.dry_run else ""
         lines = []
         for change in done.changes:
@@ -306,7 +283,6 @@ class Screen:
         return lines or [NOTHING]
 
     def dry_lines(self, done: Done) -> list[str]:
-        """The diff of a dry run."""
         lines = []
         for path, old, new in done.diff:
             if old != new:
@@ -316,11 +292,9 @@ class Screen:
     def more_lines(
         self, total: int, shown: int, hint: str = " (all of them with --json)"
     ) -> list[str]:
-        """How many things are not shown, and how to see them."""
         return [f"  and {total - shown:,} more{hint}"] if total > shown else []
 
     def finding_lines(self, findings: Iterable[Finding]) -> list[str]:
-        """Each finding with the way to mend it."""
         lines = []
         for finding in findings:
             place = f"{finding.path}:{finding.line}" if finding.line else finding.path
@@ -335,7 +309,6 @@ class Screen:
         return lines
 
     def advised(self, done: Done) -> Done:
-        """The same, its suggestions naming the store that was asked for."""
         from dataclasses import replace
 
         changes = tuple(
@@ -346,7 +319,7 @@ class Screen:
 
 
 def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
-    """Columns and rows, as `shutil` finds them: it takes long to import."""
+    """Columns and rows as `shutil` finds them, which is slow to import."""
     try:
         size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):
@@ -359,14 +332,14 @@ def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
 
 
 def drop_output() -> None:
-    """Nobody reads on. Python would write the rest when it ends, and complain in its own words."""
+    """Discards pending output, or Python would complain about the closed pipe when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
 
 
 @contextmanager
 def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[None]:
-    """Turn a failed write to stdout into what it means."""
+    """Turns a failed write to stdout into ReaderGone or Unwritable."""
     try:
         yield
     except OSError as error:
@@ -379,7 +352,7 @@ def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[N
 
 @contextmanager
 def progress(screen: Screen, bulk: bool) -> Iterator[None]:
-    """Speak once after a second, to a person at a terminal; a program hears nothing."""
+    """Says once, after a second, that work is under way; only to a person at a terminal."""
     if not bulk or not screen.is_waited_for:
         yield
         return
@@ -403,7 +376,6 @@ NOTHING = "there was nothing to do"
 
 
 def done_fields(app: App, done: Done) -> Fields:
-    """What a command changed: the first change on top, all of them below."""
     changes = pick_all(done.changes, CHANGE)
     nothing = {"change": SKIPPED, "name": "", "path": "", "hash": "", "reason": NOTHING}
     first = changes[0] if changes else nothing
@@ -412,18 +384,16 @@ def done_fields(app: App, done: Done) -> Fields:
 
 
 def dry_fields(done: Done) -> Fields:
-    """Whether it was a dry run and, if so, the files that would change."""
     files = {"files": file_fields(done.diff)} if done.dry_run else {}
     return {"dry_run": done.dry_run, **files}
 
 
 def is_refused(changes: Sequence[Change]) -> bool:
-    """True when something was asked for and not done; what stands there already is done."""
+    """True if something was asked for and not done; an existing result counts as done."""
     return any(change.kind == SKIPPED and not change.hash for change in changes)
 
 
 def local_time(seconds: float) -> str:
-    """A time as the clock on the wall shows it."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, ValueError, OSError):

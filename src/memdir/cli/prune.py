@@ -46,7 +46,7 @@ QUESTION = "[d]elete (to the trash)  [a]rchive  [k]eep  [e]dit  [s]kip  [q]uit ?
 
 @dataclass
 class Run:
-    """What a prune did so far; every decision is written before the next question."""
+    """Progress of a prune; every decision is written before the next question."""
 
     app: App
     before: Audit
@@ -126,7 +126,7 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
 
 
 def _ask(session: Session, run: Run, item: Audited) -> str:
-    """Ask until an answer could be carried out; the end of the input is a quit."""
+    """Asks until an answer could be carried out; end of input means quit."""
     while True:
         try:
             answer = input(QUESTION).strip().lower()
@@ -184,7 +184,6 @@ def _sum(audit: Audit) -> Fields:
 
 
 def _without(run: Run, dry: Done) -> Audit:
-    """What would be left, were the candidates and their lines of the index gone."""
     gone = {item.path for item in run.chosen}
     left = tuple(item for item in run.before.memories if item.path not in gone)
     load = replace(run.before.load, memories=sum(item.tokens for item in left))

@@ -70,7 +70,7 @@ input_option = click.option(
 
 
 def read_input(session: Session, given: str) -> Record:
-    """The JSON object on stdin, or in a draft below the private directory of a session."""
+    """JSON object from stdin, or from a draft in a session's private directory."""
     if not given:
         raise RecordError(refusal.INPUT, "there is no draft", fix="give --input - and the JSON")
     if given == STDIN:
@@ -141,7 +141,6 @@ def search(
 def _table(
     session: Session, records: Sequence[tuple[str, Record]]
 ) -> tuple[list[Fields], list[str]]:
-    """Records as a program gets them, and as a person does."""
     keys = ("path", "title", "category", "tags", "record_status", "updated_at")
     rows: list[Fields] = []
     for path, record in records:
@@ -152,7 +151,7 @@ def _table(
 
 
 def _context_lines(results: Sequence[tuple[str, Record]], checkout: str, root: str) -> list[str]:
-    """Titles and paths only, made harmless: an agent reads this."""
+    """Sanitised titles and paths only, because an agent reads this."""
     if not results:
         return []
     top = root[len(checkout) + 1 :] if root.startswith(checkout + "/") else root

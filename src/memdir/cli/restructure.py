@@ -102,7 +102,6 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
 
 
 def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
-    """Each figure that is not nothing, before and after, with a bar for its size."""
     wide = max(map(len, LABELS.values()))
     yield f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"
     for name, label in LABELS.items():
@@ -114,7 +113,6 @@ def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
 
 
 def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
-    """The files that changed, each with its reason."""
     for change in done.changes[:FEW]:
         yield f"  {SIGNS.get(change.kind, '~')} {line(change.path)}"
         reason = cut(change.reason, MAX_REASON)
@@ -123,7 +121,6 @@ def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
 
 
 def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
-    """Remarks, then the diff of a dry run or the way back."""
     yield from screen.blocks("note:", (*plan.work.remarks[:FEW], *done.remarks))
     if done.dry_run:
         yield from screen.dry_lines(done)
@@ -173,7 +170,6 @@ def dream(session: Session, model: bool) -> Answer:
 
 
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
-    """What a person should look at: shown, never acted upon."""
     logs, old = run.oriented.logs, run.oriented.old
     if logs.entries:
         parts = [f"{count(len(logs.saved), 'thing')} to remember"] * bool(logs.saved)

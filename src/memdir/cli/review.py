@@ -125,7 +125,6 @@ def _list(session: Session, app: App, rejected: bool) -> Answer:
 def _list_lines(
     screen: Screen, app: App, held: Sequence[Held], rejected: bool = False
 ) -> Iterator[str]:
-    """The drafts by the reason why they wait, each with its first words."""
     if not held:
         yield "nothing was rejected of late" if rejected else NOTHING
         return
@@ -154,14 +153,12 @@ def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
 
 
 def _speaker(origin: Origin) -> str:
-    """The speaker, as the person at the screen would say it."""
     if origin.who == TOOL:
         return f"the tool {origin.tool}" if origin.tool else "a tool"
     return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "nobody known")
 
 
 def _held_fields(held: Held, **more: object) -> Fields:
-    """One draft that waits."""
     draft = held.catch.draft
     day = draft.day.isoformat() if draft and draft.day else ""
     values = {**asdict(draft), "day": day, "extra": dict(draft.extra)} if draft else None
@@ -177,7 +174,6 @@ def _change_fields(items: Sequence[Settled]) -> Fields:
 
 
 def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
-    """Each with all that is known of it, and what approving it would change."""
     screen, broken = session.screen, open_inbox(app).look()[1]
     items, lines = [], []
     for held in chosen:
@@ -243,7 +239,6 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
 
 
 def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
-    """What became of each, then what of it still waits, and how to take it back."""
     screen, changes = session.screen, _change_fields(items)
     fields: Fields = {
         "held": [_held_fields(item.held, change=item.how or HELD) for item in items],
@@ -276,7 +271,6 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
 
 
 def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:
-    """Each repository or team that something waits of; of one scope where one was named."""
     asked, known = session.asked, session.config.scopes
     everywhere = asked.scope == "project" and asked.dir is None
     sources: dict[tuple[str, str], Source] = {}
@@ -292,7 +286,7 @@ def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:
 
 
 def _choose_sources(session: Session, action: str, ids: Sequence[str], every: bool) -> list[Source]:
-    """What these ids mean, each with its source; none where they are drafts."""
+    """Sources of these ids; empty if the ids are drafts."""
     known = _find_sources(session)
     if action == ACCEPT and every:
         return known
@@ -339,7 +333,6 @@ def _decide(session: Session, action: str, chosen: Sequence[Source]) -> Answer:
 
 
 def _source_lines(session: Session, source: Source) -> Iterator[str]:
-    """The memories that wait, and how to decide."""
     screen = session.screen
     many = count(len(source.waiting), "memory", "memories")
     root = session.short(source.app.store.root)

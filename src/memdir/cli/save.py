@@ -58,7 +58,6 @@ AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico",
 
 
 def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Done, str]:
-    """Open the editor on a copy and save what came out; what cannot be saved is kept there."""
     from memdir.store.look import show
 
     path, old, document = show(app, name)
@@ -75,7 +74,7 @@ def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Do
 
 @contextmanager
 def edit_copy(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
-    """What comes out of the editor for a private copy, and its path; a changed one is kept."""
+    """Edited text and path of the private copy; a changed copy is kept."""
     copy = os.path.join(private_folder("memdir-edit-"), name)
     try:
         _write_copy(copy, old)
@@ -113,7 +112,7 @@ def _read_copy(copy: str, limit: int) -> bytes:
 
 
 def remove_copy(copy: str) -> None:
-    """With the private folder that it is in."""
+    """Also removes the private folder around it."""
     from shutil import rmtree
 
     rmtree(os.path.dirname(copy), ignore_errors=True)
@@ -145,7 +144,6 @@ def _run_editor(copy: str) -> None:
 
 
 def _difference(old: Document, new: Document, expected: str) -> Revision:
-    """What was changed by hand, as a revision."""
     known = {key: field for field, keys in PLACES.items() for key in keys}
     fields = []
     for key in dict.fromkeys((*old.values, *new.values)):
@@ -248,7 +246,6 @@ def save(
 
 
 def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
-    """Save; a new memory without a type gets one from its wording, and the answer says so."""
     known = draft.name and app.store.facts(check_name(draft.name) + ".md") is not None
     more, says = {}, []
     if draft.type == UNKNOWN and not known:
@@ -263,7 +260,7 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
 
 
 def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
-    """A draft from Markdown with a header, and what of it the store decides itself."""
+    """Draft from Markdown, and the header keys that only the store may set."""
     document = memory.read(text)
     for number, problem in document.problems:
         raise BadInput(

@@ -78,7 +78,7 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
 
 
 def _diff(edit: Edit) -> str:
-    """Settings may hold keys beside our lines; nobody has asked to see those."""
+    """Hides secrets: settings may hold keys beside our lines."""
     if edit.old == edit.new:
         return ""
     lines = diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")

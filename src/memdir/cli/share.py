@@ -129,7 +129,6 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
 
 
 def _install(session: Session) -> Answer:
-    """Shows the diff of both files, and what the others have to set."""
     kind, dry_run = session.config.scope.kind, session.asked.dry_run
     place = session.at(dir=None, scope=LOCAL) if kind == PROJECT else session
     agents = kind in (PROJECT, LOCAL)

@@ -83,7 +83,6 @@ def _verify_lines(
 
 
 def _claim_lines(screen: Screen, claims: list[Judged]) -> Iterator[str]:
-    """The worst first; what is said several times stands once, with all of its lines."""
     places: dict[tuple[int, str, str], list[int]] = {}
     for item in claims:
         key = ORDER.index(item.verdict), item.claim.text, item.reason

@@ -77,12 +77,10 @@ OFF = ("disableAllHooks", "allowManagedHooksOnly")
 
 
 def folder(host: Host) -> str:
-    """Where the client keeps what is the user's."""
     return host.claude_dir
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to the client's files."""
     path = os.path.join(host.claude_dir, FILE)
     entry, remarks = receipt.files.get(path), list[str]()
     before = "" if entry is None else PLUGIN if ID in entry.added else SETTINGS
@@ -119,7 +117,6 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
 
 
 def hooks(way: str, host: Host) -> dict[str, str]:
-    """The command line of each event, as the client's shell gets it."""
     if way == SETTINGS:
         return {name: command_line(host, event) for name, event, _ in EVENTS}
     root = os.path.join(marketplace(host), "plugin") if marketplace(host) else ""
@@ -128,7 +125,7 @@ def hooks(way: str, host: Host) -> dict[str, str]:
 
 
 def command_line(host: Host, event: str) -> str:
-    """Silent where Python or memdir is gone: Python itself would exit with 2, and 2 blocks."""
+    """Silent if Python or memdir is gone: Python itself would exit with 2, and 2 blocks."""
     python = shlex.quote(host.python)
     code = shlex.quote(os.path.join(os.path.dirname(host.package), CODE))
     line = f"test -x {python} && test -r {code} && exec {python} -I -S {code} {event}; exit 0"
@@ -136,12 +133,11 @@ def command_line(host: Host, event: str) -> str:
 
 
 def plugin_line(event: str) -> str:
-    """The same in the plugin, whose launcher looks for a Python; no path is written into it."""
+    """The plugin's launcher looks for a Python, so no path is written into the line."""
     return f"test -r {LAUNCHER} || exit 0; memdir_event={event}; . {LAUNCHER}"
 
 
 def marketplace(host: Host) -> str:
-    """The directory that offers the plugin: the checkout, or the installed package itself."""
     checkout = os.path.dirname(os.path.dirname(host.package))
     for place in (checkout, host.package):
         if os.path.isfile(os.path.join(place, ".claude-plugin/marketplace.json")):
@@ -150,7 +146,6 @@ def marketplace(host: Host) -> str:
 
 
 def _choose_way(wish: Wish, values: Mapping[str, Any], before: str, path: str) -> str:
-    """How it is, or will be, installed."""
     theirs = _plugins(values)
     if wish.remove or not any(theirs.values()):
         if theirs and wish.way == PLUGIN:
@@ -170,13 +165,12 @@ def _choose_way(wish: Wish, values: Mapping[str, Any], before: str, path: str) -
 
 
 def _plugins(values: Mapping[str, Any]) -> dict[str, bool]:
-    """Our plugin as somebody else has put it there, from whichever marketplace; is it on?"""
+    """Our plugin from any marketplace, by id; True if it is enabled."""
     named = fields(values.get(ENABLED))
     return {key: on is True for key, on in named.items() if key.partition("@")[0] == MARKETPLACE}
 
 
 def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the settings lack."""
     if way == SETTINGS:
         groups: dict[str, Any] = hook_groups(EVENTS, hooks(way, host))
         groups[GUARDED] = [{"matcher": GUARDED_TOOLS, **groups[GUARDED][0]}]
@@ -221,21 +215,16 @@ HEAD_BYTES = 256 * 1024  # at the top of a file, in which it says where it was
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
-    """The reader for whoever has this home."""
     top = named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
     return ClaudeReader(os.path.join(tidy_path(top), "projects"), home)
 
 
 class ClaudeReader(Reader):
-    """Reads below one directory."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        """What was said since the cursor; `last` is the reply that a hook was given."""
         session = os.path.basename(path).removesuffix(SUFFIX)
         return read_lines(path, self.root, since, last, ClaudeParser(self.home), session)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those that were started in the project or below it, newest first."""
         key = project_name(os.path.realpath(project))[:NAME_CHARACTERS]
         sessions = []
         for folder in list_folder(self.root):
@@ -248,13 +237,10 @@ class ClaudeReader(Reader):
         return newest_first(sessions)
 
     def started_in(self, path: str) -> str:
-        """Where the session was started; empty where its file does not say."""
         return words(first_record(path, self.root, HEAD_BYTES, "cwd").get("cwd"))
 
 
 class ClaudeParser(Parser):
-    """What Claude Code's records mean."""
-
     def mark(self, record: Record) -> str | None:
         id = words(record.get("uuid"))
         return id or ("" if record.get("type") in (USER, ASSISTANT) else None)
@@ -273,7 +259,7 @@ class ClaudeParser(Parser):
         return self._assistant(record) if kind == ASSISTANT else []
 
     def _queued(self, attachment: Record) -> list[Message]:
-        """What the person typed while the agent was working: the one attachment that was said."""
+        """Text typed while the agent was working: the only attachment with a person's words."""
         asked = attachment.get("commandMode", "prompt") == "prompt"
         typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
         if not typed_one or not asked or not _by_person(attachment):
@@ -328,6 +314,5 @@ class ClaudeParser(Parser):
 
 
 def _by_person(record: Record) -> bool:
-    """False if the record itself says that a program wrote it."""
     kind = words(fields(record.get("origin")).get("kind"))
     return kind in PERSONS and words(record.get("turnOrigin")) in PERSONS

@@ -72,12 +72,10 @@ TRUST = "Codex runs new hooks only once you have trusted them: type /hooks in it
 
 
 def folder(host: Host) -> str:
-    """Where Codex keeps what is the user's."""
     return named_folder(host.environ, "CODEX_HOME", os.path.join(host.home, ".codex"))
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to its files."""
     remarks, top = only_settings(TITLE, wish), folder(host)
     hooks, config, words = (
         os.path.join(top, name) for name in ("hooks.json", "config.toml", "AGENTS.md")
@@ -111,7 +109,6 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 
 def read(path: str, around: Around) -> Brought:
-    """Everything that Codex keeps for this project and for all of them."""
     brought, folders = Brought(), [path]
     if not path:
         top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
@@ -152,7 +149,6 @@ def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[
 
 
 def _elsewhere(part: str, around: Around) -> str:
-    """The directory that a group is about, where that is another project."""
     match = _WHERE.search(part)
     if not match or not around.project:
         return ""
@@ -176,23 +172,18 @@ _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> CodexReader:
-    """The reader for whoever has this home."""
     top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
     return CodexReader(os.path.join(tidy_path(top), "sessions"), home)
 
 
 class CodexReader(Reader):
-    """Reads below one directory."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        """What was said since the cursor; `last` is the reply that a hook was given."""
         meta = self._meta(path)
         parser = CodexParser(self.home, words(meta.get("cwd")), _by_agent(meta))
         session = words(meta.get("id")) or _session(os.path.basename(path))
         return read_lines(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those that were started in the project or below it, newest first."""
         sessions = []
         for file in self._newest():
             meta = self._meta(file.path)
@@ -203,15 +194,12 @@ class CodexReader(Reader):
         return sessions
 
     def started_in(self, path: str) -> str:
-        """Where the session was started; empty where its file does not say."""
         return words(self._meta(path).get("cwd"))
 
     def _meta(self, path: str) -> Record:
-        """What the first record says of the session."""
         return fields(first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload"))
 
     def _newest(self) -> list[File]:
-        """The files of the latest days, newest first."""
         years = list_folder(self.root)
         months = [month for year in years for month in list_folder(year.path)]
         days = [day.path for month in months for day in list_folder(month.path)]
@@ -224,8 +212,6 @@ class CodexReader(Reader):
 
 
 class CodexParser(Parser):
-    """What Codex' records mean."""
-
     def mark(self, record: Record) -> str | None:
         return "" if record.get("type") == ITEM else None  # ids of items are not always there
 
@@ -266,7 +252,7 @@ class CodexParser(Parser):
 
 
 def _own(text: str) -> str:
-    """What the person wrote; without what stands in tags in front of it."""
+    """Text of the person, without the tagged blocks in front of it."""
     start = 0
     while match := _FRONT.match(text, start):
         end = text.find(f"</{match[1]}>", match.end())
@@ -277,7 +263,7 @@ def _own(text: str) -> str:
 
 
 def _by_agent(meta: Record) -> bool:
-    """True for the session of an agent that another one started: no person speaks in it."""
+    """True for a session that another agent started: no person speaks in it."""
     source = meta.get("source")
     return source == "subagent" or "subagent" in fields(source)
 
@@ -289,7 +275,6 @@ def _session(name: str) -> str:
 
 
 def _json(text: Any) -> Any:
-    """What a text says in JSON, else the text itself."""
     try:
         return json.loads(words(text))
     except (ValueError, RecursionError):

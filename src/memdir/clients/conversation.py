@@ -69,10 +69,10 @@ _SURROGATES = pattern("[\ud800-\udfff]")
 
 
 class Message(NamedTuple):
-    """One thing that was said; what a tool gave back is never somebody's own words.
+    """One message; output of a tool never counts as anybody's own words.
 
-    `id` is the client's own of the record, which several messages may share; `time` is 0 where
-    nobody knows; `tool` gave a TOOL's text; `wrote` are the files that an AGENT's calls wrote.
+    `id` is the client's record id, which several messages may share; `time` is 0 if unknown;
+    `tool` names the source of a TOOL message; `wrote` lists files that an AGENT's calls wrote.
     """
 
     id: str
@@ -84,17 +84,17 @@ class Message(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """How far a transcript was processed: its last record, and as a hint where that line ends."""
+    """Last processed record of a transcript; `offset` is a hint to the end of its line."""
 
     id: str = ""
     offset: int = 0
 
 
 class NewMessages(NamedTuple):
-    """What was said after a cursor, and the next cursor.
+    """Messages after a cursor, and the next cursor.
 
-    Of `lines`, nobody can read the `broken` ones; `lost`: the cursor's record is gone, so
-    everything was taken; `cut`: more was said than is read at once, and the oldest was left out.
+    `broken` of the `lines` could not be parsed; `lost`: the cursor's record is gone, so everything
+    was read; `cut`: there was more than is read at once, and the oldest messages were left out.
     """
 
     said: tuple[Message, ...]
@@ -108,13 +108,10 @@ class NewMessages(NamedTuple):
 
     @property
     def unreadable(self) -> bool:
-        """True where no line is what the client writes: another file, or another client's."""
         return 0 < self.lines == self.broken
 
 
 class Session(NamedTuple):
-    """A transcript that a client left behind; `cwd` is where it began, where that is known."""
-
     client: str
     id: str
     path: str
@@ -124,7 +121,6 @@ class Session(NamedTuple):
 
 
 def typed(text: str) -> str:
-    """What the person wrote of a text; empty where nothing of it is his."""
     if text.lstrip().startswith(NOT_TYPED):
         return ""
     if "<command-" in text and _COMMAND.match(text):
@@ -136,10 +132,10 @@ def typed(text: str) -> str:
 
 
 def _without_tags(text: str, names: frozenset[str]) -> str:
-    """What stands outside of these tags and of our frames.
+    """Text outside of these tags and of our frames.
 
-    An end too many was written by a text that breaks out of its tags: it goes with all before it.
-    So does what stands between two outputs of programs: the first may have written the second.
+    An unmatched end tag comes from a text that breaks out of its tags: it goes with all before it.
+    So does text between two outputs of programs: the first may have written the second.
     """
     spans: list[tuple[int, int]] = []
     first: dict[str, int] = {}
@@ -164,7 +160,7 @@ def _without_tags(text: str, names: frozenset[str]) -> str:
 
 
 def readable(text: str) -> str:
-    """A text that can be written down and compared: no hidden characters, at most so long."""
+    """Removes hidden characters and cuts to the limit."""
     if len(text) > TEXT_CHARACTERS:
         half = TEXT_CHARACTERS // 2
         left_out = f"\n[… {len(text) - 2 * half:,} characters left out …]\n"
@@ -177,10 +173,7 @@ def readable(text: str) -> str:
 def messages(
     who: str, id: str, text: str, time: float, tool: str = "", wrote: Sequence[str] = ()
 ) -> list[Message]:
-    """A message of that text; none where it says and writes nothing.
-
-    Of a person only what `typed` has let through may come here.
-    """
+    """Empty if it says and writes nothing; a person's text must have passed `typed`."""
     names = frozenset((REMINDER,)) if who == TOOL else frozenset[str]()
     if who != PERSON and (f"<{FRAME}" in text or (names and REMINDER in text)):
         text = _without_tags(text, names)
@@ -189,7 +182,7 @@ def messages(
 
 
 def seconds(value: object) -> float:
-    """Since 1970, of an ISO time or of milliseconds; 0 for anything else."""
+    """Seconds since 1970 from an ISO time or milliseconds; 0 for anything else."""
     if isinstance(value, str):
         return max(parse_time(value) or 0.0, 0.0)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -199,24 +192,21 @@ def seconds(value: object) -> float:
 
 
 def words(value: object) -> str:
-    """The value if it is a text, else nothing."""
     return value if isinstance(value, str) else ""
 
 
 def fields(value: object) -> dict[str, Any]:
-    """The value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def blocks(value: object) -> list[dict[str, Any]]:
-    """The objects in a list; a text is one block of text."""
+    """Objects in a list; a string counts as one block of text."""
     if isinstance(value, str):
         return [{"type": "text", "text": value}]
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def flat(content: object, key: str = "text") -> str:
-    """The text of a message or a result: itself, or that of its blocks."""
     texts = [words(block.get("text") or block.get(key)) for block in blocks(content)]
     return "\n".join(filter(None, texts))
 
@@ -243,7 +233,7 @@ _PATCHED = pattern(r"^\*\*\* (?:Add|Update|Move to|Delete)[ \w]{0,9}: (.{1,4096}
 
 
 def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]:
-    """Absolute paths, tidy, each once; none for a tool that only looks."""
+    """Normalised absolute paths, each once; empty for a tool that only reads."""
     name, values = tool.lower(), fields(given)
     if name in _SHELLS:
         line = values.get("command", values.get("cmd")) if values else given

@@ -79,12 +79,10 @@ EVENTS = (
 
 
 def folder(host: Host) -> str:
-    """Where Gemini CLI keeps what is the user's."""
     return os.path.join(named_folder(host.environ, "GEMINI_CLI_HOME", host.home), ".gemini")
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to its files."""
     remarks, top = only_settings(TITLE, wish), folder(host)
     lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
     wanted = {"hooks": hook_groups(EVENTS, lines, name=NAME), SERVERS: server_entry(host)}
@@ -105,7 +103,6 @@ NEXT = "name a GEMINI.md or a folder of notes: memdir import gemini-cli ~/.gemin
 
 
 def read(path: str, around: Around) -> Brought:
-    """What it was told to remember: everywhere, in this project, and its private notes on it."""
     brought, places = Brought(), [path]
     if not path:
         home, project = around.home, around.project
@@ -126,7 +123,6 @@ def read(path: str, around: Around) -> Brought:
 
 
 def _read_notes(folder: str, brought: Brought) -> None:
-    """Notes as they are; the index beside them may say something itself."""
     for path, data in read_files_below(
         folder, brought, lambda path: not path.startswith("skills/")
     ):
@@ -140,7 +136,7 @@ def _read_notes(folder: str, brought: Brought) -> None:
 
 
 def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
-    """Each item of the outermost lists, with its lines; a pointer to a note is no fact."""
+    """Items of the outermost lists, with their lines; a pointer to a note is no fact."""
     items: list[list[str]] = []
     for line in lines:
         if line[:2] in ("- ", "* "):
@@ -156,7 +152,6 @@ def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
 
 
 def _private(top: str, project: str) -> Iterator[str]:
-    """The folders of notes on this project."""
     tmp = os.path.join(top, "tmp")
     for name in list_names(tmp, NEXT) if project else ():
         try:
@@ -180,16 +175,12 @@ REFERENCED = "\n--- Content from referenced files ---"
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> GeminiReader:
-    """The reader for whoever has this home."""
     top = named_folder(environ, "GEMINI_CLI_HOME", home)
     return GeminiReader(os.path.join(tidy_path(top), ".gemini", "tmp"), home)
 
 
 class GeminiReader(Reader):
-    """Reads below one directory."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        """What was said since the cursor; `last` is the reply that a hook was given."""
         cwd = self._project(os.path.dirname(os.path.dirname(path)))
         meta = first_record(path, self.root, HEAD_BYTES, "sessionId")
         parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
@@ -197,7 +188,6 @@ class GeminiReader(Reader):
         return read_lines(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those of the project, newest first."""
         paths = (project, os.path.realpath(project))
         keys = {sha256(path.encode("utf-8", "surrogateescape")).hexdigest() for path in paths}
         sessions = []
@@ -211,7 +201,7 @@ class GeminiReader(Reader):
         return newest_first(sessions)
 
     def _project(self, folder: str) -> str:
-        """The directory that a folder of sessions is for; empty where nobody knows."""
+        """Project directory of a folder of sessions; empty if unknown."""
         try:
             with open_transcript(os.path.join(folder, ROOT_FILE), self.root) as handle:
                 text = os.pread(handle, PATH_CHARACTERS, 0).decode("utf-8", "replace").strip()
@@ -221,8 +211,6 @@ class GeminiReader(Reader):
 
 
 class GeminiParser(Parser):
-    """What Gemini CLI's records mean."""
-
     def __init__(self, home: str, cwd: str, by_agent: bool) -> None:
         super().__init__(home, cwd, by_agent)
         self.seen: set[tuple[str, int]] = set()  # a message is written again when it grows
@@ -265,7 +253,6 @@ class GeminiParser(Parser):
 
 
 def _flat(content: Any, results: bool = True) -> str:
-    """The text of a message or of a result, whatever its form."""
     texts = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):

@@ -44,7 +44,7 @@ _OBSERVATION = re.compile(r"^[-*] \[([\w -]{1,60})\] (\S.{0,500})$", re.MULTILIN
 
 @dataclass(frozen=True)
 class Around:
-    """Where a source is looked for; without a project, it is for a person in all of theirs."""
+    """Places to look for a source; without a project, only those for all projects."""
 
     home: str
     project: str = ""
@@ -53,7 +53,7 @@ class Around:
 
 @dataclass(frozen=True)
 class Piece:
-    """One thing that another tool remembers; `place` is where it stood in the source."""
+    """One memory of another tool; `place` is its position in the source."""
 
     title: str
     body: str
@@ -65,12 +65,11 @@ class Piece:
 
 
 def list_sources(own: str = "") -> list[str]:
-    """The tools whose memories can be read, as people write them; `own` are the user's."""
     return [name.replace("_", "-") for name in sorted({*READERS, *registry.members(FAMILY, own)})]
 
 
 def read_memories(config: Config, source: str, path: str = "") -> Brought:
-    """All memories of a source, each by a name of its own; `./codex` is a directory."""
+    """Gives each memory a unique name; `./codex` is a directory, not the tool."""
     if source not in (known := list_sources(config.own)):
         if path:
             raise BadInput(f"there is no source {source!r}", next=f"there are: {', '.join(known)}")
@@ -98,17 +97,13 @@ def read_memories(config: Config, source: str, path: str = "") -> Brought:
 
 
 def find_inside(top: str, *parts: str) -> str:
-    """A folder or file of a project; empty if it is not there or lies behind a link.
-
-    A repository may have put a link there: it would bring files from anywhere.
-    """
+    """File or folder of a project; empty if missing or behind a link, which could lead anywhere."""
     path = os.path.join(top, *parts)
     real = os.path.join(os.path.realpath(top), *parts)
     return path if os.path.exists(path) and os.path.realpath(path) == real else ""
 
 
 def list_names(folder: str, next: str) -> list[str]:
-    """What lies in a folder of a client, sorted; nothing if it is not there."""
     try:
         return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
@@ -118,7 +113,6 @@ def list_names(folder: str, next: str) -> list[str]:
 
 
 def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
-    """Add each piece as a memory of its own; its header tells where it comes from."""
     for piece in pieces:
         body, name = clean_text(piece.body), name_for(clean_text(piece.title), piece.type)
         if len(brought.files) >= MAX_ENTRIES:
@@ -155,10 +149,10 @@ def add_file(
     fields: Mapping[str, str] | None,
     name: str = "",
 ) -> None:
-    """Add a file by its path, or by `name`, unless a store keeps something else there.
+    """Adds a file by its path or `name`, renamed if a store reserves that.
 
-    Its header gets these fields if they are missing, and where it comes from; without fields it
-    stays as it is. Its body always stays.
+    The body always stays. The header gets the missing `fields` and the origin; without `fields`
+    it stays, too.
     """
     whole = name or path
     whole = whole if whole[-3:].lower() == ".md" else f"{whole}.md"
@@ -181,7 +175,6 @@ def add_file(
 
 
 def first_sentence(text: str) -> str:
-    """The first line that says something, as one line without its marks."""
     for line in text.split("\n")[:200]:
         said = _MARKS.sub("", line[:500]).strip()
         if said and not said.startswith(("```", "~~~", "---", "<!--", "|")):
@@ -190,7 +183,6 @@ def first_sentence(text: str) -> str:
 
 
 def clean_text(text: object) -> str:
-    """Text of another tool as it can stand in a file; what is no text is empty."""
     if not isinstance(text, str):
         return ""
     whole = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
@@ -220,7 +212,7 @@ def _first_text(fields: Mapping[str, Any], *keys: str) -> str:
 
 
 def read_basic_memory(path: str, around: Around) -> Brought:
-    """Every note; `[[links]]` between them go on leading to each other."""
+    """`[[links]]` between notes keep working."""
     source, top = "basic-memory", path or os.path.join(around.home, "basic-memory")
     if not os.path.isdir(top):
         next = "name the folder: memdir import basic-memory ~/basic-memory"
@@ -253,7 +245,7 @@ WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # no knowl
 
 
 def read_claude_memory(path: str, around: Around) -> Brought:
-    """Decisions, patterns and knowledge; tasks and sessions are passed over."""
+    """Skips tasks and sessions."""
     next = "name the file: memdir import claude-memory export.json"
     path = path or (find_inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
     if not path:
@@ -271,7 +263,6 @@ def read_claude_memory(path: str, around: Around) -> Brought:
 
 
 def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
-    """All that one export says; an entry without words is a piece without words."""
     for key, read_row in (("decisions", _decision), ("patterns", _pattern)):
         for number, row in enumerate(_list(part.get(key)), 1):
             fields = row if isinstance(row, dict) else {}
@@ -321,7 +312,6 @@ MEM0_TYPES = {
 
 
 def read_mem0(path: str, around: Around) -> Brought:
-    """Every memory of the file."""
     advice = "name the file: memdir import mem0 export.json"
     if not path:
         raise unusable("mem0", "the exported file is needed", advice)
@@ -337,7 +327,6 @@ def read_mem0(path: str, around: Around) -> Brought:
 
 
 def _mem0_piece(row: Any, number: int) -> Piece:
-    """Its type is the one it names, by our words or by mem0's; else it is about a person."""
     fields = row if isinstance(row, dict) else {}
     text, id, more = (
         _first_text(fields, "memory", "text", "content", "data"),
@@ -357,7 +346,6 @@ def _mem0_piece(row: Any, number: int) -> Piece:
 
 
 def read_memory_tool(path: str, around: Around) -> Brought:
-    """Every text file below the directory."""
     source = "memory-tool"
     if not path or not os.path.isdir(path):
         next = "name the directory: memdir import memory-tool ./memories"
@@ -379,7 +367,7 @@ def read_memory_tool(path: str, around: Around) -> Brought:
 
 
 def read_replit(path: str, around: Around) -> Brought:
-    """Byte for byte; the index beside them is not taken."""
+    """Copies byte for byte, without the index."""
     folder, top = ".agents/memory", os.path.abspath(path or around.project or ".")
     if os.path.isdir(top) and not top.endswith(folder):
         place = find_inside(top, *folder.split("/"))

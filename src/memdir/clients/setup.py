@@ -58,7 +58,7 @@ VARIABLES = (
 
 @dataclass(frozen=True)
 class Wish:
-    """What a person asked for; an empty `way` leaves the choice to the client."""
+    """An empty `way` leaves the choice to the client."""
 
     way: str = ""
     commands: bool = False
@@ -68,8 +68,6 @@ class Wish:
 
 @dataclass(frozen=True)
 class Host:
-    """What hooks run with, and where the client keeps its files."""
-
     python: str
     why: str  # this Python
     package: str  # the directory of the package that hooks run
@@ -81,8 +79,6 @@ class Host:
 
 @dataclass(frozen=True)
 class Plan:
-    """The answer of a client."""
-
     way: str
     edits: tuple[Edit, ...]
     hooks: Lines
@@ -90,14 +86,13 @@ class Plan:
 
 
 def only_settings(title: str, wish: Wish) -> list[str]:
-    """What a client without a plugin says to a wish; a plugin of it cannot be had."""
     if wish.way == PLUGIN:
         raise BadInput(f"there is no plugin for {title}", next="leave out --plugin")
     return [f"{title} gets no /memory commands"] if wish.commands else []
 
 
 def hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
-    """Silent where Python or memdir is gone; what is not Claude Code says its name."""
+    """Silent if Python or memdir is gone; `client` tells hooks that it is not Claude Code."""
     python = shlex.quote(host.python)
     file = shlex.quote(os.path.join(os.path.dirname(host.package), code))
     run = f"exec env MEMDIR_CLIENT={client} {python} -I -S {file} {event}"  # in any shell
@@ -105,20 +100,18 @@ def hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
 
 
 def server(host: Host, *words: str) -> list[str]:
-    """The command line of the MCP server, with a Python that stays and without any package."""
+    """Command line of the MCP server: it needs no installed package."""
     top = os.path.dirname(host.package)
     run = f"import sys; sys.path.insert(0, {top!r}); from {SERVER}.stdio import run; "
     return [host.python, "-I", "-S", "-c", run + "sys.exit(run(sys.argv[1:]))", *words]
 
 
 def server_entry(host: Host, *words: str) -> dict[str, dict[str, object]]:
-    """The same as most clients want it in their settings, by its name."""
     command, *args = server(host, *words)
     return {NAME: {"command": command, "args": args}}
 
 
 def hook_groups(events: Events, lines: Mapping[str, str], **more: str) -> dict[str, object]:
-    """What the clients that learned hooks from Claude Code want in their settings."""
     return {
         name: [{"hooks": [{"type": "command", **more, "command": lines[name], "timeout": limit}]}]
         for name, _, limit in events
@@ -126,7 +119,6 @@ def hook_groups(events: Events, lines: Mapping[str, str], **more: str) -> dict[s
 
 
 def make_plan(wish: Wish, host: Host, edits: list[Edit], lines: Lines, remarks: list[str]) -> Plan:
-    """What a client without a plugin answers."""
     if wish.remove:
         return Plan("", tuple(edits), {}, tuple(remarks))
     python = f"hooks run with {host.python}: {host.why}"
@@ -144,10 +136,7 @@ _PATCH = re.compile(r"(cpython-3\.\d{1,3})\.\d{1,3}(?=[-+])")  # uv: a link with
 def find_python(
     executable: str, base: str, version: tuple[int, int], folders: Iterable[str] = STEADY
 ) -> tuple[str, str]:
-    """A Python that will still be there when nobody thinks of it any more, and why that one.
-
-    `base` is what the virtual environment of `executable` was made from; else the same.
-    """
+    """A Python that will last, and why it was chosen; `base` is that of the virtual environment."""
     why = "the Python that runs memdir now"
     base, folders = os.path.abspath(base), list(folders)
     if os.path.abspath(executable) != base:
@@ -167,7 +156,6 @@ def find_python(
 
 
 def is_temporary(path: str) -> bool:
-    """True below a place that is emptied without asking."""
     real = os.path.realpath(path)
     places = {*TEMPORARY, os.path.realpath(tempfile.gettempdir())}
     if any(real.startswith(place + "/") for place in places):
@@ -176,12 +164,11 @@ def is_temporary(path: str) -> bool:
 
 
 def list_clients(own: str = "") -> list[str]:
-    """The clients that can be set up, as people write them; `own` are the user's, by a folder."""
     return [name.replace("_", "-") for name in registry.members(FAMILY, own)]
 
 
 def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
-    """Do what was wished, unless it is a dry run; gives what was, or would be, done."""
+    """Returns what was done, or would be in a dry run."""
     if client not in (known := list_clients(config.own)):
         raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
@@ -207,7 +194,6 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
 
 
 def is_set_up(config: Config, client: str) -> bool:
-    """Whether something was put into a client, and not taken out since."""
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     return bool(read_receipt(config.state_dir, client, member.folder(_host(config))).files)
 
@@ -220,5 +206,4 @@ def _host(config: Config) -> Host:
 
 
 def find_temporary_place() -> str:
-    """Where memdir runs from, if that is a place which is emptied without asking; else nothing."""
     return PACKAGE if is_temporary(PACKAGE) else ""

@@ -45,15 +45,13 @@ _IMAGE = rb'"[A-Za-z0-9+/=]{4096,}"'
 
 
 class Newest:
-    """The newest messages, within the bounds."""
-
     def __init__(self) -> None:
         self.messages: deque[Message] = deque()
         self.characters = 0
         self.cut = False
 
     def add(self, more: Iterable[Message]) -> None:
-        """At the end; what is too much goes at the other."""
+        """Drops the oldest messages beyond the limits."""
         for message in more:
             self.messages.append(message)
             self.characters += _size(message)
@@ -70,7 +68,7 @@ def _size(message: Message) -> int:
 
 
 class Line(NamedTuple):
-    """One line without its end; `data` is None if it is too long to be held."""
+    """Line without its end; `data` is None if it is too long to keep."""
 
     end: int  # behind its newline, if it has one
     data: bytes | None
@@ -78,7 +76,7 @@ class Line(NamedTuple):
 
 
 def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
-    """The lines from an offset on; what is written behind `stop` meanwhile does not count."""
+    """Lines from an offset on; data appended behind `stop` meanwhile is ignored."""
     held, long, position, begun = bytearray(), False, start, start
     while position < stop and (
         chunk := os.pread(handle, min(CHUNK_BYTES, stop - position), position)
@@ -100,7 +98,6 @@ def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
 
 
 def find_line_start(handle: int, offset: int, stop: int) -> int:
-    """Where the first line starts that does not start before an offset."""
     if offset <= 0:
         return 0
     line = next(read_lines_between(handle, offset - 1, stop), None)
@@ -109,7 +106,6 @@ def find_line_start(handle: int, offset: int, stop: int) -> int:
 
 @contextmanager
 def open_transcript(path: str, root: str) -> Iterator[int]:
-    """A handle to read a regular file; whatever goes wrong meanwhile becomes a sentence."""
     place, handle = resolve_path(path, root), -1
     try:
         handle = os.open(place, READ)
@@ -123,10 +119,10 @@ def open_transcript(path: str, root: str) -> Iterator[int]:
 
 
 def resolve_path(path: str, root: str) -> str:
-    """Where a path truly lies; refused outside of the client's own sessions.
+    """Real path; refused outside of the client's own sessions.
 
-    The path comes from a hook's input, and so maybe from a repository: it must not make us read
-    any other file. Links may lead to the root, as in a home of links, but not out of it.
+    The path comes from a hook's input, so perhaps from a repository: it must not make us read any
+    other file. Links may lead to the root, as in a home of links, but not out of it.
     """
     name = os.path.basename(path)
     whole = path.startswith("/") and "\0" not in path and len(path) <= PATH_CHARACTERS
@@ -142,7 +138,6 @@ def resolve_path(path: str, root: str) -> str:
 
 
 def parse_record(data: bytes | None) -> Record | None:
-    """A line as a record; None where it is none."""
     if data is not None and len(data) > PARSED_BYTES:
         data = re.sub(_IMAGE, b'""', data)
     if data is None or len(data) > PARSED_BYTES:
@@ -155,7 +150,6 @@ def parse_record(data: bytes | None) -> Record | None:
 
 
 def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
-    """The first record at the top of a file that has this field; empty where none can be read."""
     with suppress(MemdirError), open_transcript(path, root) as handle:
         for line in read_lines_between(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
             record = parse_record(line.data)
@@ -165,15 +159,13 @@ def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
 
 
 class File(NamedTuple):
-    """A file or folder of a client."""
-
     name: str
     path: str
     facts: tuple[float, int]  # when it was modified, and how large it is
 
 
 def list_folder(folder: str, suffix: str = "") -> list[File]:
-    """The folders in a folder, or with a suffix its regular files; none where it is not there."""
+    """Subfolders, or with a suffix its regular files; empty if the folder does not exist."""
     files: list[File] = []
     # A client that was never used, or a file that has just gone.
     with suppress(OSError), os.scandir(folder) as entries:
@@ -190,7 +182,7 @@ def list_folder(folder: str, suffix: str = "") -> list[File]:
 
 
 def is_of_project(cwd: str, project: str) -> bool:
-    """True for a session of the project or of a folder in it; and where nobody knows."""
+    """True for a session in the project or below it, or with an unknown directory."""
     if not cwd or "\0" in cwd:
         return True
     tops = (project.rstrip("/"), os.path.realpath(project))
@@ -200,12 +192,11 @@ def is_of_project(cwd: str, project: str) -> bool:
 
 
 def newest_first(sessions: Iterable[Session]) -> list[Session]:
-    """As every client lists them."""
     return sorted(sessions, key=lambda session: session.modified, reverse=True)
 
 
 def named_folder(environ: Mapping[str, str], variable: str, default: str) -> str:
-    """Where a client keeps its files: as its variable says, if that is a whole path."""
+    """Folder that the variable names, if it is an absolute path, else the default."""
     named = environ.get(variable, "")
     return named if named.startswith("/") else default
 
@@ -214,14 +205,12 @@ def named_folder(environ: Mapping[str, str], variable: str, default: str) -> str
 
 
 class Reader:
-    """Reads the sessions of a client, below one directory."""
-
     def __init__(self, root: str, home: str) -> None:
         self.root, self.home = root, home
 
 
 class Parser:
-    """What a client's records mean. It is made anew for each reading, so it holds a state."""
+    """Turns a client's records into messages; stateful, so each reading needs a new one."""
 
     def __init__(self, home: str, cwd: str = "", by_agent: bool = False) -> None:
         self.home, self.cwd, self.by_agent = home, cwd, by_agent
@@ -231,32 +220,28 @@ class Parser:
         self._calls: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def mark(self, record: Record) -> str | None:
-        """The record's own id, empty if it has none; None for one that is no landmark."""
+        """The record's own id, empty if it has none; None if a cursor must not point at it."""
         raise NotImplementedError
 
     def take(self, record: Record) -> Iterable[Message] | None:
-        """The messages in it; None for a record of an unknown kind."""
+        """Messages of a record; None if its kind is unknown."""
         raise NotImplementedError
 
     def parse(self, record: Record | None, id: str) -> list[Message] | None:
-        """The messages in a record, by that id."""
         self.id, self.time = id, seconds((record or {}).get("timestamp"))
         taken = self.take(record) if record else None
         return None if taken is None else list(taken)
 
     def say(self, who: str, text: str, tool: str = "", wrote: Sequence[str] = ()) -> list[Message]:
-        """A message of the record at hand; none if it says and writes nothing."""
         return messages(who, self.id, text, self.time, tool, wrote)
 
     def call(self, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
-        """Remember a call of a tool; gives the files that it writes."""
         paths = written_files(tool, given, os.path.join(self.cwd, folder), self.home)
         self.tools[call] = tool
         self._calls[call] = (self.id, paths)
         return paths
 
     def fail(self, call: str) -> None:
-        """A call that was meant to write, but did not."""
         id, paths = self._calls.get(call, ("", ()))
         self.failed.setdefault(id, set()).update(paths)
 
@@ -264,7 +249,6 @@ class Parser:
 def read_lines(
     path: str, root: str, since: Cursor, last: str, parser: Parser, session: str
 ) -> NewMessages:
-    """What was said since the cursor, in a file of one JSON record per line."""
     newest, lines, broken, cursor, earlier = Newest(), 0, 0, None, ""
     with open_transcript(path, root) as handle:
         size = os.fstat(handle).st_size
@@ -313,7 +297,6 @@ def select_new(
     broken: int = 0,
     cut: bool = False,
 ) -> NewMessages:
-    """What was said after the cursor, of messages by ids: of a table."""
     ids = [id for id, _ in groups]
     lost = bool(since.id) and since.id not in ids
     start = len(ids) - ids[::-1].index(since.id) if since.id and not lost else 0
@@ -335,12 +318,11 @@ def select_new(
 
 
 def is_mark(id: str) -> bool:
-    """True for an id that a cursor can name: cursors are written down."""
     return 0 < len(id) <= MAX_ID_CHARACTERS and id.isascii() and id.isprintable()
 
 
 def _mark(parser: Parser, record: Record, data: bytes) -> str:
-    """The id by which a record is found again; empty for one that is no landmark."""
+    """Id to find a record again; empty if a cursor must not point at it."""
     mark = parser.mark(record)
     if mark is None:
         return ""
@@ -354,7 +336,7 @@ def _hash(data: bytes) -> str:
 
 
 def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | None:
-    """Where the news begins; None if the cursor's record is gone."""
+    """Offset of the first new record; None if the cursor's record is gone."""
     if not since.id:
         return 0
     hashed = since.id.startswith(HASHED)
@@ -386,7 +368,6 @@ def _last_reply(said: Iterable[Message]) -> str:
 
 
 def _with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
-    """Together with the last reply, if the client has not written it down yet."""
     said, reply = tuple(new), readable(last)
     written = _last_reply(said) or earlier
     # A reply of several blocks is several records, and the hook has all of them, or the end alone.
