@@ -1,7 +1,4 @@
-"""How old memories are and how far they have aged: 0 is fresh, 100 worn out (seed 000).
-
-A score labels a memory, it never hides it.
-"""
+"""Age scores of memories: 0 is fresh, 100 worn out. A score labels a memory and never hides it."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ from memdir.store.writer import App
 if TYPE_CHECKING:
     from memdir.claims.claim import Judged
 
-REVIEW = 50  # points; reached after one half-life
-PRUNE = 75  # points; reached after two half-lives
+REVIEW = 50  # points, reached after one half-life
+PRUNE = 75  # points, reached after two half-lives
 MAX_POINTS = 100
-MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}  # points of a stale claim
-MAX_CHANGES = 1_000  # of the history that are read; what is older is old whatever they say
-# These changes put a text there that is older than they are.
+MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}  # points per stale kind of claim
+MAX_CHANGES = 1_000  # newest changes read; older memories are old in any case
+# Changes that bring back an older text.
 _BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
 NOTHING_KNOWN: Mapping[str, float] = MappingProxyType({})
 
@@ -35,7 +32,7 @@ def score_age(age_days: float, half_life_days: float) -> int:
     """Exponential decay from 0 (fresh) to 100; a memory dated in the future is fresh."""
     if age_days <= 0:
         return 0
-    # 2^-x is e^(-x ln 2), but exact for whole half-lives, where the bands begin.
+    # A power of 2 is exact for whole half-lives, where the bands begin.
     return int(100 * (1 - 2.0 ** (-age_days / half_life_days)))
 
 
@@ -58,15 +55,12 @@ def raise_score(score: int, judged: Iterable[Judged]) -> int:
     return min(score + sum(MODIFIERS[kind] for kind in find_stale_kinds(judged)), MAX_POINTS)
 
 
-# The clock: the moment from which a memory's age counts.
-
-
 class Moments(NamedTuple):
     """Times known from outside the header; None if unknown."""
 
-    edited: float | None = None  # the history saw an outside edit
-    kept: float | None = None  # the history got the version that stands there
-    committed: float | None = None  # the repository around the store got that version
+    edited: float | None = None  # last outside edit in the history
+    kept: float | None = None  # when the history got the present version
+    committed: float | None = None  # when the surrounding repository got it
 
 
 def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
@@ -76,7 +70,7 @@ def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: 
     created = None if known else safe.parse_time(memory.get(CREATED_KEYS))
     known += [] if created is None else [created]
     if known and moments.edited is not None:
-        # A pull brings an edit that was made when it was committed, not when it was seen here.
+        # An edit that came with a pull dates from its commit, not from when it was noticed.
         seen = [moment for moment in (moments.edited, moments.committed) if moment is not None]
         known.append(min(seen))
     if known:
@@ -116,11 +110,8 @@ def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
                 if change == ports.MODIFIED and logged.cause.verb == ports.OUTSIDE:
                     edited.setdefault(path, logged.time)
     except MemdirError:
-        pass  # doctor reports a damaged history; the files have times of their own
+        pass  # doctor reports a damaged history; mtimes still work
     return edited, kept
-
-
-# A list of memories, each with its age and what that age suggests.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Audit a store: every memory's score with its reasons, and everything a person should know."""
+"""Audit of a store: the score of every memory with its reasons, and all findings."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from memdir.claims.urls import Reply
 
 CHARACTERS_PER_TOKEN = 4
-MAX_PAIRED_CHARACTERS = 65_536  # of a memory that is compared with others; more is a document
-# The address answers, but not to somebody who is not logged in, or not now.
+MAX_PAIRED_CHARACTERS = 65_536  # longer memories are not compared with others
+# The URL exists, but needs a login or is busy.
 _CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
 OK = 200
 
@@ -108,8 +108,8 @@ class Audit:
 class Wish:
     deep: bool = False
     online: bool = False
-    private: bool = False  # addresses of the user's own network may be asked
-    brief: bool = False  # scores and load alone: no text is inspected
+    private: bool = False  # URLs in the private network may be requested
+    brief: bool = False  # scores and load only; no text is inspected
 
 
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
@@ -212,9 +212,9 @@ def _distinct(judged: Sequence[Judged]) -> list[Judged]:
 def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
     for verdict in _distinct(judged):
         if verdict.verdict == claim.STALE:
-            said = verdict.claim
-            message = f"{said.kind} {said.text} is stale: {verdict.reason}"
-            yield Finding("stale-claim", path, message, write_command("edit", path), said.line)
+            span = verdict.claim
+            message = f"{span.kind} {span.text} is stale: {verdict.reason}"
+            yield Finding("stale-claim", path, message, write_command("edit", path), span.line)
 
 
 def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
@@ -244,13 +244,10 @@ def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged])
     )
 
 
-# Verdicts on claims: of the code with `deep`, of the web with `online`.
-
-
 def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts, list[str]]:
     if not wish.deep and not wish.online:
         return {}, []
-    from memdir.claims.verify import verify  # its patterns cost a plain audit too much
+    from memdir.claims.verify import verify  # compiling its patterns would slow a plain audit
 
     checked = verify(app, say=say)
     judged: Verdicts = checked.memories

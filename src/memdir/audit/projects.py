@@ -1,4 +1,4 @@
-"""Every store of a client."""
+"""All stores that a client keeps, opened read-only."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from memdir.hot.disk import read_start
 from memdir.hot.memory import TEAM
 from memdir.store.writer import App, open_app
 
-# Every project that a client keeps memories of, and where its directory is, if it still is.
-
-TRANSCRIPTS = 5  # of a project that are asked where they were written
-TRANSCRIPT_BYTES = 64 * 1024  # the first lines say it
-MOST_FOLDERS = 500  # that are looked into for a name; a disk may have millions
+TRANSCRIPTS = 5  # transcripts read per project to find its directory
+TRANSCRIPT_BYTES = 64 * 1024  # read from the top of each
+MOST_FOLDERS = 500  # searched for a name; a disk may have millions
 MEMORY = "memory"
 
 
@@ -31,7 +29,7 @@ class Project:
     name: str
     store: str
     root: str
-    was: str = ""  # where it was, if a transcript says so
+    was: str = ""  # former directory, if a transcript names it
 
 
 def find_projects(projects: str, *, every: bool = False) -> list[Project]:
@@ -62,14 +60,14 @@ def _above(place: str, name: str) -> str:
 def _places(folder: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
-            found = [
+            files = [
                 (entry.stat().st_mtime, entry.path)
                 for entry in entries
                 if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False)
             ]
     except OSError:
         return
-    for _, path in sorted(found, reverse=True)[:TRANSCRIPTS]:
+    for _, path in sorted(files, reverse=True)[:TRANSCRIPTS]:
         place = _written_in(path)
         if place:
             yield place
@@ -84,11 +82,11 @@ def _written_in(path: str) -> str:
         if b'"cwd"' not in line:
             continue
         try:
-            said = json.loads(line).get("cwd")
+            cwd = json.loads(line).get("cwd")
         except (ValueError, AttributeError, RecursionError):
             continue
-        if isinstance(said, str) and said.startswith("/") and "\0" not in said:
-            return said
+        if isinstance(cwd, str) and cwd.startswith("/") and "\0" not in cwd:
+            return cwd
     return ""
 
 
@@ -116,8 +114,6 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-# Every store that a client keeps, opened for a look: nothing is written, nothing created.
-
 GONE = "project-gone"
 
 
@@ -135,20 +131,20 @@ def open_projects(
     wanted: list[tuple[str, Config, tuple[Finding, ...]]] = []
     for project in find_projects(os.path.join(config.claude_dir, "projects")):
         title = project.root or project.name
-        found = _project_config(project, config)
-        wanted.append((title, found, _gone(project)))
-        if os.path.isdir(os.path.join(found.store, TEAM)):
-            team = read_config(config.environ, config.checkout, dir=found.store, scope=TEAM)
-            wanted.append((f"{title} ({TEAM})", replace(team, code=found.code, findings=()), ()))
+        settings = _project_config(project, config)
+        wanted.append((title, settings, _gone(project)))
+        if os.path.isdir(os.path.join(settings.store, TEAM)):
+            team = read_config(config.environ, config.checkout, dir=settings.store, scope=TEAM)
+            wanted.append((f"{title} ({TEAM})", replace(team, code=settings.code, findings=()), ()))
     for name, store in config.scopes.items():
         if os.path.isdir(store):
             title = name if name != "project" else config.checkout
             wanted.append((title, read_config(config.environ, config.checkout, scope=name), ()))
     opened: dict[str, Place] = {}
-    for title, found, findings in wanted:
-        if found.store not in opened:
-            app = open_app(found, now=now, tell=tell, dry_run=True)
-            opened[found.store] = Place(title, app, findings)
+    for title, settings, findings in wanted:
+        if settings.store not in opened:
+            app = open_app(settings, now=now, tell=tell, dry_run=True)
+            opened[settings.store] = Place(title, app, findings)
     return list(opened.values())
 
 
@@ -156,13 +152,13 @@ def _project_config(project: Project, config: Config) -> Config:
     """Settings as seen from the project's directory; if it is gone, those of its store alone."""
     store = os.path.realpath(project.store)
     if project.root:
-        with suppress(MemdirError):  # settings that lead nowhere do not hide the store
-            found = read_config(config.environ, project.root)
-            if found.store == store:
-                return found
-    found = read_config(config.environ, config.checkout, dir=store)
+        with suppress(MemdirError):  # broken settings must not hide the store
+            settings = read_config(config.environ, project.root)
+            if settings.store == store:
+                return settings
+    settings = read_config(config.environ, config.checkout, dir=store)
     # Claims of one project must never be judged by the code of another.
-    return replace(found, checkout=project.root or project.was, code="", findings=())
+    return replace(settings, checkout=project.root or project.was, code="", findings=())
 
 
 def _gone(project: Project) -> tuple[Finding, ...]:

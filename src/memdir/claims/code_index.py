@@ -1,7 +1,7 @@
 """Identifiers, removed words and renamed paths of a repository, kept in one SQLite file.
 
-The file is derived: it may be deleted, and one that is damaged, foreign or of another version is
-made anew. It follows the commits: only what is new is read.
+The file is a cache: it may be deleted, and a damaged, foreign or outdated one is rebuilt. Only new
+commits are read.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from memdir.hot.place import store_key
 from memdir.store.git import Ended, Git
 
 FOLDER, FILE, SUM = "repos", "index.sqlite", "index.sum"
-VERSION = 2  # another number for every other content
-MAX_REPOSITORIES = 50  # kept; the least recently used goes first
-LOCK_SECONDS = 5.0  # for another look at the same repository; then this one does without the file
-# Names, words and paths are bytes: not all of them are UTF-8. `hits` are numbers of names. A
+VERSION = 2  # change it with the content
+MAX_REPOSITORIES = 50  # the least recently used goes first
+LOCK_SECONDS = 5.0  # wait for another look at the repository; then work without the file
+# Names, words and paths are bytes, because not all are UTF-8. `hits` are numbers of names; a
 # larger number is a newer commit.
 SCHEMA = (
     "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT)",
@@ -78,9 +78,9 @@ def open_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]
                 db.execute(statement)
         yield CodeIndex(db)
         if on_disk and db.total_changes:
-            with suppress(OSError, sqlite3.Error):  # a full disk: the next look is slower
+            with suppress(OSError, sqlite3.Error):  # disk full: the next look is slower
                 db.execute("COMMIT")
-                db.close()  # before the file is read: closing it would drop the lock
+                db.close()  # first: once `_sum` closes the file, its lock is gone
                 with open(os.path.join(folder, SUM), "w", encoding="ascii") as file:
                     file.write(_sum(folder))
     except DAMAGED:
@@ -141,16 +141,14 @@ def _make_folder(folder: str) -> None:
         os.close(os.open(os.path.join(folder, name), os.O_CREAT | os.O_EXCL, 0o600))
 
 
-# Which texts count.
-
-SNIFFED_BYTES = 8000  # in which git looks for a NUL to tell data from text
-LFS_POINTER = b"version https://git-lfs"  # stands for a file that lies elsewhere
+SNIFFED_BYTES = 8000  # git looks here for a NUL to tell data from text
+LFS_POINTER = b"version https://git-lfs"  # placeholder for a file stored elsewhere
 MEMORY_INDEX = "MEMORY.md"
 _PROSE = """
 md markdown mdx mdc txt rst adoc asciidoc org tex pod csv tsv log svg lock sum snap po pot map
 diff patch
 """
-PROSE = frozenset(_PROSE.split())  # endings of text and of data that names code and is none
+PROSE = frozenset(_PROSE.split())  # endings of text, and of data that names code
 _PROSE_NAMES = """
 readme license licence copying changelog changes authors notice contributors todo news
 package-lock.json npm-shrinkwrap.json pnpm-lock.yaml
@@ -160,8 +158,8 @@ _PACKED = """
 png jpg jpeg gif webp ico icns bmp tif tiff avif heic mp3 mp4 m4a mov webm ogg wav flac avi mkv psd
 ai woff woff2 ttf otf eot pdf zip gz tgz bz2 xz zst 7z rar jar whl br docx xlsx pptx parquet npz
 """
-PACKED = frozenset(_PACKED.split())  # endings of files in which no word can be read
-# Where agents keep memories: a memory must not prove itself.
+PACKED = frozenset(_PACKED.split())  # endings of binary files
+# Folders of agents' memories: a memory must not prove itself.
 _OF_MEMORIES = re.compile(
     r"(?:^|/)(?:\.(?:claude|agents|gemini|codex|cursor|serena|kilocode|clinerules)/"
     r"(?:memory|memories|agent-memory|agent-memory-local)|\.memory|\.memories|memory-bank)/"
@@ -187,9 +185,6 @@ class Memories:
     def hold(self, path: str) -> bool:
         """True below a known folder of memories; beside a MEMORY.md only for prose."""
         return bool(_OF_MEMORIES.search(path)) or (path.startswith(self.roots) and is_prose(path))
-
-
-# The contents of files as a commit has them, without the working tree and its filters.
 
 
 @dataclass
@@ -230,7 +225,7 @@ def read_blobs(
         yield path, data
         reading.say(f"read {number:,} of {len(fitting):,} files")
     else:
-        next(contents, None)  # to its end: only then is it known how the run went
+        next(contents, None)  # read to the end: only then is the exit code known
     reading.cut = reading.cut or data is None or not ended.whole
 
 
@@ -242,7 +237,7 @@ def _contents(stream: Iterator[bytes]) -> Iterator[bytes]:
         while (end := buffer.find(b"\n", position)) >= 0:
             size = buffer[position:end].rpartition(b" ")[2]
             if not size.isdigit() or len(size) > 15:
-                return  # gone since it was measured, or no answer of git
+                return  # object gone since it was measured, or invalid output
             after = end + 1 + int(size)
             if after + 1 > len(buffer):
                 break
@@ -250,16 +245,14 @@ def _contents(stream: Iterator[bytes]) -> Iterator[bytes]:
             position = after + 1
 
 
-# Which names a text has: all of its words are taken apart at once and compared.
-#
-# With three thousand names over 50,000 files this is thirty times as fast as `git grep -F -w`,
-# which tries one name after the other.
+# Splitting each text into words once is 30 times as fast as `git grep -F -w` (3,000 names in
+# 50,000 files), which tries one name after the other.
 
 LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 WORD_BYTES = bytes(code if code in LETTERS else 32 for code in range(256))
 WORD = re.compile(rb"[A-Za-z0-9_]+")
-MAX_SINGLE_NAMES = 12  # so few are looked for one by one
-MAX_PLACES = 5  # files that are named for one identifier
+MAX_SINGLE_NAMES = 12  # up to this many names are searched one by one
+MAX_PLACES = 5  # files listed per identifier
 
 
 class Scanner:
@@ -302,9 +295,6 @@ def _stands_alone(text: bytes, data: bytes) -> bool:
     return False
 
 
-# Which files have which names; only changed files are read again.
-
-
 def update_symbols(
     index: CodeIndex, git: Git, tree: Tree, head: str, names: Collection[str],
     read: Callable[[list[str]], Texts], bounds: Bounds,
@@ -316,7 +306,7 @@ def update_symbols(
         changed is None
         or (changed and index.get("symbols cut"))
         or len(known) > bounds.names
-        or any(path.endswith("/" + MEMORY_INDEX) for path in changed)  # others are memories now
+        or any(path.endswith("/" + MEMORY_INDEX) for path in changed)  # other files became memories
     ):
         for table in ("names", "files", "skipped"):
             db.execute(f"DELETE FROM {table}")
@@ -393,11 +383,10 @@ def count_uses(
     return uses, {name for name, number in numbers.items() if number in committed}
 
 
-# Files whose words nobody counts, searched for the few words that would be called removed: what
-# has a word still must not be passed over in silence.
+# Files outside the symbol index are searched before a word is called removed.
 
-PIECE_BYTES = 1 << 20  # that are taken apart at once
-OVERLAP_BYTES = 512  # of the piece before: no word is lost between two
+PIECE_BYTES = 1 << 20  # read at once
+OVERLAP_BYTES = 512  # of the previous piece, so that no word is lost between two
 
 
 def may_hold_code(path: str) -> bool:
@@ -420,7 +409,7 @@ def find_words(
         left -= len(data)
         for start in range(0, len(data), PIECE_BYTES):
             piece = data[max(0, start - OVERLAP_BYTES) : start + PIECE_BYTES]
-            # UTF-16 of either order is its letters with a NUL between them.
+            # UTF-16 in either byte order is letters with NULs in between.
             hits = [*scanner.scan(piece), *scanner.scan(piece.replace(b"\0", b""))]
             there.update(numbered[hit] for hit in hits)
     return there

@@ -1,4 +1,4 @@
-"""Find the claims of a memory: every span in backticks, and what looks like one in its prose."""
+"""Claims of a memory: spans in backticks, and words in its prose with the same forms."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from memdir.claims.forms import (
 from memdir.text.markdown import FENCED, HIDDEN, MAX_TEXT_CHARACTERS, Block, blocks, destination
 
 MAX_CLAIMS = 2_000  # of one memory
-BEGINNING_CHARACTERS = 1_500  # in which a memory says that it is no longer valid
-NEAR_CHARACTERS = 120  # within which a file and a symbol belong together
-MAX_TICKED_CHARACTERS = 400  # between two backticks; more is a backtick that was left open
+BEGINNING_CHARACTERS = 1_500  # of a memory, searched for a note that it is no longer valid
+NEAR_CHARACTERS = 120  # maximum distance of a symbol from its file
+MAX_TICKED_CHARACTERS = 400  # a longer span is an unclosed backtick
 _TOKEN = re.compile(r"[^\s\x01|]{2,240}")
 _LINK = re.compile(r"\]\(")
 _WIKI = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]")
@@ -63,7 +63,7 @@ def find_claims(text: str, place: str = "") -> list[Claim]:
             claims.append(
                 Claim(kind, span, line, column, names, aside, form.parts, bare, loose, near)
             )
-    # A memory that says once that something is gone knows it where it names it again.
+    # Once a memory says that something is gone, this holds for every mention.
     gone = {_last_name(c) for c in claims if c.aside in (context.DENIED, context.OLD, context.PAST)}
     return [
         replace(claim, aside=context.KNOWN)
@@ -149,7 +149,7 @@ def _words(text: str) -> Iterator[Span]:
         form = read_bare_form(word) if len(word) > 1 else None
         if form is not None:
             yield start, start + len(word), word, form, True
-        elif "/" in word:  # `Process()/URLSession/daemon.js`: each by itself
+        elif "/" in word:  # `Process()/URLSession/daemon.js`: separate names
             for part in word.split("/"):
                 form = read_bare_form(part) if len(part) > 1 else None
                 if form is not None and form.kind not in (COMMIT, TEXT):

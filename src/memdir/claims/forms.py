@@ -1,4 +1,4 @@
-"""What a span of text is by its form alone (path, symbol, command …), and what to look up."""
+"""Kind of a span by its form alone (path, symbol, command …), and the names to look up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import pairwise
 from memdir.claims import context
 from memdir.claims.claim import BRANCH, COMMAND, COMMIT, PACKAGE, PATH, SYMBOL, TEXT, URL
 
-MAX_SPAN_CHARACTERS = 200  # of a span that names something; a longer one is quoted code
+MAX_SPAN_CHARACTERS = 200  # a longer span is quoted code
 MAX_WORDS = 40  # of a command or phrase
-MAX_NAMES = 16  # that one span may spread into
+MAX_NAMES = 16  # from one span
 MAX_SEGMENTS = 40  # of a path
 
-# Endings that make a bare word a file name. `log`, `key` and `env` do not: `console.log`.
+# Endings that make a bare word a file name; not `log`, `key` and `env`: `console.log`.
 _ENDINGS = """
 astro bash bat c cc cfg cjs clj cmake conf cpp cs csproj css csv cts dart diff dockerfile docx dts
 entitlements erl ex example exs fish fs fsproj gemspec gif go gql gradle graphql gz h hbs hcl hpp
@@ -26,7 +26,7 @@ template tex tf tfvars tgz tmpl toml ts tsv tsx txt vbproj vim vue wasm webp xam
 xml xsd yaml yml zig zip zsh
 """
 ENDINGS = frozenset(_ENDINGS.split())
-# Endings of files only behind a path or a dotted or dashed name.
+# Endings that count only after a path or a dotted or dashed name.
 _WEAK_ENDINGS = "d db dev env in key local lock log map out pid prod test"
 WEAK_ENDINGS = frozenset(_WEAK_ENDINGS.split())
 _WHOLE_NAMES = """
@@ -35,7 +35,7 @@ GNUmakefile Gemfile Jenkinsfile Justfile LICENSE Makefile NOTICE Podfile Procfil
 Vagrantfile justfile
 """
 WHOLE_NAMES = frozenset(_WHOLE_NAMES.split())
-# Files that every second project has: that ours lost one says nothing about what a memory means.
+# Files that many projects have: losing one says nothing about the one a memory means.
 _COMMON_STEMS = """
 __init__ __main__ agents api app architecture assets bin build cargo changelog ci claude cli client
 compose composer config conftest constants contributing data deploy design dist docker-compose
@@ -46,13 +46,13 @@ scripts security server settings setup skill spec src status tailwind tasks test
 tsconfig types urls utils uv views vite yarn
 """
 COMMON_STEMS = frozenset(_COMMON_STEMS.split())
-# Folders with generated or local content: git never had it for long, people still work with it.
+# Folders with generated or local content, which exist without being tracked.
 _MADE = """
 .cache .git .gradle .idea .next .pytest_cache .turbo .venv .worktrees DerivedData __pycache__
 build coverage dist logs node_modules obj out target temp tmp vendor venv
 """
 MADE = frozenset(_MADE.split())
-# Programs that run what the repository declares.
+# Programs that run scripts declared in the repository.
 RUNNERS = frozenset(("bun", "composer", "just", "make", "npm", "pnpm", "task", "yarn"))
 BRANCHES = frozenset(("HEAD", "develop", "main", "master", "trunk"))
 _PREFIXES = """

@@ -1,4 +1,4 @@
-"""True, stale or unknown: judge a claim by what was seen, and say why."""
+"""Verdict on a claim (true, stale or unknown) with its reason."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from memdir.claims.claim import (
 )
 from memdir.claims.forms import MADE, find_file_ending, is_common, is_distinctive
 
-# A dotted name may be a module: the endings that its file may have; none for a folder.
+# A dotted name may be a module: possible endings of its file; empty for a folder.
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
-SELF = frozenset(("self", "this", "cls", "super", "Self"))  # their names are looked up alone
-MAX_PLACES = 3  # that a reason names
-ID_CHARACTERS = 7  # of a commit, for people
-# Which table of a look answers for a kind.
+SELF = frozenset(("self", "this", "cls", "super", "Self"))  # not looked up
+MAX_PLACES = 3  # named in a reason
+ID_CHARACTERS = 7  # of a commit id shown to people
+# Field of `Seen` that answers for a kind.
 TABLES = {
     PATH: "paths",
     SYMBOL: "symbols",
@@ -42,7 +42,7 @@ TABLES = {
     COMMAND: "commands",
 }
 
-Support = tuple[str, str, str]  # the place, how it was found, else what is missing
+Support = tuple[str, str, str]  # place, how it was found, or what is missing
 NONE: Support = ("", "", "")
 
 
@@ -81,7 +81,7 @@ def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) 
     place, how, missing = _find_support(claim, seen, beside)
     if how:
         return Judged(claim, TRUE, how, place)
-    # What a commit did to files says nothing about the branch it is on.
+    # Changes of files say nothing about a branch.
     if claim.aside and not (claim.kind == BRANCH and claim.aside == context.CHANGED):
         return aside
     if claim.kind == URL:
@@ -106,9 +106,6 @@ def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
             return f"not found; {past[0].name} was {fate} {_when(past[0])}: it may be another one"
     where = {BRANCH: " among the branches and tags", COMMIT: " among the commits"}
     return "not found" + where.get(claim.kind, "")
-
-
-# What supports a claim.
 
 
 def _find_support(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
@@ -142,7 +139,7 @@ def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
         if mark and anchor and not anchor.lstrip("L").isdigit():
             how += "; its heading was not looked at"
         return places[0][0], how, ""
-    # Each file of a list, or one of the files that a slash command may be.
+    # Every file of a list, or any of the files that a slash command may be.
     parts = [seen.paths.get(part, ()) for part in claim.parts if part[:2] != "::"]
     if any(parts) and "*" not in claim.text and (all(parts) or not claim.names):
         return next(part[0] for part in parts if part), "found", ""
@@ -164,7 +161,7 @@ def _support_inside(file: str, how: str, name: str, seen: Seen) -> Support:
         return "", "", f"{file} is there, but {name} was not found"
     if file in uses.places:
         return file, f"{how}, with {name}", ""
-    if len(uses.places) < uses.code + uses.prose:  # not all of them are listed
+    if len(uses.places) < uses.code + uses.prose:  # not all files are listed
         return file, f"{how}; {name} {_count_files(uses.code)}", ""
     return "", "", f"{file} is there, but {name} is elsewhere: {uses.places[0]}"
 
@@ -241,9 +238,6 @@ def _modules(names: Sequence[str]) -> list[str]:
     return [joined + ending for ending in MODULE_ENDINGS] if len(names) > 1 else [joined]
 
 
-# The evidence that a claim once was true.
-
-
 def _find_end(claim: Claim, seen: Seen) -> str:
     """Sentence on how it ended and where it went; empty without evidence."""
     if claim.kind in (PATH, COMMAND):
@@ -251,7 +245,7 @@ def _find_end(claim: Claim, seen: Seen) -> str:
         return next(filter(None, (_find_path_end(claim, name, seen) for name in names)), "")
     if claim.kind != SYMBOL or claim.bare or claim.loose or len(claim.names) != 1:
         return ""
-    # Only a made-up name that its sentence puts into a file of this repository, found nowhere.
+    # Only a coined name that its sentence places in a file of this repository and no file has.
     name = claim.names[0]
     near = any(seen.paths.get(file) or seen.past.get(file) for file in claim.near)
     past = seen.past_symbols.get(name)
@@ -269,7 +263,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     if seen.paths.get(name) or not seen.past.get(name):
         return ""
     if "/" not in name and (is_common(name) or not (find_file_ending(name) or is_folder)):
-        return ""  # a bare word, or a name that every project has
+        return ""  # a bare word, or a name that many projects have
     past = [item for item in seen.past[name] if _means(claim, name, item, is_folder)]
     if not past:
         return ""
@@ -277,7 +271,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     parts = name.split("/")
     local = not MADE.isdisjoint(parts) or parts[-1].startswith(".env")
     if local and not newest.now:
-        return ""  # people may well have it, though git no longer tracks it
+        return ""  # may still exist locally, though git no longer tracks it
     now = _follow_folder(past, name) if _folder_above(newest.name, name) else newest.now
     if now:
         return f"renamed to {now.rstrip('/') + '/' * is_folder} {_when(newest)}"

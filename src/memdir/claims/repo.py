@@ -1,7 +1,7 @@
-"""One look at a git checkout for all claims: the commit, and what is changed since.
+"""One look at a git checkout for all claims: the commit and uncommitted changes.
 
-A tracked file that is gone from the working tree counts as neither there nor removed until a
-commit says so. An untracked file is there. Below a submodule only what is checked out is known.
+A tracked file that is missing from the working tree counts as neither existing nor removed until
+the removal is committed. An untracked file exists. In a submodule only checked-out files are known.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from memdir.claims.tree import (
 )
 from memdir.store.git import Git
 
-PROGRESS_SECONDS = 1.0  # between two words of progress
+PROGRESS_SECONDS = 1.0  # between two progress messages
 MAX_NAME_CHARACTERS = 200
 
 Pasts = dict[str, tuple[Past, ...]]
@@ -88,7 +88,7 @@ class GitRepo:
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
         try:
             return self._look(wanted, say)
-        except DAMAGED:  # the index was thrown away
+        except DAMAGED:  # the damaged index was deleted
             return self._look(wanted, say)
 
     def _look(self, wanted: Wanted, say: Say) -> Seen:
@@ -113,7 +113,7 @@ class _Look:
     bounds: Bounds
     say: Say
     tree: Tree = field(default_factory=Tree)
-    files: Files = field(default_factory=dict)  # the tree with what is not committed
+    files: Files = field(default_factory=dict)  # the tree with uncommitted changes
     dirty: dict[str, str] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
 
@@ -128,7 +128,7 @@ class _Look:
         gone, ignored = self._find_past(missing), frozenset[str]()
         if self.git.work_tree:
             for name, form in missing.items():
-                # A folder that once had tracked files is only what a build left behind.
+                # An untracked folder that once had tracked files is left over from a build.
                 if name not in gone and self.work_tree.has_folder(form):
                     paths[name] = (form,)
             ignored = find_ignored_paths(self.git, missing, self.files, self.tree.submodules)
@@ -246,7 +246,7 @@ class _Look:
             return there, {}
         lost = {name for name in asked if not uses[name].code and name not in committed}
         removed = {} if doubt else self._find_removed(lost)
-        if doubt or removed is None:  # what was not read may have it still
+        if doubt or removed is None:  # a file that was not read may still have it
             searched = "data and untracked files were not searched for removed identifiers"
             self.remarks.append(doubt or searched)
             self.known.discard("past_symbols")
@@ -328,8 +328,6 @@ class _Look:
         return frozenset(packages), frozenset(commands)
 
 
-# What manifest files say: packages by their names, and commands that somebody can run by name.
-
 _MANIFEST = re.compile(
     r"(?:^|/)(?:package\.json|composer\.json|deno\.json|pyproject\.toml|cargo\.toml|pipfile|go\.mod"
     r"|gemfile|podfile|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml|pubspec\.yaml"
@@ -365,8 +363,6 @@ def _read_commands(name: str, text: str) -> list[str]:
         return _RECIPE.findall(text)
     return _TASK.findall(text) if "taskfile" in name else []
 
-
-# Branches and commits.
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
 _REFS = ("refs/heads/", "refs/remotes/", "refs/tags/")

@@ -1,4 +1,4 @@
-"""A checkout and its paths: tracked, changed, untracked, ignored; and how much one look reads."""
+"""Paths of a checkout (tracked, changed, untracked, ignored), and the limits of one look."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from memdir.store.git import Ended, Git, find_git
 class Bounds:
     files: int = 2_000_000  # paths of the tree
     tree_bytes: int = 256 << 20
-    scan_seconds: float = 120.0  # for the words of all files
+    scan_seconds: float = 120.0  # to scan all files for words
     scan_bytes: int = 4 << 30
-    file_bytes: int = 1_500_000  # a larger one is data
-    dirty_files: int = 2_000  # changed and not committed; read at every look
+    file_bytes: int = 1_500_000  # a larger file counts as data
+    dirty_files: int = 2_000  # uncommitted; read at every look
     commits: int = 50_000
-    log_seconds: float = 60.0  # for what was renamed and removed
+    log_seconds: float = 60.0  # for renames and removals
     patch_seconds: float = 60.0  # for the words of removed lines
     patch_bytes: int = 2 << 30
     removed_words: int = 500_000
     manifests: int = 300
-    manifest_bytes: int = 100_000  # of one
-    unread_files: int = 2_000  # searched only for what would be called removed
+    manifest_bytes: int = 100_000  # per file
+    unread_files: int = 2_000  # searched before a word is called removed
     unread_bytes: int = 64 << 20
-    quick_seconds: float = 30.0  # for everything that should take milliseconds
+    quick_seconds: float = 30.0  # for calls that should take milliseconds
     cache_bytes: int = 512 << 20  # of the index
-    names: int = 50_000  # asked for in all looks so far
+    names: int = 50_000  # names kept in the index
 
 
-MAX_PATHS = 20  # paths and past paths that are answered for one name
+MAX_PATHS = 20  # paths and past paths returned per name
 COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
@@ -99,9 +99,9 @@ def _why(root: str, message: str) -> str:
     return f"git cannot read {root} ({line[:200]}): no claim was checked"
 
 
-# Files of the working tree: no link leads out of the checkout or into git's own folder.
+# No link may lead out of the checkout or into git's own folder.
 
-REFUSED = frozenset(("", ".", "..", ".git"))  # a raw tree object may have such parts
+REFUSED = frozenset(("", ".", "..", ".git"))  # a forged tree object may contain such parts
 MAX_PATH_CHARACTERS = 4096
 
 
@@ -174,14 +174,12 @@ class WorkTree:
             return False
 
 
-# The paths of a commit, and the changes that are not committed.
-
 _ENTRY = re.compile(rb"([0-7]{6}) (?:blob|commit) ([0-9a-f]{40,64})(?: +([0-9]{1,15}|-|BAD))?")
 _CHANGE = re.compile(rb"[ MTADRCU?!]{2} ")
 _LINK, _SUBMODULE = b"120000", b"160000"
-LOST = -1  # the size of an object that is not there
+LOST = -1  # size of a missing object
 
-Files = dict[str, tuple[str, int]]  # path: object id and size; no id for a link
+Files = dict[str, tuple[str, int]]  # path: object id and size; the id is empty for a link
 
 
 @dataclass
@@ -202,7 +200,7 @@ class Tree:
 
 def read_tree(git: Git, commit: str, bounds: Bounds) -> Tree:
     tree, ended, rest = Tree(), Ended(), b""
-    sizes = () if git.partial else ("-l",)  # git would fetch what it wants to measure
+    sizes = () if git.partial else ("-l",)  # git would fetch objects to measure them
     stream = git.stream(
         *("ls-tree", "-r", "-z", *sizes, "--full-tree", commit),
         seconds=bounds.quick_seconds,
@@ -259,10 +257,8 @@ def read_untracked(git: Git, bounds: Bounds) -> list[str] | None:
     return paths if ended.whole and all(map(is_below, paths)) else None
 
 
-# Which paths a name means.
-
-MAX_STARRED_PARTS = 4  # between stars
-MAX_PATTERNS = 200  # of one look
+MAX_STARRED_PARTS = 4  # parts between stars
+MAX_PATTERNS = 200  # per look
 _STARS = re.compile(r"\*{1,3}")
 
 
@@ -324,7 +320,7 @@ def pick_nearest(paths: list[str], form: str) -> tuple[str, ...]:
     return tuple(ordered[:MAX_PATHS])
 
 
-MAX_RULE_FOLDERS = 20  # folders with a .gitignore of their own that a name is tried in
+MAX_RULE_FOLDERS = 20  # folders with a .gitignore in which a name is tried
 _RULES = ".gitignore"
 
 
@@ -340,9 +336,9 @@ def find_ignored_paths(
     for name, form in names.items():
         for folder in folders if form else ():
             path = folder + form
-            # Git gives up at a path that is none of its own, and leaves the rest unanswered.
+            # Git stops at a path outside the repository and leaves the rest unanswered.
             if not path.startswith(inside) and not work_tree.is_beyond_link(path):
-                asked[f"./{path}"] = name  # a `:` at the start would mean something to git
+                asked[f"./{path}"] = name  # a leading `:` has a meaning for git
                 asked[f"./{path}/"] = name
     if not asked:
         return frozenset()

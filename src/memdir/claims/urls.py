@@ -1,4 +1,4 @@
-"""Asks URLs whether they still answer: their head only, a few, never in a private network."""
+"""Requests the head of a few URLs, never in a private network unless allowed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-MAX_URLS = 50  # of one run
+MAX_URLS = 50  # per run
 WORKERS = 4
-TIMEOUT_SECONDS = 5.0  # for one address, redirects and all
+TIMEOUT_SECONDS = 5.0  # per URL, including redirects
 MAX_REDIRECTS = 5
 MAX_URL_CHARACTERS = 2_000
 _PORTS = {"http": 80, "https": 443}
@@ -24,10 +24,10 @@ _MOVED = (301, 302, 303, 307, 308)
 _UNQUOTED = "%/?:@!$&'()*+,;=~"
 _HEADERS = {"User-Agent": "memdir (link check)", "Accept": "*/*", "Connection": "close"}
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# What `is_global` of some Pythons lets through: reserved, or the way into one's own network.
+# Reserved or local ranges that `is_global` of some Python versions lets through.
 _RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
-_GLOBAL = ipaddress.IPv6Network("2000::/3")  # all that is given out
-_NOT_GIVEN = ipaddress.IPv6Network("3fff::/20")  # but for examples
+_GLOBAL = ipaddress.IPv6Network("2000::/3")  # all assigned addresses
+_NOT_GIVEN = ipaddress.IPv6Network("3fff::/20")  # for documentation
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Reply:
 
     status: int = 0
     reason: str = ""
-    refused: bool = False  # by us: it is not asked
+    refused: bool = False  # we refused to request it
 
 
 class _Refused(Exception):
@@ -61,7 +61,7 @@ def check_urls(
                 return
             replies.put((url, _ask(url, private, seconds)))
 
-    # Daemons: a name server that keeps silent must not keep the program alive.
+    # Daemon threads: a silent name server must not keep the program alive.
     for _ in range(min(WORKERS, len(asked))):
         threading.Thread(target=work, daemon=True).start()
     answers = dict.fromkeys(asked, Reply(reason="no answer in time"))

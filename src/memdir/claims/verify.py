@@ -1,4 +1,4 @@
-"""Check what memories say of the code, and leave the verdicts behind for recall."""
+"""Verifies claims of memories against the code, and stores the verdicts for recall."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Chec
         paths = [name if name in there else next(named).path for name in names]
     files, findings = read_all(app, paths)
     texts = [(path, memory.decode(store.view(path, data))) for path, data in files]
-    # Where the store lies below the checkout, paths that climb can be followed.
+    # If the store is inside the checkout, `..` in paths can be resolved.
     folder = ""
     if app.config.code:
         top, root = os.path.realpath(app.config.code), os.path.realpath(store.root)
@@ -67,19 +67,20 @@ def verify_claims(
     say: Say = _say_nothing,
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
     """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
-    from memdir.claims.find import find_claims  # its patterns cost every command's start
+    from memdir.claims.find import find_claims  # compiling its patterns would slow every command
     from memdir.claims.judge import collect_wanted, judge_claim
 
-    found = {path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts}
-    seen = repo.look(collect_wanted([claim for claims in found.values() for claim in claims]), say)
+    claims_by_path = {
+        path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts
+    }
+    seen = repo.look(
+        collect_wanted([claim for claims in claims_by_path.values() for claim in claims]), say
+    )
     judged = {
         path: [judge_claim(claim, seen, beside) for claim in claims]
-        for path, claims in found.items()
+        for path, claims in claims_by_path.items()
     }
     return judged, seen.remarks
-
-
-# Verdicts left behind for recall, which only glances at what they rest on.
 
 
 def open_verdicts(app: App) -> Verdicts:

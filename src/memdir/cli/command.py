@@ -1,4 +1,4 @@
-"""What every command shares: where, for whom, what a person hands in, "it is elsewhere"."""
+"""Declaration of commands, choice of the store, and reading of arguments."""
 
 from __future__ import annotations
 
@@ -30,10 +30,8 @@ from memdir.text.terminal import count
 if TYPE_CHECKING:
     import datetime
 
-# What a person hands in: texts, drafts and times; never more than the limit is read.
-
 STDIN = "-"
-# Wording of a rule; anything else is taken for a fact about the project.
+# Wording of a rule; any other text counts as a fact about the project.
 _RULE = pattern(r"(?i)\b(always|never|don['’]?t|do not|use|prefer|must)\b")
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -111,19 +109,17 @@ def read_moment(text: str, now: float) -> float:
         ) from None
 
 
-# Where, for whom, and how a command is declared.
-
 ACTOR = "cli"
-# They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
+# Commands that need an existing store: a mistyped --dir must not look like a clean one.
 ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream", "status")
-SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in their answers
-# They work on Markdown; `memdir records` has its own.
+SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in the answer
+# Commands for Markdown only; `memdir records` has its own.
 ON_MARKDOWN = {
     *("remember", "save", "edit", "touch", "capture", "extract", "log-day", "forget", "retire"),
     *("archive", "restore", "purge", "prune", "restructure", "dream", "index", "import"),
     *("export", "share"),
 }
-Run = Callable[..., Answer | int]  # an exit code, where it has printed itself
+Run = Callable[..., Answer | int]  # an exit code if the command printed its own output
 
 
 @dataclass(frozen=True)
@@ -215,7 +211,7 @@ class Session:
                 continue
             places = [("", *_locate(verb, name, self.app))]
             if places[0][2] == verb:
-                continue  # another one is missing
+                continue  # this one exists; another is missing
             places += [(scope, *_locate(verb, name, app)) for scope, app in self._others()]
             for scope, place, step in places:
                 if step:
@@ -278,13 +274,13 @@ def command(
                     if isinstance(answer, Answer):
                         session.screen.answer(answer.fields, answer.lines)
                 except Missing as error:
-                    with suppress(MemdirError):  # a second trouble would hide the first
+                    with suppress(MemdirError):  # a second error would hide the first
                         error.next = session.find_elsewhere(name, options) or error.next
                     raise
             if isinstance(answer, Answer) and answer.remark:
                 session.screen.tell(answer.remark)
             for app in () if changes else session.opened:
-                app.snapshot()  # whoever looks at a store also protects it
+                app.snapshot()  # reading commands record outside edits, too
             return answer.code if isinstance(answer, Answer) else answer
 
         text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"

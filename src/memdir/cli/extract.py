@@ -1,4 +1,4 @@
-"""Extract: what past sessions taught, each thing where it belongs."""
+"""Extract."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEADS = {
     SKIP: "Left out",
 }
 STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
-FEW = 12  # of many things, shown one by one
+FEW = 12  # items shown one by one
 OUTCOME, FOLDER = 8, 14  # columns
 INDENT = " " * (OUTCOME + 4)
 
@@ -106,7 +106,7 @@ def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
     texts = {}
     for patch in made.patches:
         names[patch.file] += 1
-        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # projects of one name
+        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # same project name
         texts[again + patch.file] = patch.text
     return dict(enumerate(write_patches(folder, texts)))
 
@@ -114,7 +114,7 @@ def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
 def _item_fields(item: Item) -> Fields:
     catch, draft = item.routed.catch, None
     if catch.draft:
-        # Nothing from a secret on: what was refused for it must not be told again.
+        # Cut at the first secret: text that was refused must not be printed.
         texts = {
             name: before_secrets(getattr(catch.draft, name))
             for name in ("body", "description", "why", "how")
@@ -153,7 +153,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
     for done in made.done:
         yield from screen.dry_lines(done)[:-2]
     things = Counter(item.session.path for item in made.items)
-    rows = [  # by the ids that a run can be given
+    rows = [  # with the ids that a run accepts
         (past.id, safe.iso_day(past.modified), count(things[past.path], "thing"))
         for past in made.sessions[:FEW]
     ]

@@ -1,4 +1,4 @@
-"""Log, diff, undo: what happened, and taking it back."""
+"""Log, diff, undo."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from memdir.store.ports import Logged
 from memdir.store.writer import App
 from memdir.text.terminal import line
 
-NEWEST = 20  # changes that a person gets to see
-SHORTEST_ID = 4  # characters that may stand for a change
-FEW = 30  # files that are named one by one
+NEWEST = 20  # changes shown to a person
+SHORTEST_ID = 4  # characters
+FEW = 30  # files listed by name
 INDEXES = (INDEX, RECORD_INDEX)
 LOGGED = (
     "id time actor=cause.actor verb=cause.verb name=cause.name reason=cause.reason "
@@ -67,7 +67,7 @@ def logged_fields(logged: Logged) -> Fields:
 
 
 def _row(logged: Logged, *scope: str) -> list[Cell]:
-    # The index moves with nearly every change; it is only worth a word where it moved alone.
+    # Nearly every change touches the index; it is listed only if nothing else changed.
     paths = [(c, path) for c, path in logged.paths if path not in INDEXES] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
     cause = logged.cause
@@ -149,6 +149,6 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     for item in done.changes[:FEW]:
         lines.append(f"  {line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)
-    paths = tuple(item.path for item in done.changes)  # their lines have said it
+    paths = tuple(item.path for item in done.changes)  # already listed
     remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
     return Answer(fields, [*lines, *screen.blocks("note:", remarks)])

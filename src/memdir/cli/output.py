@@ -1,4 +1,4 @@
-"""An answer is one value, printed as lines or as JSON; diffs, tables, next steps that paste."""
+"""Answers as lines or JSON; diffs, tables, and suggested commands that can be pasted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     remark: str = ""
 
 
-# Fields are declared as words: `key`, or `key=attribute` where the names differ.
+# Fields are declared as words: `key`, or `key=attribute` if the names differ.
 
 CHANGE = "change=kind name path hash reason"
 FINDING = "kind path line message fix"
@@ -54,10 +54,8 @@ def pick_all(values: Iterable[object], declared: str) -> list[Fields]:
     return [pick(value, declared) for value in values]
 
 
-# Two versions as a unified diff.
-
 ABSENT = "/dev/null"
-MAX_DIFF_LINES = 4000  # of both sides together; beyond, comparing costs more than it tells
+MAX_DIFF_LINES = 4000  # both sides together; comparing more is too slow
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -65,7 +63,7 @@ def diff(path: str, old: bytes | None, new: bytes | None) -> str:
     """Unified diff of one file; None means that the file is absent on that side."""
     from difflib import unified_diff
 
-    # Lines between line feeds only: other separators are part of a line.
+    # Only line feeds end a line; other separators are part of it.
     before, after = (
         memory.decode(data).removesuffix("\n").split("\n") if data else [] for data in (old, new)
     )
@@ -88,16 +86,16 @@ def file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
     ]
 
 
-# Suggested commands name the store that was asked for, so they work when they are pasted.
+# Suggested commands name the store that was asked for, so that they work when pasted.
 
 PROJECT, TEAM, RECORDS = "project", "team", "records"
-UNBROKEN = "\0"  # stands for a blank of a command; no text that is shown holds it
+UNBROKEN = "\0"  # placeholder for a blank inside a command; never in shown text
 _QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
 _WITH_VALUE = "dir|root|project|scope|batch|file|type|to|action|target"
 _VALUE = rf"--(?:{_WITH_VALUE}) (?:{_QUOTED}|[^\s;,]{{1,300}})"
 _FLAG = r"--?[a-z-]{0,30}(?![\w-])"
 _NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w"
-# A command up to where prose may begin: options, then names that look like no word of prose.
+# A command with its options and names, up to the first word that may be prose.
 _COMMAND = pattern(
     rf"\bmemdir (?:records )?[a-z][a-z-]{{0,20}}(?: (?:{_VALUE}|{_FLAG}|{_QUOTED}|{_NAME})){{0,12}}"
 )
@@ -110,24 +108,24 @@ class Advice(NamedTuple):
     dir: str | None = None
     project: str | None = None
     scope: str = PROJECT
-    home: str = ""  # a person's: paths below it start with `~`, which their shell expands
+    home: str = ""  # set for a person: paths below it are shown with `~`
 
     def __call__(self, text: str, scope: str = "") -> str:
         place = self._place(scope or self.scope)
         if not place or not self.commands:
             return text
-        # `pid 7 (memdir save)` says what a process does; a command may name its place already.
+        # Skips `pid 7 (memdir save)`, which names a process, and commands that name a store.
         names = "|".join(name for name in self.commands if name != RECORDS)
         given = r"(?!-| --(?:dir|root|project|scope)\b)"
         known = rf"(?<!\d \()\bmemdir (?:{RECORDS} [a-z-]{{1,20}}|{names})\b{given}"
-        root = self.dir if self.scope == RECORDS else None  # the scope of records is known
+        root = self.dir if self.scope == RECORDS else None  # records have a fixed scope
         ours = self._options([("--project", self.project), ("--root", root)])
         start = f"memdir {RECORDS} "
         return re.sub(known, lambda m: m[0] + (ours if m[0].startswith(start) else place), text)
 
     def _place(self, scope: str) -> str:
         given = [("--project", self.project)]
-        if self.dir:  # says where alone: a scope beside it is refused, or is a folder of it
+        if self.dir:  # --dir is enough: a scope beside it is refused or is its folder
             given.append(("--dir", f"{self.dir.rstrip('/')}/{TEAM}" if scope == TEAM else self.dir))
         if scope == RECORDS or (scope != PROJECT and not self.dir):
             given.append(("--scope", scope))
@@ -151,10 +149,8 @@ def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list
     return [part.replace(UNBROKEN, " ") for part in wrap(words, columns, first, rest)]
 
 
-# Where answers go; remarks go to stderr.
-
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
-ROWS = 24  # where nobody says how many
+ROWS = 24  # if unknown
 PATIENCE_SECONDS = 1.0
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -166,12 +162,12 @@ class ReaderGone(Exception):
 class Screen:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.json = False
-        self.advise = Advice()  # a command may tell it more
-        self.begun = False  # a command runs; until then only help is printed
-        self.records = False  # it is one of `memdir records`
-        self.answered = False  # a program gets one object, so a late error goes to stderr
+        self.advise = Advice()  # replaced once a command begins
+        self.begun = False  # True once a command runs; before that only help is printed
+        self.records = False  # the command is one of `memdir records`
+        self.answered = False  # JSON is one object, so a later error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self.person = sys.stdout.isatty()  # somebody looks at it; else a program reads it
+        self.person = sys.stdout.isatty()  # a person reads the output, not a program
         self.colour = self.person and not plain
         columns, self.rows = _terminal_size(environ)
         self.columns = min(max(columns, NARROWEST), WIDEST)
@@ -181,7 +177,7 @@ class Screen:
         if self.json:
             from json import dumps
 
-            # ASCII only: half characters and controls stay inside their escapes.
+            # ASCII only: surrogates and control characters stay escaped.
             lines = [dumps(fields, indent=2)]
         text = "".join(part + "\n" for part in lines)
         self.answered = True
@@ -367,9 +363,7 @@ def progress(screen: Screen, bulk: bool) -> Iterator[None]:
         timer.cancel()
 
 
-# What a change of the store did.
-
-SHORT_ID = 8  # characters of a change's id that people see and may type
+SHORT_ID = 8  # characters of a change's id shown to a person
 SKIPPED = "skipped"
 DRY_RUN = "dry run: nothing was written"
 NOTHING = "there was nothing to do"

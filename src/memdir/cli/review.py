@@ -1,4 +1,4 @@
-"""Review: what waits for a person's yes: drafts, and memories of a repository or a team."""
+"""Review of drafts, and of memories from a repository or a team."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LIST, SHOW, APPROVE, EDIT = "list", "show", "approve", "edit"
 ACCEPT, REJECT, RESTORE = "accept", "reject", "restore"
 ACTIONS = (LIST, SHOW, APPROVE, ACCEPT, EDIT, REJECT, RESTORE)
 ID_COLUMNS, TYPE_COLUMNS = 12, 10
-TEXT_LINES = 2  # of a draft in the list
-ROWS = 50  # memories of a source
+TEXT_LINES = 2  # lines per draft in the list
+ROWS = 50  # memories listed per source
 SHORTEST_ID = 4
-LOG = "log"  # the client of what a log says
+LOG = "log"  # client of drafts that come from a log
 NOTHING = "nothing waits for a review"
 HELD_DRAFT = "id time draft forget=catch.forget origin reason"
 SOURCE = "id scope from=app.config.origin store=app.store.root memories"
@@ -101,9 +101,6 @@ def review(
         return _settled(session, app, review_module.approve_drafts(app, chosen, wishes))
     settle = review_module.reject_drafts if action == REJECT else review_module.restore_drafts
     return _settled(session, app, settle(app, chosen))
-
-
-# Drafts.
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
@@ -191,7 +188,7 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
             "words": origin.quote,
         }
         change = screen.done_lines(screen.advised(done))
-        change = change[:-2] if done.dry_run else change  # nobody asked for a dry run
+        change = change[:-2] if done.dry_run else change  # without the note on the dry run
         lines += [*screen.labelled(rows, 9), "", "Approved, this would happen:", *change, ""]
     fields = {
         "held": [_held_fields(held) for held in chosen],
@@ -258,16 +255,13 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
             change = screen.done_lines(screen.advised(item.done))
             lines += [f"  {text}" if text else "" for text in change]
     approved = any(item.how == APPROVED and item.done.changes for item in items)
-    if approved and app.history.on and not app.dry_run:  # a no is no change of the store
+    if approved and app.history.on and not app.dry_run:  # rejecting does not change the store
         lines += screen.block("Take it back:", screen.advise("memdir undo"), "")
     rejected = [item.held.id for item in items if item.how == REJECTED]
     if rejected and not app.dry_run:
         id = rejected[0] if len(rejected) == 1 else "ID"
         lines += screen.block("Put it back:", screen.advise(f"memdir review restore {id}"), "")
     return Answer(fields, lines or [NOTHING], int(any(not item.how for item in items)))
-
-
-# Memories of a repository or a team.
 
 
 def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:

@@ -1,4 +1,4 @@
-"""Remember, save, edit: what enters a store, from the command line or from an editor."""
+"""Remember, save, edit."""
 
 from __future__ import annotations
 
@@ -50,10 +50,8 @@ from memdir.hot.memory import (
 from memdir.store import changes
 from memdir.store.writer import App, Done
 
-# A memory in the person's own editor: a private copy, saved with the hash that was read.
-
 USUAL = ("sensible-editor", "nano", "vi")
-# They take over a terminal; others, such as a script or `code --wait`, need none.
+# These editors need a terminal; others, such as `code --wait`, do not.
 AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
 
 
@@ -159,12 +157,10 @@ def _difference(old: Document, new: Document, expected: str) -> Revision:
     return Revision("", tuple(fields), body, expected)
 
 
-# remember, save, edit: what enters a store.
-
 ANYWAY = "Save although it seems to live elsewhere, or another memory says nearly the same."
 SECRET = "Save although it holds what looks like a secret; never into a shared scope."
 OFFERED = (INSIST, ALLOW_SECRET)
-# What the store says of a memory itself; a draft cannot claim it.
+# Keys that only the store sets; a draft's values are dropped.
 _OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
 _READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
 

@@ -1,7 +1,7 @@
-"""Memories from a directory, a zip or a tar, and out into a zip or a directory.
+"""Import from a directory, zip or tar; export to a zip or directory.
 
-Reading trusts nothing: one entry that could lead out of the store, hide behind another or fill
-the disk refuses the whole import, before anything is written.
+An import trusts nothing: one entry that could lead out of the store, hide another or fill the disk
+refuses all of it before anything is written.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from memdir.store.state import explained
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 10_000
-# Where other tools keep memories inside a project.
+# Memory folders of other tools inside a project.
 RECOGNISED = (".agents/memory", ".memory", "memory", "docs/memory")
-NOTES = "notes.md"  # takes over an index that says something itself, as a save does
+NOTES = "notes.md"  # receives an index that has content of its own, as in a save
 OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
-OTHER = "no-memory"  # the kind of finding for files that a store has besides memories
-BROKEN = "broken"  # the kind of finding for an entry that nobody can read
+OTHER = "no-memory"  # finding kind: file of a store that is no memory
+BROKEN = "broken"  # finding kind: unreadable entry
 NEXT = "name a directory of Markdown files, a .zip, a .tar or a .tar.gz"
 _SPECIAL = "it is a link or a special file"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES, _COMMENT_BYTES = 22, 65_535
-_ENTRY_BYTES = 46 + 1024  # of a zip's table of contents: the fixed part and a generous name
+_ENTRY_BYTES = 46 + 1024  # per entry in a zip's table of contents: fixed part and a long name
 _DAMAGE = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
     *(EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error),
@@ -241,8 +241,8 @@ def _says_more(index: str, paths: list[str]) -> bool:
     """True if an index is the only memory, or holds lines that no memory beside it has."""
     if paths:
         return bool(survey(index, paths).inline)
-    said = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
-    return bool(said) and not survey(index, []).dangling
+    content = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
+    return bool(content) and not survey(index, []).dangling
 
 
 class _Bounded(io.RawIOBase):
@@ -279,7 +279,7 @@ def _memory_folder(path: str) -> str:
     names = [name for name in RECOGNISED if os.path.isdir(os.path.join(path, name))]
     places = [os.path.join(path, name) for name in names]
     for name, place in zip(names, places, strict=True):
-        # A repository may have put it there: it would bring files from anywhere.
+        # A repository may contain a link: it could bring in any file.
         if os.path.realpath(place) != os.path.join(os.path.realpath(path), name):
             target = shlex.quote(os.path.realpath(place))
             next = f"if the link is yours, name its target: memdir import {target}"
@@ -294,11 +294,9 @@ def _memory_folder(path: str) -> str:
     return places[0] if places else path
 
 
-# Memories out of a store, into a zip or a directory: private, whole, nothing overwritten.
-
 OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ZIP = ".zip"
-_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say; real times would differ each run
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip; real times would differ on each run
 _MODE = 0o100600 << 16
 
 
@@ -343,7 +341,7 @@ def pack_zip(files: Files) -> bytes:
 
 
 def _write_directory(target: str, files: Files) -> None:
-    if os.path.isdir(target) and os.listdir(target):  # as --force said
+    if os.path.isdir(target) and os.listdir(target):  # only with --force
         Disk(target).put_all(dict(files))
         return
     folder = os.path.dirname(target)

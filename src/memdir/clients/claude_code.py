@@ -51,7 +51,7 @@ from memdir.errors import BadInput
 from memdir.hot.place import tidy_path
 
 TITLE, FILE = "Claude Code", "settings.json"
-# The client's name of an event, ours, and the seconds it may take. The client itself allows a
+# The client's name of an event, our name, and its limit in seconds. The client itself allows a
 # SessionEnd one second.
 EVENTS = (
     ("SessionStart", "session-start", 10),
@@ -64,7 +64,7 @@ EVENTS = (
 )
 GUARD, GUARDED = "pre-tool", "PreToolUse"
 GUARDED_TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
-# Without records there is nothing to guard, and no Python is started for that.
+# Without records there is nothing to guard, so no Python is started.
 UNGUARDED = (
     'for d in "$CLAUDE_PROJECT_DIR" "$PWD"; do while [ "${d#*/}" != "$d" ]; do '
     '[ -d "$d/.claude/memory" ] && break 2; d=${d%/*}; done; done; [ -n "$d" ] || exit 0; '
@@ -190,11 +190,11 @@ def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
 CLIENT = "claude-code"
 SUFFIX = ".jsonl"
 USER, ASSISTANT, ATTACHMENT = "user", "assistant", "attachment"
-# Flags of records that nobody said: the client's own words, another agent's talk, a summary.
+# Flags of records without a speaker: client notices, other agents' messages, summaries.
 NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
-# Who may have started a turn, where the record says so. All others are programs.
+# Origins of a turn that count as a person; all others are programs.
 PERSONS = ("human", "person", "composer", "voice-call", "remote", "sdk", "")
-# Kinds of records that hold nothing that was said. Others are counted: the client has changed.
+# Record kinds without messages. Unknown kinds are counted: the client has changed.
 SILENT = frozenset(
     (
         *("attachment", "system", "summary", "progress", "mode", "permission-mode", "cost-state"),
@@ -206,12 +206,12 @@ SILENT = frozenset(
     )
 )
 KINDS = SILENT | {USER, ASSISTANT}
-# A refusal in which the person says what to do instead. A tool cannot forge the record's field.
+# A refusal in which the person says what to do instead; a tool cannot forge this field.
 REJECTED = "User rejected tool use"
 REASON = "the user said:\n"
 REMARK = "\n\nNote: The user's next message may contain"
 ASKING = "AskUserQuestion"
-HEAD_BYTES = 256 * 1024  # at the top of a file, in which it says where it was
+HEAD_BYTES = 256 * 1024  # at the top of a file, which names the directory
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
@@ -286,7 +286,7 @@ class ClaudeParser(Parser):
                 return
         yield from self.say(TOOL, text, tool)
         if tool == ASKING:
-            # What the person only chose are the agent's words.
+            # Options that the person only chose are the agent's words.
             questions = json.dumps(fields(more).get("questions"))
             for answer in map(words, fields(fields(more).get("answers")).values()):
                 yield from self.say(AGENT if json.dumps(answer) in questions else PERSON, answer)
@@ -305,7 +305,7 @@ class ClaudeParser(Parser):
             elif kind.endswith("tool_use"):
                 name = words(block.get("name"))
                 wrote += self.call(words(block.get("id")), name, block.get("input"))
-            elif kind.endswith("tool_result"):  # of a tool that ran at the API's side
+            elif kind.endswith("tool_result"):  # of a tool that ran on the API's side
                 results.append(block)
         yield from self.say(AGENT, "\n".join(texts), wrote=wrote)
         for block in results:

@@ -61,7 +61,7 @@ from memdir.hot.place import is_below, tidy_path
 from memdir.text.markdown import sections
 
 TITLE, CLIENT = "Codex", "codex"
-# The client's name of an event, ours, and the seconds it may take.
+# The client's name of an event, our name, and its limit in seconds.
 EVENTS = (
     ("SessionStart", "session-start", 10),
     ("UserPromptSubmit", "prompt", 5),
@@ -95,14 +95,13 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     return make_plan(wish, host, edits, lines, remarks)
 
 
-# Import: `memories/` of its own directory, a handbook of task groups and a summary.
-#
-# What it makes those from (raw_memories.md, rollout_summaries/, its skills) is passed over.
+# Import: `memories/` holds a handbook of task groups and a summary. Their sources
+# (raw_memories.md, rollout_summaries/, skills) are skipped.
 
 NEXT = "name its memories: memdir import codex ~/.codex/memories"
 HANDBOOK, SUMMARY, NOTES = "MEMORY.md", "memory_summary.md", "extensions/ad_hoc/notes/"
 GROUP = "Task Group:"
-# What the summary holds of its own; the rest of it is a list of what the handbook says.
+# Sections that only the summary has; the others repeat the handbook.
 TYPES = {"user profile": "user", "user preferences": "feedback", "general tips": "feedback"}
 _WHERE = re.compile(r"^applies_to:.{0,200}?cwd=(/[^;\n]{1,4000})", re.MULTILINE)
 _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
@@ -157,17 +156,17 @@ def _elsewhere(part: str, around: Around) -> str:
     return "" if ours else where
 
 
-# Transcripts: a JSONL file per session, `sessions/YYYY/MM/DD/rollout-*.jsonl` of its own directory.
+# Transcripts: a JSONL file per session, `sessions/YYYY/MM/DD/rollout-*.jsonl`.
 
 SUFFIX = ".jsonl"
 PREFIX = "rollout-"
-HEAD_BYTES = 1 << 20  # of the first line: it may hold instructions
-MAX_SESSIONS = 500  # files whose first line is read to know where they belong
+HEAD_BYTES = 1 << 20  # of the first line, which may hold instructions
+MAX_SESSIONS = 500  # files whose first line is read to find their project
 ITEM = "response_item"
-# Kinds of records that say nothing; events repeat what the items of a response say.
+# Record kinds without messages; events repeat the items of a response.
 SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-# What is put in front of a prompt stands in a tag of its own, whose name is of two words or more.
+# Text put in front of a prompt is in a tag whose name has two words or more.
 _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 
@@ -213,7 +212,7 @@ class CodexReader(Reader):
 
 class CodexParser(Parser):
     def mark(self, record: Record) -> str | None:
-        return "" if record.get("type") == ITEM else None  # ids of items are not always there
+        return "" if record.get("type") == ITEM else None  # items do not always have ids
 
     def take(self, record: Record) -> Iterable[Message] | None:
         item, kind = fields(record.get("payload")), record.get("type")

@@ -1,4 +1,4 @@
-"""Cursor: hooks.json, mcp.json and on request a rule in a project; its rules as memories."""
+"""Cursor: hooks.json, mcp.json and on request a project rule; its rules as memories."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from memdir.hot.memory import read as read_header
 
 TITLE, CLIENT = "Cursor", "cursor"
 SERVERS = "mcpServers"
-CODE = HOOKS + "start_cursor.py"  # it speaks in another form than the others
+CODE = HOOKS + "start_cursor.py"  # its hook protocol differs
 EVENTS = (("sessionStart", "session-start", 10),)
 RULE = os.path.join(".cursor", "rules", "memdir.mdc")
 HEADER = "---\ndescription: How to recall and save memories\nalwaysApply: true\n---\n\n"
@@ -56,7 +56,7 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
         ours = path[:1] == ("hooks",) and len(path) == 3 and runs_us(value)
         return ours or (added and path == ("version",))
 
-    # The server is started anywhere; Cursor says where the project is.
+    # Cursor starts the server in any directory and passes the project.
     wanted = {SERVERS: server_entry(host, "--project", "${workspaceFolder}")}
     merges = (
         Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),

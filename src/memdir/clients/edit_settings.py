@@ -1,7 +1,7 @@
-"""Edits of a client's settings: JSON, TOML and Markdown with ours in them, and without.
+"""Adds our entries to a client's JSON, TOML or Markdown settings, and removes them.
 
-A file is read, changed and written anew in the layout it has. A file that cannot be read for
-certain (comments in JSON, keys that stand twice) is left alone.
+A file keeps its layout. One that cannot be parsed with certainty (JSON with comments or duplicate
+keys) is left alone.
 """
 
 from __future__ import annotations
@@ -23,18 +23,15 @@ Ours = Callable[[Path, Any], bool]
 
 NAME = "memdir"
 HOOKS, SERVER = "memdir/hot/", "memdir.mcp"
-# By these we know our own hooks and server; the second ones are those of version 0.1.0.
+# Marks of our own hooks and server; the second of each is from version 0.1.0.
 OUR_HOOKS = (HOOKS, "memdir/surfaces/hooks/")
 OUR_SERVERS = (SERVER, "memdir.surfaces.mcp")
 BEGIN, END = "<!-- memdir: begin -->", "<!-- memdir: end -->"
 TABLE_NOTE = "# memdir put this table here"
 BOM = "\ufeff"
-INDENT = "  "  # where a JSON file shows none
+INDENT = "  "  # if a JSON file shows none
 _INDENTED = re.compile(r"\n([ \t]{1,16})\S")
 _TABLE = re.compile(r"[ \t]{0,20}\[")
-
-
-# What is ours.
 
 
 def is_server(value: object) -> bool:
@@ -62,15 +59,12 @@ def ours_at(top: str) -> Ours:
     return lambda path, value: is_server(value) if path == (top, NAME) else is_our_hook(path, value)
 
 
-# JSON.
-
-
 @dataclass(frozen=True)
 class Merge:
     path: str
     wanted: Mapping[str, Any]
     ours: Ours
-    single: tuple[str, str] = ("", "")  # an object and a key in it: another value there stays
+    single: tuple[str, str] = ("", "")  # object and key; a different value there is kept
     remarks: list[str] = field(default_factory=list)
 
     def edit(self, receipt: Receipt, remove: bool) -> Edit:
@@ -88,7 +82,7 @@ class Merge:
                 return edit
             values = _join(values, wanted)
             if file.old is not None and _unordered(read_values(file.text)) == _unordered(values):
-                return replace(edit, new=file.old)  # whatever it looks like by now
+                return replace(edit, new=file.old)  # same values in any layout
             new = encode(write_values(values, clean))
             return replace(edit, new=new, added=json.dumps(wanted))
 
@@ -207,7 +201,7 @@ def _unordered(value: Any) -> Any:
     return value
 
 
-# Markdown and TOML: at the end of the text, separated by an empty line.
+# In Markdown and TOML our text is at the end, separated by an empty line.
 
 
 def _append(edit: Edit, clean: str, text: str) -> Edit:
@@ -224,7 +218,7 @@ def marked_edit(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
         if remove:
             return edit
         if block in file.text.replace("\r\n", "\n"):
-            return replace(edit, new=file.old)  # wherever somebody has moved it
+            return replace(edit, new=file.old)  # wherever it was moved
         return _append(edit, clean, block)
     except UnsafeEdit as error:
         take_out = "take out by hand what stands between the marks of memdir" if remove else ""
@@ -240,7 +234,7 @@ def _without_marked(text: str) -> str:
     head, after = text[:start], text[end + len(END) :]
     after = after[2:] if after.startswith("\r\n") else after.removeprefix("\n")
     if not after and head.endswith(("\n\n", "\r\n\r\n")):
-        head = head[: -2 if head.endswith("\r\n") else -1]  # the empty line above us
+        head = head[: -2 if head.endswith("\r\n") else -1]  # the empty line above ours
     return head + after
 
 
@@ -252,7 +246,7 @@ def table_edit(
     remarks: list[str],
 ) -> Edit:
     top, name, values = table
-    rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # also TOML's strings
+    rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # valid TOML, too
     text = "\n".join([f"{TABLE_NOTE}: {top}.{name}", f"[{top}.{name}]", *rows, ""])
     file = look_at(path, receipt)
     try:
@@ -264,7 +258,7 @@ def table_edit(
         if name in _tables(before, top):
             remarks.append(f"{path} has another {name}; that one stays")
             return edit
-        if isinstance(now, dict) and {**now, **values} == now:  # a user may have said more
+        if isinstance(now, dict) and {**now, **values} == now:  # the user may have added keys
             return replace(edit, new=file.old)
         edit = _append(edit, clean, text)
         wanted = {**before, top: {**_tables(before, top), name: values}}

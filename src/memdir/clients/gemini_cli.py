@@ -68,7 +68,7 @@ from memdir.text.markdown import sections
 
 TITLE, CLIENT = "Gemini CLI", "gemini-cli"
 SERVERS = "mcpServers"
-# The client's name of an event, ours, and the milliseconds it may take.
+# The client's name of an event, our name, and its limit in milliseconds.
 EVENTS = (
     ("SessionStart", "session-start", 10_000),
     ("BeforeAgent", "prompt", 5_000),
@@ -95,10 +95,10 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     return make_plan(wish, host, edits, lines, remarks)
 
 
-# Import: the section of GEMINI.md that it adds to, and its notes on a project.
+# Import: the section of GEMINI.md that the client adds to, and its notes on a project.
 
 CONTEXT, SECTION = "GEMINI.md", "gemini added memories"
-ROOT_FILE = ".project_root"  # says which project a folder of notes is for
+ROOT_FILE = ".project_root"  # names the project of a folder of notes
 NEXT = "name a GEMINI.md or a folder of notes: memdir import gemini-cli ~/.gemini/GEMINI.md"
 
 
@@ -144,7 +144,7 @@ def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
         elif items and line[:1] in (" ", "\t"):
             items[-1].append(line.removeprefix("  "))
         elif line.strip():
-            items.append([])  # something else: what is indented below it is not ours
+            items.append([])  # not an item: ignore the lines indented below it
     for item in items:
         if item and ".md)" not in item[0]:
             fact = "\n".join(item).strip()
@@ -162,15 +162,14 @@ def _private(top: str, project: str) -> Iterator[str]:
             yield find_inside(tmp, name, "memory")
 
 
-# Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl` of its own directory; a
-# message is written again when it grows.
+# Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl`.
 
 SUFFIX = ".jsonl"
 PREFIX = "session-"
 HEAD_BYTES = 64 * 1024
 USER, AGENTS = "user", "gemini"
 SILENT = ("info", "error", "warning")
-# What follows was read from files that the prompt names.
+# Text behind this mark was read from files that the prompt names.
 REFERENCED = "\n--- Content from referenced files ---"
 
 
@@ -229,10 +228,10 @@ class GeminiParser(Parser):
         if kind == USER:
             shown = record.get("displayContent") or record.get("content")
             text = _flat(shown, results=False).partition(REFERENCED)[0]
-            said = self.say(PERSON, typed(text))
+            parsed = self.say(PERSON, typed(text))
         else:
-            said = [*self._agent(record)]
-        return [message for message in said if self._is_new(words(record.get("id")), message)]
+            parsed = [*self._agent(record)]
+        return [message for message in parsed if self._is_new(words(record.get("id")), message)]
 
     def _is_new(self, own: str, message: Message) -> bool:
         key = (own, hash(message._replace(id="", time=0.0)))

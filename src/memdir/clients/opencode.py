@@ -1,7 +1,6 @@
-"""opencode: opencode.json, words for the agent and a plugin for the hooks; its transcripts.
+"""opencode: opencode.json, instructions, a plugin for the hooks; its transcripts.
 
-The words are a file of their own: an AGENTS.md of ours would hide the CLAUDE.md that it reads
-else.
+The instructions are a separate file: an AGENTS.md would hide the CLAUDE.md that opencode reads.
 """
 
 from __future__ import annotations
@@ -103,10 +102,10 @@ def _is_ours(path: Path, value: Any) -> bool:
     return path == (SERVERS, NAME) and is_server(value)
 
 
-# Transcripts: rows of `opencode.db`; a session is called `opencode.db/<session>`.
+# Transcripts: rows of `opencode.db`; the path of a session is `opencode.db/<session>`.
 
 DATABASE = "opencode.db"
-MAX_MESSAGES = 2000  # that are read at once, the newest; parts of one
+MAX_MESSAGES = 2000  # newest messages read at once; parts of one
 BUSY_SECONDS = 1.0
 NEWEST = """
 SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message
@@ -139,7 +138,7 @@ class OpencodeReader(Reader):
                 message = f"opencode has no session {id!r}"
                 raise Missing(message, path=database, next="memdir doctor")
             cwd, parent = words(session[0]), session[1]
-            if parent:  # of an agent that another one started
+            if parent:  # started by another agent
                 return select_new((), since, last, id, cwd)
             question = "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?"
             first = table.execute(question, (id, since.id)).fetchone() or (-1, "")
@@ -148,7 +147,7 @@ class OpencodeReader(Reader):
             for message, data in reversed(newest[:MAX_MESSAGES]):
                 record = _record(data)
                 if not _is_complete(record):
-                    break  # it is being written: another time
+                    break  # still being written: read it next time
                 rows = table.execute(PARTS, (PARSED_BYTES, message, MAX_MESSAGES))
                 parts = [_record(part) for (part,) in rows]
                 groups.append(

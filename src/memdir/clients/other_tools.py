@@ -1,7 +1,7 @@
-"""Import from other tools: what they remember becomes files of a store.
+"""Import of memories from other tools.
 
-mem0, basic-memory, claude-memory, Replit and the Anthropic memory tool are read here; a client
-reads its own memories with the same functions.
+mem0, basic-memory, claude-memory, Replit and the Anthropic memory tool are read here; clients read
+their own memories with the same functions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from memdir.hot.safe import inert_line, parse_time
 from memdir.store import registry
 
 FAMILY = "sources"
-SOURCE = "import"  # who saved it, as its header says
+SOURCE = "import"  # source in the header
 DESCRIPTION_BYTES = 150
 PLACE_BYTES = 200
 NO_TEXT = "it says nothing"
@@ -84,7 +84,7 @@ def read_memories(config: Config, source: str, path: str = "") -> Brought:
     brought.files.clear()
     for path, data in files:
         stem, key = path[:-3], path.casefold()
-        while path.casefold() in taken:  # on some disks `a.md` and `A.md` are one
+        while path.casefold() in taken:  # `a.md` and `A.md` are one file on some disks
             numbers[key] += 1
             path = f"{stem}-{numbers[key] + 1}.md"
         document = read_header(decode(data))
@@ -176,9 +176,9 @@ def add_file(
 
 def first_sentence(text: str) -> str:
     for line in text.split("\n")[:200]:
-        said = _MARKS.sub("", line[:500]).strip()
-        if said and not said.startswith(("```", "~~~", "---", "<!--", "|")):
-            return inert_line(said, DESCRIPTION_BYTES)
+        first = _MARKS.sub("", line[:500]).strip()
+        if first and not first.startswith(("```", "~~~", "---", "<!--", "|")):
+            return inert_line(first, DESCRIPTION_BYTES)
     return ""
 
 
@@ -187,7 +187,7 @@ def clean_text(text: object) -> str:
         return ""
     whole = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     try:
-        whole.encode("utf-8", "surrogateescape")  # bytes of a file that are no UTF-8 stay
+        whole.encode("utf-8", "surrogateescape")  # keeps bytes that are not UTF-8
     except UnicodeEncodeError:
         return whole.encode("utf-8", "replace").decode()
     return whole
@@ -208,7 +208,7 @@ def _first_text(fields: Mapping[str, Any], *keys: str) -> str:
     return next(filter(None, (clean_text(fields.get(key)) for key in keys)), "")
 
 
-# basic-memory: a folder of notes with observations and relations, which stay as they are.
+# basic-memory: a folder of notes; their observations and relations stay as they are.
 
 
 def read_basic_memory(path: str, around: Around) -> Brought:
@@ -227,10 +227,10 @@ def read_basic_memory(path: str, around: Around) -> Brought:
         if kind and kind not in types.names():
             document = read_header(edit(document, "metadata.basic_memory_type", kind).text)
             document = read_header(edit(document, "type", "reference").text)
-        said = _OBSERVATION.search(document.body)
+        observation = _OBSERVATION.search(document.body)
         fields = {
             "name": document.values.get("title", ""),
-            "description": first_sentence(said[2] if said else document.body),
+            "description": first_sentence(observation[2] if observation else document.body),
             "type": "reference",
         }
         add_file(source, name, encode(document.text), brought, fields)
@@ -239,9 +239,9 @@ def read_basic_memory(path: str, around: Around) -> Brought:
 
 # claude-memory: one JSON file of decisions, patterns and knowledge.
 
-CLAUDE_FILE = ".claude/memory.json"  # of a project
+CLAUDE_FILE = ".claude/memory.json"  # in a project
 CLAUDE_KEYS = ("decisions", "patterns", "knowledge")
-WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # no knowledge
+WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # not knowledge
 
 
 def read_claude_memory(path: str, around: Around) -> Brought:
@@ -271,39 +271,39 @@ def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
     for category, rows in knowledge.items() if isinstance(knowledge, dict) else ():
         for key, row in rows.items() if isinstance(rows, dict) else ():
             fields = row if isinstance(row, dict) else {"value": row}
-            said = clean_text(fields.get("value"))
+            value = clean_text(fields.get("value"))
             body, time = (
-                f"{key}: {said}" * bool(said),
+                f"{key}: {value}" * bool(value),
                 _first_text(fields, "lastUpdated", "timestamp"),
             )
             yield Piece(key, body, "reference", f"knowledge {category}: {key}", "", "", time)
 
 
 def _decision(fields: Mapping[str, Any], place: str) -> Piece:
-    said, why, outcome = (
+    decision, why, outcome = (
         clean_text(fields.get(key)) for key in ("decision", "reasoning", "outcome")
     )
     others = ", ".join(filter(None, map(clean_text, _list(fields.get("alternatives")))))
-    lines = [said, f"**Why:** {why}" * bool(why)]
+    lines = [decision, f"**Why:** {why}" * bool(why)]
     lines += [f"Considered and not taken: {others}." * bool(others)]
     lines += [f"Outcome: {outcome}" * bool(outcome)]
-    body = "\n\n".join(filter(None, lines)) if said else ""
-    return Piece(said, body, "decision", place, said, clean_text(fields.get("timestamp")))
+    body = "\n\n".join(filter(None, lines)) if decision else ""
+    return Piece(decision, body, "decision", place, decision, clean_text(fields.get("timestamp")))
 
 
 def _pattern(fields: Mapping[str, Any], place: str) -> Piece:
-    name, said, solution = (
+    name, description, solution = (
         clean_text(fields.get(key)) for key in ("pattern", "description", "solution")
     )
-    body = f"{name}: {said}" if said else name
+    body = f"{name}: {description}" if description else name
     body += f"\n\nSolution: {solution}" if solution else ""
     times = clean_text(fields.get("firstSeen")), clean_text(fields.get("lastSeen"))
-    return Piece(name, body if name else "", "feedback", place, said or name, *times)
+    return Piece(name, body if name else "", "feedback", place, description or name, *times)
 
 
-# mem0: what `get_all` or an export gives.
+# mem0: the result of `get_all`, or an export.
 
-# Categories of mem0 that say what a type of ours says.
+# Types for mem0's categories.
 MEM0_TYPES = {
     "user_preferences": "preference",
     "preferences": "preference",
@@ -342,7 +342,7 @@ def _mem0_piece(row: Any, number: int) -> Piece:
     return Piece(text, text, type, place, "", *times)
 
 
-# The directory of an Anthropic memory tool: Markdown as it is, other text in a memory.
+# Anthropic memory tool: Markdown is copied, other text is wrapped in a memory.
 
 
 def read_memory_tool(path: str, around: Around) -> Brought:
@@ -363,7 +363,7 @@ def read_memory_tool(path: str, around: Around) -> Brought:
     return brought
 
 
-# Replit and its like: `.agents/memory` of a project, Markdown files that come as they are.
+# Replit and similar: Markdown files in a project's `.agents/memory`, copied unchanged.
 
 
 def read_replit(path: str, around: Around) -> Brought:

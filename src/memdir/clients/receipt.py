@@ -1,7 +1,4 @@
-"""A client's files as they are and as they will be, and the receipt of what was done to them.
-
-The receipt keeps the bytes of before, so that `--remove` can give them back.
-"""
+"""Edits of a client's files, and the receipt that keeps the original bytes for `--remove`."""
 
 from __future__ import annotations
 
@@ -19,17 +16,17 @@ from memdir.hot.disk import Disk, failure, read_start
 from memdir.hot.place import store_key
 from memdir.store.state import DAMAGE, explained, remove, replace_json
 
-MAX_FILE_BYTES = 1024 * 1024  # no client writes more
-RECEIPTS = "clients"  # the folder in the state directory
+MAX_FILE_BYTES = 1024 * 1024  # clients write less
+RECEIPTS = "clients"  # folder in the state directory
 RECEIPT_VERSION = 1
 NOTHING = "nothing was changed"
-# What version 0.1.0 wrote still works: doctor asks nobody to write it anew.
+# Lines of version 0.1.0 still work, so doctor does not ask for a new set-up.
 OLD_NAMES = (
     (b"memdir/surfaces/hooks/start.py", b"memdir/hot/start.py"),
     (b"memdir/surfaces/hooks/cursor.py", b"memdir/hot/start_cursor.py"),
     (b"memdir.surfaces.mcp.line", b"memdir.mcp.stdio"),
 )
-_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # root may all the same; who set it may not
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # root could write all the same
 
 
 class UnsafeEdit(ValueError):
@@ -48,12 +45,12 @@ class ByHand(BadInput):
 class Edit:
     """Bytes of a file before and after; None means no file."""
 
-    path: str  # where the client looks
-    target: str  # the same, links followed
+    path: str  # as the client knows it
+    target: str  # with links followed
     old: bytes | None
     new: bytes | None
-    clean: bytes | None = None  # what would stand there without us
-    added: str = ""  # what is put into a JSON file, as JSON
+    clean: bytes | None = None  # content without ours
+    added: str = ""  # values added to a JSON file, as JSON
 
     @property
     def change(self) -> str:
@@ -71,7 +68,7 @@ class Edit:
         old = self.old
         for before, after in OLD_NAMES:
             old = old.replace(before, after)
-        if self.added:  # JSON, which that version wrote in another layout
+        if self.added:  # version 0.1.0 wrote JSON in another layout
             with suppress(ValueError):
                 return bool(json.loads(old) == json.loads(self.new))
         return old == self.new
@@ -145,7 +142,7 @@ def _cut(text: str, insertions: tuple[tuple[int, str], ...]) -> str | None:
 def encode(text: str) -> bytes:
     try:
         return text.encode()
-    except UnicodeEncodeError:  # half a character, or a path that is not UTF-8
+    except UnicodeEncodeError:  # a surrogate, as in a path that is not UTF-8
         raise UnsafeEdit("something that would stand in it is not UTF-8 text") from None
 
 
@@ -210,9 +207,6 @@ def by_hand(path: str, error: UnsafeEdit, lines: str, take_out: str) -> ByHand:
     return ByHand(message, path=path, next=next, lines="" if take_out else lines)
 
 
-# Writing.
-
-
 def missing_folders(target: str) -> list[str]:
     """Folders to create above a file, innermost first."""
     missing, here = [], os.path.dirname(target)
@@ -252,10 +246,7 @@ def write_edit(edit: Edit) -> None:
         disk.put(name, edit.new)
         after = os.stat(edit.target)
         if before and (before.st_uid, before.st_gid) != (after.st_uid, after.st_gid):
-            os.chown(edit.target, before.st_uid, before.st_gid)  # as root, of somebody else's file
-
-
-# The receipt.
+            os.chown(edit.target, before.st_uid, before.st_gid)  # matters for root only
 
 
 def read_receipt(state_dir: str, client: str, folder: str) -> Receipt:
@@ -313,5 +304,5 @@ def drop_receipt(receipt: Receipt) -> None:
     with explained(receipt.path, "the receipt cannot be removed"):
         remove(*os.path.split(receipt.path))
     for folder in sorted(receipt.folders, key=len, reverse=True):
-        with suppress(OSError, ValueError):  # one that no disk can have: the receipt is damaged
+        with suppress(OSError, ValueError):  # invalid path: the receipt is damaged
             os.rmdir(folder)

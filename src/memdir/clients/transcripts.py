@@ -1,4 +1,4 @@
-"""What readers of transcripts share: lines of a growing file, bounds, what is new in it."""
+"""Shared parts of transcript readers: lines of a growing file, limits, cursors."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from memdir.errors import BadInput, MemdirError
 from memdir.hot.disk import READ, close_quietly, failure
 from memdir.hot.place import PATH_CHARACTERS, is_below
 
-ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all that is read at once
-MAX_MESSAGES = 20_000  # that are read at once
-CHUNK_BYTES = 1 << 20  # that are read at once
-MAX_LINE_BYTES = 32 << 20  # a longer line is passed over
-WINDOW = 64 << 20  # bytes of a file that are read, counted from the end
-BEFORE_BYTES = 1 << 20  # before the cursor that are looked at for the names of tools
-PARSED_BYTES = 8 << 20  # of a line; a longer one may hold images
+ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all messages read at once
+MAX_MESSAGES = 20_000  # read at once
+CHUNK_BYTES = 1 << 20  # read at once
+MAX_LINE_BYTES = 32 << 20  # longer lines are skipped
+WINDOW = 64 << 20  # bytes read from the end of a file
+BEFORE_BYTES = 1 << 20  # read before the cursor to learn the names of tools
+PARSED_BYTES = 8 << 20  # a longer line may hold images and is not parsed
 MAX_ID_CHARACTERS = 200
 MAX_FOLDER_NAMES = 10_000
-SHOWN_CHARACTERS = 200  # of a path that nobody can mean
-HASHED = "@"  # how the id of a record starts that has none of its own
+SHOWN_CHARACTERS = 200  # of an invalid path in a message
+HASHED = "@"  # prefix of ids made from a hash, for records without one
 
 Record = dict[str, Any]
-_JSON = json.JSONDecoder(strict=False)  # a control character in a text hides no record
-# Anchored at the quote, which cannot be inside: so it is linear.
+_JSON = json.JSONDecoder(strict=False)  # accepts control characters in strings
+# Linear: anchored at a quote, which cannot occur inside.
 _IMAGE = rb'"[A-Za-z0-9+/=]{4096,}"'
 
 
@@ -64,15 +64,12 @@ def _size(message: Message) -> int:
     return len(message.text) + sum(map(len, message.wrote))
 
 
-# Files that somebody else may be writing.
-
-
 class Line(NamedTuple):
     """Line without its end; `data` is None if it is too long to keep."""
 
-    end: int  # behind its newline, if it has one
+    end: int  # offset after the newline, if there is one
     data: bytes | None
-    whole: bool = True  # False for a last line that has no newline yet
+    whole: bool = True  # False for a last line without a newline
 
 
 def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
@@ -127,7 +124,7 @@ def resolve_path(path: str, root: str) -> str:
     name = os.path.basename(path)
     whole = path.startswith("/") and "\0" not in path and len(path) <= PATH_CHARACTERS
     if whole and name not in ("", ".", ".."):
-        with suppress(OSError, UnicodeEncodeError):  # no name that a file can have
+        with suppress(OSError, UnicodeEncodeError):  # not a valid file name
             os.fsencode(path)
             folder, top = os.path.realpath(os.path.dirname(path)), os.path.realpath(root)
             if folder == top or is_below(folder, top):
@@ -141,7 +138,7 @@ def parse_record(data: bytes | None) -> Record | None:
     if data is not None and len(data) > PARSED_BYTES:
         data = re.sub(_IMAGE, b'""', data)
     if data is None or len(data) > PARSED_BYTES:
-        return None  # what it becomes may take twenty times as much
+        return None  # parsed, it may take twenty times the memory
     try:
         value = _JSON.decode(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -161,13 +158,13 @@ def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
 class File(NamedTuple):
     name: str
     path: str
-    facts: tuple[float, int]  # when it was modified, and how large it is
+    facts: tuple[float, int]  # modification time and size
 
 
 def list_folder(folder: str, suffix: str = "") -> list[File]:
     """Subfolders, or with a suffix its regular files; empty if the folder does not exist."""
     files: list[File] = []
-    # A client that was never used, or a file that has just gone.
+    # The client was never used, or a file has just been deleted.
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if (
@@ -201,9 +198,6 @@ def named_folder(environ: Mapping[str, str], variable: str, default: str) -> str
     return named if named.startswith("/") else default
 
 
-# What is new since a cursor.
-
-
 class Reader:
     def __init__(self, root: str, home: str) -> None:
         self.root, self.home = root, home
@@ -214,9 +208,9 @@ class Parser:
 
     def __init__(self, home: str, cwd: str = "", by_agent: bool = False) -> None:
         self.home, self.cwd, self.by_agent = home, cwd, by_agent
-        self.id, self.time = "", 0.0  # of the record at hand
-        self.tools: dict[str, str] = {}  # names, by the id of the call
-        self.failed: dict[str, set[str]] = {}  # by the id of a message: files it did not write
+        self.id, self.time = "", 0.0  # of the current record
+        self.tools: dict[str, str] = {}  # tool name by call id
+        self.failed: dict[str, set[str]] = {}  # files not written, by message id
         self._calls: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def mark(self, record: Record) -> str | None:
@@ -254,7 +248,7 @@ def read_lines(
         size = os.fstat(handle).st_size
         start = _find_start(handle, size, since, parser)
         begin = max(start or 0, find_line_start(handle, size - WINDOW, size))
-        # The parser takes in calls that later records refer to.
+        # Feed earlier calls to the parser: later records refer to them.
         before = find_line_start(handle, begin - BEFORE_BYTES, begin)
         for line in read_lines_between(handle, before, begin):
             earlier = _last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
@@ -263,12 +257,12 @@ def read_lines(
                 continue
             record = parse_record(line.data)
             if record is None and not line.whole:
-                break  # it is being written: another time
+                break  # still being written: read it next time
             id = _mark(parser, record, line.data or b"") if record else ""
-            said = parser.parse(record, id)
+            parsed = parser.parse(record, id)
             lines += 1
-            broken += said is None
-            newest.add(said or ())
+            broken += parsed is None
+            newest.add(parsed or ())
             if id:
                 cursor = Cursor(id, line.end)
     whole = []
@@ -330,7 +324,7 @@ def _mark(parser: Parser, record: Record, data: bytes) -> str:
 
 
 def _hash(data: bytes) -> str:
-    from hashlib import blake2b  # heavy, and seldom needed: nearly every record has an id
+    from hashlib import blake2b  # slow to import and rarely needed: nearly every record has an id
 
     return HASHED + blake2b(data.strip(), digest_size=16).hexdigest()
 
@@ -343,7 +337,7 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
     needle = b"" if hashed else json.dumps(since.id).encode()  # as a client writes it
 
     def is_it(data: bytes | None) -> bool:
-        if not data or needle not in data:  # so nearly all lines are passed over
+        if not data or needle not in data:  # skips nearly all lines without parsing
             return False
         if hashed:
             return _hash(data) == since.id
@@ -362,15 +356,15 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
     return start
 
 
-def _last_reply(said: Iterable[Message]) -> str:
-    texts = [message.text for message in said if message.who == AGENT and message.text]
+def _last_reply(items: Iterable[Message]) -> str:
+    texts = [message.text for message in items if message.who == AGENT and message.text]
     return texts[-1] if texts else ""
 
 
 def _with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
-    said, reply = tuple(new), readable(last)
-    written = _last_reply(said) or earlier
-    # A reply of several blocks is several records, and the hook has all of them, or the end alone.
+    items, reply = tuple(new), readable(last)
+    written = _last_reply(items) or earlier
+    # A reply may be several records; the hook gets all of it, or only the end.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
-        return said
-    return (*said, Message("", AGENT, reply))
+        return items
+    return (*items, Message("", AGENT, reply))
