@@ -28,8 +28,8 @@ FOLDER, FILE, SUM = "repos", "index.sqlite", "index.sum"
 VERSION = 2  # change it with the content
 MAX_REPOSITORIES = 50  # the least recently used goes first
 LOCK_SECONDS = 5.0  # wait for another look at the repository; then work without the file
-# Names, words and paths are bytes, because not all are UTF-8. `hits` are numbers of names; a
-# larger number is a newer commit.
+# Names, words and paths are bytes, because not all are UTF-8. `hits` are numbers of names.
+# Newer commits have larger numbers.
 SCHEMA = (
     "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT)",
     "CREATE TABLE names (number INTEGER PRIMARY KEY, name BLOB)",
@@ -189,7 +189,7 @@ class Memories:
 
 @dataclass
 class Reading:
-    """`cut`: the pass ended early; `skipped`: files that are not text or too large."""
+    """`cut`: not all files were read; `skipped`: files that are not text or too large."""
 
     say: Say
     cut: bool = False

@@ -105,7 +105,7 @@ class Merge:
         return text if left == values else write_values(left, text)
 
     def _missing(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Wanted values, except where somebody else's stand in their place."""
+        """Wanted values, except those whose place holds another value."""
         top, key = self.single
         there = values.get(top)
         if not top or not isinstance(there, dict) or key not in there:
