@@ -1,1 +1,1 @@
-"""Store to scores and findings."""
+"""Scores and findings of a store."""

@@ -1,7 +1,4 @@
-"""How old memories are and how far they have aged: 0 is fresh, 100 worn out (seed 000).
-
-A score labels a memory, it never hides it.
-"""
+"""Age scores of memories: 0 is fresh, 100 worn out. A score labels a memory and never hides it."""
 
 from __future__ import annotations
 
@@ -21,37 +18,32 @@ from memdir.store.writer import App
 if TYPE_CHECKING:
     from memdir.claims.claim import Judged
 
-REVIEW = 50  # points; reached after one half-life
-PRUNE = 75  # points; reached after two half-lives
+REVIEW = 50  # points, reached after one half-life
+PRUNE = 75  # points, reached after two half-lives
 MAX_POINTS = 100
-MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}  # points of a stale claim
-MAX_CHANGES = 1_000  # of the history that are read; what is older is old whatever they say
-# These changes put a text there that is older than they are.
+MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}  # points per stale kind of claim
+MAX_CHANGES = 1_000  # newest changes read; older memories are old in any case
+# Changes that bring back an older text.
 _BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
 NOTHING_KNOWN: Mapping[str, float] = MappingProxyType({})
 
 
 def score_age(age_days: float, half_life_days: float) -> int:
-    """Points of exponential decay; a memory from the future is fresh."""
+    """Exponential decay from 0 (fresh) to 100; a memory dated in the future is fresh."""
     if age_days <= 0:
         return 0
-    # 2^-x is e^(-x ln 2), but exact for whole half-lives, where the bands begin.
+    # A power of 2 is exact for whole half-lives, where the bands begin.
     return int(100 * (1 - 2.0 ** (-age_days / half_life_days)))
 
 
 def choose_action(score: int) -> str:
-    """`keep`, `review` or `prune`: what an audit proposes, never what it does by itself."""
     if score < REVIEW:
         return "keep"
     return "review" if score < PRUNE else "prune"
 
 
 def find_stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
-    """The first stale claim of each kind that adds points, the heaviest kind first.
-
-    A kind counts once, however many of its claims are stale: one renamed folder makes every path
-    below it stale at the same moment.
-    """
+    """First stale claim per kind, heaviest first: one renamed folder must count only once."""
     first: dict[str, Judged] = {}
     for item in judged:
         if item.verdict == "stale" and item.claim.kind in MODIFIERS:
@@ -60,33 +52,25 @@ def find_stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
 
 
 def raise_score(score: int, judged: Iterable[Judged]) -> int:
-    """The score with what its claims add."""
     return min(score + sum(MODIFIERS[kind] for kind in find_stale_kinds(judged)), MAX_POINTS)
 
 
-# The clock: the moment from which a memory's age counts.
-
-
 class Moments(NamedTuple):
-    """What others than the header know about a memory's age; None where they know nothing."""
+    """Times known from outside the header; None if unknown."""
 
-    edited: float | None = None  # the history saw an outside edit
-    kept: float | None = None  # the history got the version that stands there
-    committed: float | None = None  # the repository around the store got that version
+    edited: float | None = None  # last outside edit in the history
+    kept: float | None = None  # when the history got the present version
+    committed: float | None = None  # when the surrounding repository got it
 
 
 def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
-    """The moment a memory's age counts from.
-
-    Verified or modified, else created, or an outside edit that is newer; else what the repository
-    or the history knows; else the file's time, which a fresh clone sets to its own day.
-    """
+    """Header dates or a newer outside edit, else git, history or mtime (a clone resets it)."""
     stated = [safe.parse_time(memory.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
     known = [moment for moment in stated if moment is not None]
     created = None if known else safe.parse_time(memory.get(CREATED_KEYS))
     known += [] if created is None else [created]
     if known and moments.edited is not None:
-        # A pull brings an edit that was made when it was committed, not when it was seen here.
+        # An edit that came with a pull dates from its commit, not from when it was noticed.
         seen = [moment for moment in (moments.edited, moments.committed) if moment is not None]
         known.append(min(seen))
     if known:
@@ -97,7 +81,6 @@ def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: 
 
 
 def find_clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """The clock of each memory, and what could not be found out."""
     edited, kept = _read_history(app)
     dates = (*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)
     unsure = [item.path for item in memories if item.path in edited or not item.get(dates)]
@@ -110,7 +93,7 @@ def find_clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float],
 
 
 def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
-    """The newest outside edit of each path, and its newest version by whomever."""
+    """Per path: time of the newest outside edit, and of the newest version by any actor."""
     edited: dict[str, float] = {}
     kept: dict[str, float] = {}
     undone: set[str] = set()
@@ -127,17 +110,12 @@ def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
                 if change == ports.MODIFIED and logged.cause.verb == ports.OUTSIDE:
                     edited.setdefault(path, logged.time)
     except MemdirError:
-        pass  # doctor reports a damaged history; the files have times of their own
+        pass  # doctor reports a damaged history; mtimes still work
     return edited, kept
-
-
-# A list of memories, each with its age and what that age suggests.
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A memory with its age in whole days, its score, and keep, review or prune."""
-
     memory: Memory
     age_days: int
     score: int
@@ -148,7 +126,7 @@ class Listed:
 def list_by_age(
     memories: Iterable[Memory], now: float, clocks: Mapping[str, float] = NOTHING_KNOWN
 ) -> list[Listed]:
-    """The most recently confirmed first, ties by path; `clocks` where the header is not enough."""
+    """Most recently confirmed first, ties by path; `clocks` overrides the dates of the headers."""
     listed = []
     for memory in memories:
         clock = clocks.get(memory.path, memory.clock)
@@ -159,6 +137,6 @@ def list_by_age(
 
 
 def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
-    """All memories of a store by age, and what could not be read; takes no lock."""
+    """Also returns remarks on files that could not be read; takes no lock."""
     scan = app.store.scan()
     return list_by_age(scan.memories, app.now(), find_clocks(app, scan.memories)[0]), scan.findings

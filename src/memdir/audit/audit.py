@@ -1,4 +1,4 @@
-"""Audit a store: every memory's score with its reasons, and everything a person should know."""
+"""Audit of a store: the score of every memory with its reasons, and all findings."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from memdir.claims.urls import Reply
 
 CHARACTERS_PER_TOKEN = 4
-MAX_PAIRED_CHARACTERS = 65_536  # of a memory that is compared with others; more is a document
-# The address answers, but not to somebody who is not logged in, or not now.
+MAX_PAIRED_CHARACTERS = 65_536  # longer memories are not compared with others
+# The URL exists, but needs a login or is busy.
 _CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
 OK = 200
 
@@ -49,19 +49,16 @@ Verdicts = Mapping[str, Sequence[Judged]]
 
 
 def count_tokens(characters: int) -> int:
-    """What a text costs a model, as far as its length can tell."""
     return math.ceil(characters / CHARACTERS_PER_TOKEN)
 
 
 def count_index_tokens(text: str) -> int:
-    """What a session pays for an index: no more of it than a client loads."""
+    """Counts only the part of an index that a client loads."""
     return count_tokens(min(load(text).characters, MAX_CHARACTERS))
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How many claims a look could answer, how many of these are stale, how many it could not."""
-
     checked: int = 0
     stale: int = 0
     unknown: int = 0
@@ -83,7 +80,7 @@ class Audited:
 
 @dataclass(frozen=True)
 class Load:
-    """Tokens: of the index and of all else a session starts with; of the files, if all are read."""
+    """Tokens of the index, of the rest of a session's start, and of all memory files together."""
 
     index: int = 0
     prompt: int = 0
@@ -91,7 +88,6 @@ class Load:
 
     @property
     def total(self) -> int:
-        """What every session pays, whether a memory helps it or not."""
         return self.index + self.prompt
 
 
@@ -105,22 +101,19 @@ class Audit:
     remarks: tuple[str, ...] = ()
 
     def count(self, action: str) -> int:
-        """How many memories it proposes that for."""
         return sum(memory.action == action for memory in self.memories)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """How far an audit may look: into the code, and out to the web."""
-
     deep: bool = False
     online: bool = False
-    private: bool = False  # addresses of the user's own network may be asked
-    brief: bool = False  # scores and load alone: no text is inspected
+    private: bool = False  # URLs in the private network may be requested
+    brief: bool = False  # scores and load only; no text is inspected
 
 
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
-    """Look at everything once, write nothing; what cannot be read hides nothing else."""
+    """Reads everything once and writes nothing; an unreadable file does not hide the others."""
     store, scan = app.store, app.store.scan()
     dated, undated = ages.find_clocks(app, scan.memories)
     verdicts, unverified = _verify(app, wish, say)
@@ -178,20 +171,18 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
 
 
 def find_candidates(result: Audit, review: bool = False) -> list[Audited]:
-    """The memories that should go, the most worn out first; with `review` also the doubtful."""
     actions = ("prune", "review") if review else ("prune",)
     return [memory for memory in result.memories if memory.action in actions]
 
 
 def find_lost(app: App, changes: Sequence[Change]) -> list[str]:
-    """What was put away and is now on no shelf: always nothing, or something is broken."""
+    """Retired or archived memories that are on no shelf; empty unless something is broken."""
     shelved = {entry.path for room in (TRASH, ARCHIVE) for entry in app.shelf.list(room)}
     away = [change.path for change in changes if change.kind in (RETIRED, ARCHIVED)]
     return [path for path in away if path not in shelved]
 
 
 def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey, list[str]]:
-    """The index, and its lines; one that cannot be read is a finding."""
     names = {memory.name: memory.path for memory in scan.memories}
     store, path = app.store, app.store.index_path
     try:
@@ -213,7 +204,7 @@ def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey
 
 
 def _distinct(judged: Sequence[Judged]) -> list[Judged]:
-    """Each claim once, where it is first said: a description often repeats the body."""
+    """Keeps each claim's first occurrence: a description often repeats the body."""
     first = {(verdict.claim.kind, verdict.claim.text): verdict for verdict in reversed(judged)}
     return [*first.values()][::-1]
 
@@ -221,9 +212,9 @@ def _distinct(judged: Sequence[Judged]) -> list[Judged]:
 def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
     for verdict in _distinct(judged):
         if verdict.verdict == claim.STALE:
-            said = verdict.claim
-            message = f"{said.kind} {said.text} is stale: {verdict.reason}"
-            yield Finding("stale-claim", path, message, write_command("edit", path), said.line)
+            span = verdict.claim
+            message = f"{span.kind} {span.text} is stale: {verdict.reason}"
+            yield Finding("stale-claim", path, message, write_command("edit", path), span.line)
 
 
 def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
@@ -253,13 +244,10 @@ def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged])
     )
 
 
-# Verdicts on claims: of the code with `deep`, of the web with `online`.
-
-
 def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts, list[str]]:
     if not wish.deep and not wish.online:
         return {}, []
-    from memdir.claims.verify import verify  # its patterns cost a plain audit too much
+    from memdir.claims.verify import verify  # compiling its patterns would slow a plain audit
 
     checked = verify(app, say=say)
     judged: Verdicts = checked.memories
@@ -277,7 +265,7 @@ def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts,
 
 
 def ask_web(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str]:
-    """The verdicts with those on URLs renewed, and how many were asked."""
+    """Replaces the verdicts on URLs, and returns how many URLs were requested."""
     from memdir.claims.urls import check_urls
 
     open_urls = (each for judged in verdicts.values() for each in filter(_is_open_url, judged))
@@ -309,7 +297,6 @@ def _by_reply(verdict: Judged, replies: Mapping[str, Reply]) -> Judged:
 
 
 def _prompt_characters(app: App) -> int:
-    """What a session starts with beside the index."""
     try:
         whole = render_section([("project", app)])
         loaded = load(decode(app.store.index() or b""))

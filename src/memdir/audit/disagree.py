@@ -1,4 +1,4 @@
-"""Where texts disagree: a memory with its description or index line, a text with what was said."""
+"""Contradictions of a memory with its description, its index line or the conversation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_CACHED_WORDS = 100_000
 
 @lru_cache(maxsize=1)
 def _words() -> Words:
-    """The stems met so far, for all memories of one audit."""
+    """Cache of stems shared by all memories of one audit."""
     return Words()
 
 
@@ -27,15 +27,13 @@ def _stems_of(text: str) -> frozenset[str]:
     return frozenset(_words().count(text)[0])
 
 
-# A memory against its own description and index line: only what words can show.
-#
-# A name that no word of the body repeats is fine: on real memories all such names were right.
+# A name that no word of the body repeats is fine: in real memories all such names were right.
 
 MISSING, VAGUE, UNRELATED = "description-missing", "description-vague", "description-unrelated"
 DIFFERS, POINTER = "description-differs", "pointer-differs"
-MIN_DESCRIPTION_WORDS = 2  # beside empty ones; one alone is a label
-MIN_LINE_WORDS = 3  # to say that a line is about something else
-MIN_BODY_WORDS = 8  # of a body that must speak of what its description says
+MIN_DESCRIPTION_WORDS = 2  # without filler words; a single word is a label
+MIN_LINE_WORDS = 3  # needed to call a line unrelated
+MIN_BODY_WORDS = 8  # needed to compare a body with its description
 PREFIX_LETTERS = 5
 EMPTY = frozenset(
     (
@@ -44,7 +42,7 @@ EMPTY = frozenset(
         *("updat", "project", "feedback", "refer", "user", "remind", "topic"),
     )
 )
-# What became of a thing; who reads only the index acts on it.
+# Words on the fate of a thing; a reader of the index alone acts on them.
 _OVER = re.compile(
     r"(?i)\b(?:superseded|obsolete|deprecated|retired|reverted|abandoned|outdated)\b"
 )
@@ -62,7 +60,7 @@ _FLAG = re.compile(r"(?<![\w-])(-[A-Za-z])(?![\w-])")
 
 @dataclass(frozen=True)
 class Disagreement:
-    """What does not fit, in one sentence; `line` of the file, from 1, 0 where none is meant."""
+    """`line` is counted from 1 in the file; 0 if no line is meant."""
 
     kind: str
     message: str
@@ -70,7 +68,6 @@ class Disagreement:
 
 
 def find_disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
-    """Where a memory's text does not fit its description or the index line that points at it."""
     document = memory.read(text)
     description = document.values.get("description", "").strip()
     line = document.starts.get("description", -2) + 2
@@ -85,7 +82,7 @@ def _check_description(description: str, body: str, line: int) -> Iterator[Disag
     elif _is_unrelated(description, body):
         yield Disagreement(UNRELATED, "no word of the description occurs in the body", line)
     else:
-        # `-S` in the description where the body has only `-s`: two options of one command.
+        # `-S` in the description but only `-s` in the body: two different options.
         mine, theirs = (set(_FLAG.findall(part)) for part in (description, body))
         for flag in sorted(mine - theirs):
             if (other := flag.swapcase()) in theirs - mine:
@@ -96,7 +93,7 @@ def _check_description(description: str, body: str, line: int) -> Iterator[Disag
 def _check_line(pointer_line: str, text: str) -> Iterator[Disagreement]:
     pointers = read_pointers(pointer_line, 1) if pointer_line else []
     if not pointers or any(pointer.form != WIKILINK for pointer in pointers[1:]):
-        return  # a line that points at several memories speaks of none of them alone
+        return  # a line with several pointers describes none of them alone
     hook = pointer_line[pointers[0].end :].strip(" —–-:|*.") or pointers[0].hook
     over, built, unbuilt = _OVER.search(hook), _BUILT.search(hook), _UNBUILT.search(text)
     if over and not _OVER_SAID.search(text):
@@ -109,24 +106,23 @@ def _check_line(pointer_line: str, text: str) -> Iterator[Disagreement]:
 
 
 def _says_nothing(description: str) -> bool:
-    """A label alone, or empty words alone; `How to deploy` says as much as `Deploy steps`."""
+    """True for a label or filler words alone; `How to deploy` says as much as `Deploy steps`."""
     telling = _stems_of(description) - EMPTY
     words = [word for word in split_words(description) if _words()[word] not in EMPTY]
     return not telling or max(len(telling), len(words)) < MIN_DESCRIPTION_WORDS
 
 
 def _is_unrelated(line: str, text: str) -> bool:
-    """Do a line and a text of some words share no word, nor the start of one?"""
     telling, others = _stems_of(line) - EMPTY, _stems_of(text)
-    spoken = sum(word.isalpha() for word in others)  # a hash or a version speaks of nothing
+    spoken = sum(word.isalpha() for word in others)  # hashes and versions do not count
     if len(telling) < MIN_LINE_WORDS or spoken < MIN_BODY_WORDS:
         return False
-    starts = {word[:PREFIX_LETTERS] for word in others}  # stems are sure in few languages
+    starts = {word[:PREFIX_LETTERS] for word in others}  # stemming works in few languages
     shared = any(
         word in others or (len(word) >= PREFIX_LETTERS and word[:PREFIX_LETTERS] in starts)
         for word in telling
     )
-    # A description in English of a body in Chinese shares no word with it.
+    # An English description shares no word with a Chinese body.
     return not shared and _is_mostly_unspaced(line) == _is_mostly_unspaced(text)
 
 
@@ -135,17 +131,15 @@ def _is_mostly_unspaced(text: str) -> bool:
     return sum(map(is_unspaced, letters)) * 2 > len(letters)
 
 
-# Does a text say the opposite of what was said? Clause by clause, by the words for not.
-
-MAX_SAID_CLAUSES = 1_500  # of what was said, the newest
+MAX_SAID_CLAUSES = 1_500  # from the newest messages
 MAX_TEXT_CLAUSES = 400
-MIN_CLAUSE_WORDS = 2  # that two clauses share, and …
-MIN_CLAUSE_SHARE = 0.75  # … how many of the text's they are: fewer is about something else
+MIN_CLAUSE_WORDS = 2  # shared by two clauses
+MIN_CLAUSE_SHARE = 0.75  # of the clause's words; with fewer it is about something else
 _ENDS = re.compile(
     r"[,;:.!?()\n。、！？]|\s[-–—]\s|\s(?:and|but|or|und|aber|oder|et|mais|y|pero)\s"
     r"|\s(?=instead of\b|rather than\b)"
 )
-# `without` is none: what is done without a test is done.
+# `without` does not negate: done without a test is still done.
 _WORDS = """
 no not never none nothing nobody neither nor cannot cant dont doesnt didnt wont isnt arent wasnt
 werent shouldnt mustnt wouldnt couldnt havent hasnt aint avoid avoids stop stops refrain forbid
@@ -156,7 +150,7 @@ ne pas jamais aucun aucune rien nunca jamás nada ningún ninguna tampoco não n
 niet nooit geen niets не нет никогда нельзя ни
 """
 _NOT = frozenset(_WORDS.split())
-# What they stand for is said elsewhere: "not a mocked one" is about mocks alone.
+# Pronouns refer elsewhere: "not a mocked one" is about mocks alone.
 _PRONOUNS = frozenset(
     ["one", "ones", "it", "its", "them", "this", "that", "these", "those", "thing", "things"]
 )
@@ -164,26 +158,23 @@ _PRONOUNS = frozenset(
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of a sentence: what it is about, and whether it says not."""
-
     text: str
     about: frozenset[str]
     negated: bool
 
 
 def _read_clauses(text: str, words: Words) -> Iterator[Clause]:
-    """The clauses that are about something."""
     for part in _ENDS.split(text):
-        said = split_words(part)
-        rest = [word for word in said if word.lower() not in _NOT]
+        every = split_words(part)
+        rest = [word for word in every if word.lower() not in _NOT]
         named = [word for word in rest if word.lower() not in _PRONOUNS]
         about = frozenset(words.tally(named)[0])
         if len(about) >= MIN_CLAUSE_WORDS:
-            yield Clause(part, about, len(rest) < len(said))
+            yield Clause(part, about, len(rest) < len(every))
 
 
 def find_turned(text: str, said: Sequence[str], words: Words) -> list[Clause]:
-    """Clauses of the text that only say the opposite of something that was said."""
+    """Clauses that contradict an earlier message and agree with none."""
     heard: list[Clause] = []
     for message in said:
         heard += _read_clauses(message, words)

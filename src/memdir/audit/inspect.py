@@ -1,4 +1,4 @@
-"""Every finding of an audit."""
+"""Findings of an audit."""
 
 from __future__ import annotations
 
@@ -31,13 +31,11 @@ from memdir.text.markdown import CODE, COMMENT, OPEN, layers
 from memdir.text.secrets import find_secrets
 from memdir.text.similar import MERGE, find_alike
 
-# A memory as it is inspected: its whole text, and where in the file each line stands.
-
-MAX_CHARACTERS = 262_144  # of a memory that are inspected; more is reported by its length alone
+MAX_CHARACTERS = 262_144  # of a memory; a longer one is only reported as too long
 
 
 class Page:
-    """The text of one memory; `lines` are those of the body, `first` is the first one's number."""
+    """Text of one memory; `lines` are those of the body, `first` is the number of the first."""
 
     __slots__ = ("document", "first", "lines", "memory", "text")
 
@@ -50,47 +48,40 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Where it lies below the store."""
         return self.memory.path
 
     @property
     def length(self) -> int:
-        """Lines of the whole file."""
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
 
     def prose(self) -> Iterator[tuple[int, str]]:
-        """The lines that are neither code nor comment, with their numbers in the file."""
         for number, (layer, line) in enumerate(layers(self.lines), self.first):
             if layer not in (CODE, OPEN, COMMENT):
                 yield number, line
 
 
 def write_command(verb: str, path: str, *more: str) -> str:
-    """A command on one memory that can be pasted."""
-    # A path that starts like an option would be taken for one.
+    # A path that starts with a dash would be taken for an option.
     dashes = ["--"] if path.startswith("-") else []
     return shlex.join(["memdir", verb, *more, *dashes, path])
 
 
-# The body of a memory: dates that mean nothing later, too much text, links to nothing.
-
 MAX_LINES = 200
-LONGEST_LINE = 2_000  # characters that are looked at
-# A line that names a day says from when it counts.
+LONGEST_LINE = 2_000  # characters; the rest of a line is not inspected
+# A line that names a day is not relative.
 _DATED = re.compile(r"\b(?:19|20)\d\d[-/.]\d{1,2}\b|\b(?:19|20)\d\d\b")
-_DAY = datetime.date(2026, 1, 7)  # any day: only whether there is something to resolve counts
-# Without one of these there is no phrase; far cheaper to look for than all phrases.
+_DAY = datetime.date(2026, 1, 7)  # any day will do
+# Cheap test: every phrase contains one of these.
 _HINT = re.compile(
     r"day|week|month|year|ago\b|tomorrow|quarter|sprint|iteration|milestone|night|\bEO[DWMQ]\b"
     r"|\b(?:mon|tue|wed|thu|fri|sat|sun)",
     re.IGNORECASE,
 )
 _NEAR = ("last ", "next ", "in ")
-_TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # another tool's name for a task
+_TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # task id of another tool
 
 
 def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
-    """What a reader of the body will stumble over."""
     if page.length > MAX_LINES:
         message = f"{page.length:,} lines; an agent is shown {MAX_LINES}"
         yield Finding("too-long", page.path, message, "memdir restructure --dry-run")
@@ -104,7 +95,7 @@ def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
 
 
 def has_relative_date(line: str) -> bool:
-    """True if the line needs the day it was written on; one that names a day does not."""
+    """True if the line makes sense only with the day it was written; naming a day is fine."""
     if not _HINT.search(line) or _DATED.search(line):
         return False
     changed, unsure = make_absolute(line, _DAY, events=True)
@@ -112,13 +103,12 @@ def has_relative_date(line: str) -> bool:
 
 
 def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
-    """`[[links]]` that lead to no memory."""
     if "[[" not in page.document.body:
         return
     seen: set[str] = set()
     for number, line in page.prose():
-        found = read_pointers(line[:LONGEST_LINE], number) if "[[" in line else []
-        for target in [pointer.target for pointer in found if pointer.form == WIKILINK]:
+        pointers = read_pointers(line[:LONGEST_LINE], number) if "[[" in line else []
+        for target in [pointer.target for pointer in pointers if pointer.form == WIKILINK]:
             passed = target in seen or _TICKET.fullmatch(target)
             if not passed and not lookup.find(target, WIKILINK):
                 seen.add(target)
@@ -128,17 +118,14 @@ def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
                 )
 
 
-# The header of a memory: is there one, does its type exist, does its description fit.
-
 SHOWN_TYPE_CHARACTERS = 40
 
 
 def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
-    """What is missing or wrong above the body."""
     if page.path == INDEX:
-        return  # the only memory of its store needs none
+        return  # the only memory of a store needs none
     if page.document.lines is None:
-        if not page.document.problems:  # else the scan has said that it is never closed
+        if not page.document.problems:  # else the scan has reported an unclosed header
             message = "it has no header: no name, type or description"
             yield Finding("no-header", page.path, message, "memdir restructure --dry-run", 1)
         return
@@ -150,29 +137,25 @@ def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
 
 
 def _inspect_type(page: Page) -> Iterator[Finding]:
-    said = page.document.get(*TYPE_KEYS).strip().lower()
+    stated = page.document.get(*TYPE_KEYS).strip().lower()
     fix, known = write_command("edit", page.path), ", ".join(types.names())
-    if not said:
+    if not stated:
         message = f"its header names no type; there are {known}"
         yield Finding("no-type", page.path, message, fix, 1)
-    elif said not in types.names():
+    elif stated not in types.names():
         line = 2 + min(page.document.starts.get(key, 0) for key in TYPE_KEYS)
-        message = f"no type is called {said[:SHOWN_TYPE_CHARACTERS]!r}; there are {known}"
+        message = f"no type is called {stated[:SHOWN_TYPE_CHARACTERS]!r}; there are {known}"
         yield Finding("unknown-type", page.path, message, fix, line)
     else:
         # Some clients start a file's name with its type.
         named = stem(page.path).partition("_")[0].lower()
-        if named in types.names() and named not in (said, stem(page.path).lower()):
-            message = f"its file is called {named}_…, its header says {said}"
+        if named in types.names() and named not in (stated, stem(page.path).lower()):
+            message = f"its file is called {named}_…, its header says {stated}"
             fix = write_command("edit", page.path, "--type", named)
             yield Finding("type-differs", page.path, message, fix, 1)
 
 
-# Memories that git leaves out although their store is one that others get through git.
-
-
 def inspect_ignored(ignored: Collection[str], files: Collection[str]) -> Iterator[Finding]:
-    """One finding for a store that is left out as a whole, else one for each memory."""
     if files and set(files) <= set(ignored):
         message = f"git ignores all {len(files):,} memories here: nobody else gets them"
         yield Finding("git-ignored", "", message, "git check-ignore -v on one of them says why")
@@ -182,13 +165,10 @@ def inspect_ignored(ignored: Collection[str], files: Collection[str]) -> Iterato
         yield Finding("git-ignored", path, message, "git check-ignore -v on it says why")
 
 
-# What git leaves in a file when two sides changed the same lines and nobody has decided yet.
-
-START, END = "<<<<<<< ", ">>>>>>> "  # and a name of the side, as git writes them
+START, END = "<<<<<<< ", ">>>>>>> "  # followed by the name of the side
 
 
 def inspect_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding]:
-    """One finding for each conflict: a start that has an end below it."""
     start = 0
     for number, line in enumerate(lines, 1):
         if line.startswith(START):
@@ -199,14 +179,12 @@ def inspect_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding
             start = 0
 
 
-# Two memories that say the same.
-
-MAX_PAIRS = 100  # of a store that repeats itself there are millions
+MAX_PAIRS = 100  # a repetitive store may have millions
 RESTRUCTURE = "memdir restructure --dry-run"
 
 
 def inspect_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
-    """`texts` by path; each pair is said once, at its first memory, the surest first."""
+    """`texts` by path; each pair is reported once, at its first memory, surest pair first."""
     pairs = find_alike(texts)
     for alike in pairs[:MAX_PAIRS]:
         says = "says the same" if alike.score >= MERGE else "may say the same"
@@ -217,17 +195,14 @@ def inspect_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding("near-duplicate", "", message, RESTRUCTURE)
 
 
-# The index against its limits and against the files.
-
 SAYS_NOTHING = 20  # characters
-TITLE_WORDS = 3  # of a pointer's hook; more of them are knowledge
+TITLE_WORDS = 3  # words of a pointer's text; more are content
 REBUILD = "memdir index --rebuild"
 
 
 def inspect_index(
     survey: Survey, path: str, lines: Sequence[str], indexed: bool
 ) -> Iterator[Finding]:
-    """Everything about an index that a person should know; `indexed` where there is one."""
     if survey.lines > MEMORY_MAX_LINES or survey.characters > MEMORY_MAX_CHARACTERS:
         size = f"{survey.lines:,} lines, {survey.characters:,} characters"
         limit = f"an agent sees {MEMORY_MAX_LINES} lines, {MEMORY_MAX_CHARACTERS:,} characters"
@@ -236,7 +211,7 @@ def inspect_index(
         line = lines[first - 1] if first <= len(lines) else ""
         leads = len(line) < SAYS_NOTHING or line.rstrip(" *_").endswith(":")
         if last == first and leads:
-            continue  # to the list below it
+            continue  # introduces the list below it
         where = f"line {first} is" if first == last else f"lines {first} to {last} are"
         message = f"{where} content; every session pays for it, a memory would be read when needed"
         yield Finding("inline-content", path, message, RESTRUCTURE, first)
@@ -245,7 +220,7 @@ def inspect_index(
         yield Finding("long-pointer", path, message, RESTRUCTURE, number)
     for pointer in survey.dangling:
         message = f"it points at {pointer.target}, which is not there"
-        # A rebuild drops the line; what it says would go with it.
+        # A rebuild would drop the line with its content.
         fix = RESTRUCTURE if _says_more(pointer, lines) else REBUILD
         yield Finding("dangling-pointer", path, message, fix, pointer.line)
     for pointer in survey.no_memories:
@@ -260,14 +235,13 @@ def inspect_index(
 
 
 def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:
-    """Does the line hold more than a title?"""
     line = lines[pointer.line - 1] if pointer.line <= len(lines) else ""
-    said = [word for word in (pointer.hook or line[pointer.end :]).split() if word.strip("-–—|:*")]
-    return len(said) > TITLE_WORDS
+    words = [word for word in (pointer.hook or line[pointer.end :]).split() if word.strip("-–—|:*")]
+    return len(words) > TITLE_WORDS
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Neighbouring numbers as first and last."""
+    """Consecutive numbers as (first, last)."""
     first = last = 0
     for number in numbers:
         if first and number != last + 1:
@@ -278,16 +252,14 @@ def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-# What a memory must not carry: secrets, hidden characters, orders to whoever reads it.
-
-FEW = 5  # findings of one kind on one memory
-# Who may have written a text that memdir got from somewhere else than the user.
+FEW = 5  # findings of a kind per memory
+# Sources other than the user.
 _OUTSIDE = re.compile(r"https?:|\b(?:web|url|fetch|tool|e?mail|issue|comment|import)\b", re.I)
 _GAP = r"[\s*_`\"']{1,4}"
 _BEFORE = rf"(?:(?:all|any|every|the|your|my|of|these|those){_GAP}){{0,3}}"
 _EARLIER = r"(?:previous|prior|earlier|above|preceding|existing|other|system)"
 _RULES = r"(?:instructions?|prompts?|rules?|messages?|guidelines?|directions?|context)"
-# What nobody writes to remember a thing: it talks an agent out of what it was told.
+# Orders to disregard instructions, which no real memory contains.
 _ORDER = re.compile(
     rf"\b(?:ignore|disregard|forget|override|bypass){_GAP}{_BEFORE}{_EARLIER}{_GAP}{_RULES}\b"
     rf"|\b(?:do{_GAP}not|don['’]t|never|without){_GAP}(?:tell|telling|inform|informing|alert"
@@ -296,30 +268,29 @@ _ORDER = re.compile(
     rf"|\bnew{_GAP}system{_GAP}prompt\b|\b(?:developer|god|jailbreak){_GAP}mode{_GAP}(?:on|enabled)\b",
     re.IGNORECASE,
 )
-# From the outside, an order of any kind is worth a look: feedback comes from the user.
+# In text from outside any order is suspicious: feedback comes from the user.
 _IMPERATIVE = re.compile(
     rf"\b(?:you{_GAP}(?:must|should|have{_GAP}to|need{_GAP}to)|(?:please|always|immediately|now)"
     rf"{_GAP}(?:run|execute|install|send|upload|post|download|open|call|delete|remove))\b"
     r"|\b(?:curl|wget)\b[^|\n]{1,300}\|\s{0,3}(?:sudo\s)?(?:ba|z)?sh\b",
     re.IGNORECASE,
 )
-# Who writes about such text quotes it, and says what it is.
+# A text about such orders quotes them and says so.
 _ABOUT = re.compile(
     r"\b(?:inject\w*|attack\w*|payloads?|phrases?|strings?|tests?|tested|examples?|detect\w*"
     r"|refuses?|rejects?|jailbreaks?|patterns?|fixtures?|such as|like)\b",
     re.IGNORECASE,
 )
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
-_TO_CLOSE = 20  # characters behind an order; a longer quotation may give another one
-# `<system-reminder>` alone in backticks is a name, with a text behind it a frame.
+_TO_CLOSE = 20  # characters after an order; a longer quotation may contain another
+# `<system-reminder>` alone in backticks is a name; followed by text it is a frame.
 _NAMED_TAG = re.compile(r"`{1,2} ?</?[\w:-]{1,40}>? ?`{1,2}")
 
 
 def inspect_safety(page: Page) -> Iterator[Finding]:
-    """Secrets, hidden characters, forged frames and orders."""
     text, path = page.text[:MAX_CHARACTERS], page.path
     for secret in find_secrets(text):
-        # The old version stays in the history: only a new secret makes the old one harmless.
+        # The history keeps the old version, so the secret itself must be replaced.
         message = f"what looks like a secret ({secret.rule}) stands here; renew it where it is used"
         yield Finding("secret", path, message, write_command("edit", path), secret.line)
     yield from list(_inspect_hidden(text, path))[:FEW]
@@ -333,10 +304,10 @@ def _inspect_hidden(text: str, path: str) -> Iterator[Finding]:
         line = line.removesuffix("\r")
         shown = make_visible(line)
         if shown == line or any("\udc80" <= char <= "\udcff" for char in line):
-            continue  # half characters: the scan has said that it is no UTF-8
+            continue  # surrogates: the scan has reported that it is not UTF-8
         hidden = next((char for char in line if char not in shown), "")
-        what = f"U+{ord(hidden):04X}" if hidden else "characters out of place"
-        message = f"hidden characters ({what}): an agent reads them, a person does not see them"
+        label = f"U+{ord(hidden):04X}" if hidden else "characters out of place"
+        message = f"hidden characters ({label}): an agent reads them, a person does not see them"
         yield Finding("hidden-characters", path, message, write_command("show", path), number)
 
 
@@ -344,15 +315,15 @@ def _inspect_orders(page: Page) -> Iterator[Finding]:
     outside = bool(_OUTSIDE.search(page.document.get(*SOURCE_KEYS)[:200]))
     whole = make_visible(page.document.body)
     if not outside and not _ORDER.search(whole) and inert(whole) == whole:
-        return  # nearly every memory: nothing to look for line by line
+        return  # fast path for nearly every memory
     for number, line in page.prose():
         seen = make_visible(line[:2_000])
-        found = _ORDER.search(seen) or (_IMPERATIVE.search(seen) if outside else None)
-        if found and not outside and _is_quoted(seen, found):
-            found = None
+        match = _ORDER.search(seen) or (_IMPERATIVE.search(seen) if outside else None)
+        if match and not outside and _is_quoted(seen, match):
+            match = None
         seen = _NAMED_TAG.sub("", seen)
-        if found:
-            message = f"it gives an agent orders: {' '.join(found[0].split())[:60]!r}"
+        if match:
+            message = f"it gives an agent orders: {' '.join(match[0].split())[:60]!r}"
             yield Finding("orders", page.path, message, write_command("show", page.path), number)
         elif inert(seen) != seen:
             message = "it imitates the marks by which a client tells its own words from the rest"
@@ -361,9 +332,8 @@ def _inspect_orders(page: Page) -> Iterator[Finding]:
             )
 
 
-def _is_quoted(line: str, found: re.Match[str]) -> bool:
-    """Does the line speak about an order, not give it?"""
-    closing = _QUOTES.get(line[found.start() - 1 : found.start()] or " ", "")
-    end = line.find(closing, found.end(), found.end() + _TO_CLOSE) if closing else -1
-    rest = f"{line[: found.start()]} {line[end:]}"
+def _is_quoted(line: str, match: re.Match[str]) -> bool:
+    closing = _QUOTES.get(line[match.start() - 1 : match.start()] or " ", "")
+    end = line.find(closing, match.end(), match.end() + _TO_CLOSE) if closing else -1
+    rest = f"{line[: match.start()]} {line[end:]}"
     return end >= 0 and bool(_ABOUT.search(rest)) and not _ORDER.search(rest)

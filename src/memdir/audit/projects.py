@@ -1,4 +1,4 @@
-"""Every store of a client."""
+"""All stores that a client keeps, opened read-only."""
 
 from __future__ import annotations
 
@@ -16,26 +16,23 @@ from memdir.hot.disk import read_start
 from memdir.hot.memory import TEAM
 from memdir.store.writer import App, open_app
 
-# Every project that a client keeps memories of, and where its directory is, if it still is.
-
-TRANSCRIPTS = 5  # of a project that are asked where they were written
-TRANSCRIPT_BYTES = 64 * 1024  # the first lines say it
-MOST_FOLDERS = 500  # that are looked into for a name; a disk may have millions
+TRANSCRIPTS = 5  # transcripts read per project to find its directory
+TRANSCRIPT_BYTES = 64 * 1024  # read from the top of each
+MOST_FOLDERS = 500  # searched for a name; a disk may have millions
 MEMORY = "memory"
 
 
 @dataclass(frozen=True)
 class Project:
-    """A folder of the client; `root` is the project's own directory, empty where it is gone."""
+    """Folder of the client; `root` is the project's own directory, empty if it is gone."""
 
     name: str
     store: str
     root: str
-    was: str = ""  # where it was, if a transcript says so
+    was: str = ""  # former directory, if a transcript names it
 
 
 def find_projects(projects: str, *, every: bool = False) -> list[Project]:
-    """The folders below the client's `projects` that have a memory directory, or all, by name."""
     stores = {name: os.path.join(projects, name, MEMORY) for name in _names(projects)}
     return [
         _project(name, store) for name, store in stores.items() if every or os.path.isdir(store)
@@ -53,7 +50,6 @@ def _project(name: str, store: str) -> Project:
 
 
 def _above(place: str, name: str) -> str:
-    """The directory that is called so: this one, or one above it that exists."""
     while place != os.path.dirname(place):
         if project_name(place) == name and os.path.isdir(place):
             return place
@@ -62,17 +58,16 @@ def _above(place: str, name: str) -> str:
 
 
 def _places(folder: str) -> Iterator[str]:
-    """Where the newest transcripts of a project were written."""
     try:
         with os.scandir(folder) as entries:
-            found = [
+            files = [
                 (entry.stat().st_mtime, entry.path)
                 for entry in entries
                 if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False)
             ]
     except OSError:
         return
-    for _, path in sorted(found, reverse=True)[:TRANSCRIPTS]:
+    for _, path in sorted(files, reverse=True)[:TRANSCRIPTS]:
         place = _written_in(path)
         if place:
             yield place
@@ -87,16 +82,16 @@ def _written_in(path: str) -> str:
         if b'"cwd"' not in line:
             continue
         try:
-            said = json.loads(line).get("cwd")
+            cwd = json.loads(line).get("cwd")
         except (ValueError, AttributeError, RecursionError):
             continue
-        if isinstance(said, str) and said.startswith("/") and "\0" not in said:
-            return said
+        if isinstance(cwd, str) and cwd.startswith("/") and "\0" not in cwd:
+            return cwd
     return ""
 
 
 def _named(name: str) -> str:
-    """The directory whose path is written so, found by walking down; empty where there is none."""
+    """Finds the directory that encodes to this name by walking down from the root; may be empty."""
     waiting, looked = ["/"], 0
     while waiting and looked < MOST_FOLDERS:
         here = waiting.pop()
@@ -119,15 +114,11 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-# Every store that a client keeps, opened for a look: nothing is written, nothing created.
-
 GONE = "project-gone"
 
 
 @dataclass(frozen=True)
 class Place:
-    """A store among others: what to call it, the app that looks at it, what is odd about it."""
-
     title: str
     app: App
     findings: tuple[Finding, ...] = ()
@@ -136,38 +127,38 @@ class Place:
 def open_projects(
     config: Config, now: Callable[[], float], tell: Callable[[str], None]
 ) -> list[Place]:
-    """The stores of the client's projects directory, then those of no project, by their names."""
+    """Opens every project's store, then stores whose project is gone, sorted by name."""
     wanted: list[tuple[str, Config, tuple[Finding, ...]]] = []
     for project in find_projects(os.path.join(config.claude_dir, "projects")):
         title = project.root or project.name
-        found = _project_config(project, config)
-        wanted.append((title, found, _gone(project)))
-        if os.path.isdir(os.path.join(found.store, TEAM)):
-            team = read_config(config.environ, config.checkout, dir=found.store, scope=TEAM)
-            wanted.append((f"{title} ({TEAM})", replace(team, code=found.code, findings=()), ()))
+        settings = _project_config(project, config)
+        wanted.append((title, settings, _gone(project)))
+        if os.path.isdir(os.path.join(settings.store, TEAM)):
+            team = read_config(config.environ, config.checkout, dir=settings.store, scope=TEAM)
+            wanted.append((f"{title} ({TEAM})", replace(team, code=settings.code, findings=()), ()))
     for name, store in config.scopes.items():
         if os.path.isdir(store):
             title = name if name != "project" else config.checkout
             wanted.append((title, read_config(config.environ, config.checkout, scope=name), ()))
     opened: dict[str, Place] = {}
-    for title, found, findings in wanted:
-        if found.store not in opened:
-            app = open_app(found, now=now, tell=tell, dry_run=True)
-            opened[found.store] = Place(title, app, findings)
+    for title, settings, findings in wanted:
+        if settings.store not in opened:
+            app = open_app(settings, now=now, tell=tell, dry_run=True)
+            opened[settings.store] = Place(title, app, findings)
     return list(opened.values())
 
 
 def _project_config(project: Project, config: Config) -> Config:
-    """As if somebody stood in the project; where it is gone, its store alone."""
+    """Settings as seen from the project's directory; if it is gone, those of its store alone."""
     store = os.path.realpath(project.store)
     if project.root:
-        with suppress(MemdirError):  # settings that lead nowhere do not hide the store
-            found = read_config(config.environ, project.root)
-            if found.store == store:
-                return found
-    found = read_config(config.environ, config.checkout, dir=store)
+        with suppress(MemdirError):  # broken settings must not hide the store
+            settings = read_config(config.environ, project.root)
+            if settings.store == store:
+                return settings
+    settings = read_config(config.environ, config.checkout, dir=store)
     # Claims of one project must never be judged by the code of another.
-    return replace(found, checkout=project.root or project.was, code="", findings=())
+    return replace(settings, checkout=project.root or project.was, code="", findings=())
 
 
 def _gone(project: Project) -> tuple[Finding, ...]:

@@ -1,1 +1,1 @@
-"""Memory to claims to verdicts against a git repository."""
+"""Claims of memories, and verdicts on them from a git repository."""

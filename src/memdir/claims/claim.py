@@ -1,6 +1,6 @@
-"""A claim: what a memory says about the code, exact enough to be looked up there.
+"""A claim: a statement about the code, exact enough to be looked up.
 
-Finding and judging claims is pure. In between a repository answers one `Wanted` with one `Seen`
+Finding and judging claims is pure. In between, a repository answers one `Wanted` with one `Seen`
 for all claims of all memories.
 """
 
@@ -9,38 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# What a claim is about; `text` is a span that names nothing in a repository.
+# Kinds of claims; `text` names nothing in a repository.
 PATH, SYMBOL, URL, BRANCH = "path", "symbol", "url", "branch"
 PACKAGE, COMMIT, COMMAND, TEXT = "package", "commit", "command", "text"
 
-# Verdicts. Only `stale` raises an alarm: it needs evidence that the claim once was true.
+# Verdicts; `stale` needs evidence that the claim was once true.
 TRUE, STALE, UNKNOWN, NOT_A_CLAIM = "true", "stale", "unknown", "not_a_claim"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A span of a memory's text; `aside` says why it says nothing about this repository now."""
-
     kind: str
     text: str
-    line: int  # in the file, from 1 on
+    line: int  # in the file, from 1
     column: int = 0
-    names: tuple[str, ...] = ()  # all of them are looked up: without `:73`, braces spread out
-    aside: str = ""  # denied, planned, placeholder …; empty for a claim
-    parts: tuple[str, ...] = ()  # what may support it instead: items of a list, files of a command
+    names: tuple[str, ...] = ()  # all are looked up; without `:73`, braces expanded
+    aside: str = ""  # why it is no claim (denied, planned, placeholder …); empty for a claim
+    parts: tuple[str, ...] = ()  # alternatives: items of a list, files of a command
     bare: bool = False  # not in backticks
-    loose: bool = False  # in a code block, or beside another repository: only a whole path counts
-    near: tuple[str, ...] = ()  # code files that its sentence names beside it
+    loose: bool = False  # in a code block or beside another repository: only a full path counts
+    near: tuple[str, ...] = ()  # code files named in the same sentence
 
 
 @dataclass(frozen=True)
 class Past:
-    """Something the repository once had: the commit that ended it, and where it went."""
-
-    name: str  # the path or the identifier
+    name: str  # path or identifier
     commit: str
     date: str  # YYYY-MM-DD
-    now: str = ""  # the path it was renamed to; empty if it was removed
+    now: str = ""  # new path; empty if removed
 
 
 @dataclass(frozen=True)
@@ -54,9 +50,7 @@ class Uses:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a set of claims needs to have looked up."""
-
-    paths: frozenset[str] = frozenset()  # whole paths, ends of paths, bare names, directories
+    paths: frozenset[str] = frozenset()  # full paths, ends of paths, bare names, directories
     symbols: frozenset[str] = frozenset()
     branches: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
@@ -65,20 +59,20 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a repository answered; a name in no table was looked for and not found."""
+    """Answer of a repository; a name in no table was looked up and not found."""
 
-    commit: str = ""  # the state that was looked at; empty without one
-    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # equal to it or ending so
+    commit: str = ""  # empty if there is none
+    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # matching full paths
     ignored: frozenset[str] = frozenset()  # wanted paths that .gitignore excludes
     past: Mapping[str, tuple[Past, ...]] = field(default_factory=dict)  # newest first
     symbols: Mapping[str, Uses] = field(default_factory=dict)
     past_symbols: Mapping[str, Past] = field(default_factory=dict)
-    branches: frozenset[str] = frozenset()  # of the wanted ones; tags count
-    packages: frozenset[str] = frozenset()  # of the wanted ones, named in a manifest file
-    commits: frozenset[str] = frozenset()  # of the wanted ones
-    commands: frozenset[str] = frozenset()  # every script, make target and recipe there is
-    known: frozenset[str] = frozenset()  # which tables could be filled at all, by field name
-    remarks: tuple[str, ...] = ()  # what could not be looked at
+    branches: frozenset[str] = frozenset()  # wanted branches that exist; tags count
+    packages: frozenset[str] = frozenset()  # wanted packages named in a manifest
+    commits: frozenset[str] = frozenset()  # wanted commits that exist
+    commands: frozenset[str] = frozenset()  # every script, make target and recipe
+    known: frozenset[str] = frozenset()  # fields that could be filled
+    remarks: tuple[str, ...] = ()  # omissions
 
 
 @dataclass(frozen=True)

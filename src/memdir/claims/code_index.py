@@ -1,7 +1,7 @@
 """Identifiers, removed words and renamed paths of a repository, kept in one SQLite file.
 
-The file is derived: it may be deleted, and one that is damaged, foreign or of another version is
-made anew. It follows the commits: only what is new is read.
+The file is a cache: it may be deleted, and a damaged, foreign or outdated one is rebuilt. Only new
+commits are read.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from memdir.hot.place import store_key
 from memdir.store.git import Ended, Git
 
 FOLDER, FILE, SUM = "repos", "index.sqlite", "index.sum"
-VERSION = 2  # another number for every other content
-MAX_REPOSITORIES = 50  # kept; the least recently used goes first
-LOCK_SECONDS = 5.0  # for another look at the same repository; then this one does without the file
-# Names, words and paths are bytes: not all of them are UTF-8. `hits` are numbers of names. A
-# larger number is a newer commit.
+VERSION = 2  # change it with the content
+MAX_REPOSITORIES = 50  # the least recently used goes first
+LOCK_SECONDS = 5.0  # wait for another look at the repository; then work without the file
+# Names, words and paths are bytes, because not all are UTF-8. `hits` are numbers of names.
+# Newer commits have larger numbers.
 SCHEMA = (
     "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT)",
     "CREATE TABLE names (number INTEGER PRIMARY KEY, name BLOB)",
@@ -45,13 +45,12 @@ Say = Callable[[str], None]
 
 
 class CodeIndex:
-    """What earlier looks at a repository read, in one transaction."""
+    """Results of earlier looks at a repository, open in one transaction."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
 
     def get(self, key: str) -> str:
-        """A value of the state, empty where there is none."""
         row = self.db.execute("SELECT value FROM state WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else ""
 
@@ -59,7 +58,7 @@ class CodeIndex:
         self.db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, value))
 
     def commit_of(self, key: str) -> str:
-        """A commit of the state; ValueError for anything else: it reaches a command line."""
+        """Raises ValueError for anything but a commit id, because it reaches a command line."""
         commit = self.get(key)
         if commit and not COMMIT.fullmatch(commit):
             raise ValueError("no commit of an index")
@@ -68,7 +67,7 @@ class CodeIndex:
 
 @contextmanager
 def open_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]:
-    """The index of a repository, for this look alone; in memory where the file cannot be used."""
+    """Index for one look; in memory if the file cannot be used."""
     folder = os.path.join(cache_dir, FOLDER, store_key(os.path.realpath(root)))
     db = _open_file(folder, max_bytes)
     on_disk = db is not None
@@ -79,9 +78,9 @@ def open_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]
                 db.execute(statement)
         yield CodeIndex(db)
         if on_disk and db.total_changes:
-            with suppress(OSError, sqlite3.Error):  # a full disk: the next look is slower
+            with suppress(OSError, sqlite3.Error):  # disk full: the next look is slower
                 db.execute("COMMIT")
-                db.close()  # before the file is read: closing it would drop the lock
+                db.close()  # first: once `_sum` closes the file, its lock is gone
                 with open(os.path.join(folder, SUM), "w", encoding="ascii") as file:
                     file.write(_sum(folder))
     except DAMAGED:
@@ -92,7 +91,7 @@ def open_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]
 
 
 def _open_file(folder: str, max_bytes: int) -> sqlite3.Connection | None:
-    """The file, locked; None if another look holds it, or nothing can be written there."""
+    """Locks the file; None if another look holds it or the folder is not writable."""
     try:
         if not _is_intact(folder, max_bytes):
             _make_folder(folder)
@@ -109,7 +108,7 @@ def _open_file(folder: str, max_bytes: int) -> sqlite3.Connection | None:
 
 
 def _is_intact(folder: str, max_bytes: int) -> bool:
-    """True if the sum fits: SQLite would not notice a bit that flipped."""
+    """Compares a checksum: SQLite would not notice a flipped bit."""
     try:
         sizes = [os.lstat(os.path.join(folder, name)) for name in (FILE, SUM)]
         if not all(stat.S_ISREG(facts.st_mode) and facts.st_size <= max_bytes for facts in sizes):
@@ -129,7 +128,7 @@ def _sum(folder: str) -> str:
 
 
 def _make_folder(folder: str) -> None:
-    """An empty folder for the file; the oldest ones of other repositories make room."""
+    """Creates the folder and removes the oldest indexes of other repositories."""
     above = os.path.dirname(folder)
     os.makedirs(above, 0o700, exist_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
@@ -142,16 +141,14 @@ def _make_folder(folder: str) -> None:
         os.close(os.open(os.path.join(folder, name), os.O_CREAT | os.O_EXCL, 0o600))
 
 
-# Which texts count.
-
-SNIFFED_BYTES = 8000  # in which git looks for a NUL to tell data from text
-LFS_POINTER = b"version https://git-lfs"  # stands for a file that lies elsewhere
+SNIFFED_BYTES = 8000  # git looks here for a NUL to tell data from text
+LFS_POINTER = b"version https://git-lfs"  # placeholder for a file stored elsewhere
 MEMORY_INDEX = "MEMORY.md"
 _PROSE = """
 md markdown mdx mdc txt rst adoc asciidoc org tex pod csv tsv log svg lock sum snap po pot map
 diff patch
 """
-PROSE = frozenset(_PROSE.split())  # endings of text and of data that names code and is none
+PROSE = frozenset(_PROSE.split())  # endings of text, and of data that names code
 _PROSE_NAMES = """
 readme license licence copying changelog changes authors notice contributors todo news
 package-lock.json npm-shrinkwrap.json pnpm-lock.yaml
@@ -161,8 +158,8 @@ _PACKED = """
 png jpg jpeg gif webp ico icns bmp tif tiff avif heic mp3 mp4 m4a mov webm ogg wav flac avi mkv psd
 ai woff woff2 ttf otf eot pdf zip gz tgz bz2 xz zst 7z rar jar whl br docx xlsx pptx parquet npz
 """
-PACKED = frozenset(_PACKED.split())  # endings of files in which no word can be read
-# Where agents keep memories: a memory must not prove itself.
+PACKED = frozenset(_PACKED.split())  # endings of binary files
+# Folders of agents' memories: a memory must not prove itself.
 _OF_MEMORIES = re.compile(
     r"(?:^|/)(?:\.(?:claude|agents|gemini|codex|cursor|serena|kilocode|clinerules)/"
     r"(?:memory|memories|agent-memory|agent-memory-local)|\.memory|\.memories|memory-bank)/"
@@ -170,20 +167,17 @@ _OF_MEMORIES = re.compile(
 
 
 def is_prose(path: str) -> bool:
-    """True for text about code."""
     name = path.rpartition("/")[2].lower()
     stem, _, suffix = name.rpartition(".")
     return suffix in PROSE or name in PROSE_NAMES or stem in PROSE_NAMES
 
 
 def is_text(data: bytes) -> bool:
-    """As git sees it; what only stands for a file is none."""
+    """Decides as git does; an LFS pointer is not text."""
     return b"\0" not in data[:SNIFFED_BYTES] and not data.startswith(LFS_POINTER)
 
 
 class Memories:
-    """Knows which files of a tree are memories themselves."""
-
     def __init__(self, paths: Iterable[str]) -> None:
         indexes = (path for path in paths if path.endswith("/" + MEMORY_INDEX))
         self.roots = tuple(path[: -len(MEMORY_INDEX)] for path in indexes)
@@ -193,12 +187,9 @@ class Memories:
         return bool(_OF_MEMORIES.search(path)) or (path.startswith(self.roots) and is_prose(path))
 
 
-# The contents of files as a commit has them, without the working tree and its filters.
-
-
 @dataclass
 class Reading:
-    """What a pass over files could not read: all (`cut`), or what is no text or too large."""
+    """`cut`: not all files were read; `skipped`: files that are not text or too large."""
 
     say: Say
     cut: bool = False
@@ -208,7 +199,6 @@ class Reading:
 def read_blobs(
     git: Git, files: Files, paths: Iterable[str], max_bytes: int, bounds: Bounds, reading: Reading
 ) -> Iterator[tuple[str, bytes]]:
-    """Path and content of each file that is not too large."""
     fitting, total = [], 0
     for path in paths:
         size = files[path][1]
@@ -235,19 +225,19 @@ def read_blobs(
         yield path, data
         reading.say(f"read {number:,} of {len(fitting):,} files")
     else:
-        next(contents, None)  # to its end: only then is it known how the run went
+        next(contents, None)  # read to the end: only then is the exit code known
     reading.cut = reading.cut or data is None or not ended.whole
 
 
 def _contents(stream: Iterator[bytes]) -> Iterator[bytes]:
-    """The contents of `cat-file --batch`: a line that ends with the size, then that many bytes."""
+    """Parses `cat-file --batch`: a line that ends with the size, then that many bytes."""
     buffer, position = b"", 0
     for piece in stream:
         buffer, position = buffer[position:] + piece, 0
         while (end := buffer.find(b"\n", position)) >= 0:
             size = buffer[position:end].rpartition(b" ")[2]
             if not size.isdigit() or len(size) > 15:
-                return  # gone since it was measured, or no answer of git
+                return  # object gone since it was measured, or invalid output
             after = end + 1 + int(size)
             if after + 1 > len(buffer):
                 break
@@ -255,20 +245,18 @@ def _contents(stream: Iterator[bytes]) -> Iterator[bytes]:
             position = after + 1
 
 
-# Which names a text has: all of its words are taken apart at once and compared.
-#
-# With three thousand names over 50,000 files this is thirty times as fast as `git grep -F -w`,
-# which tries one name after the other.
+# Splitting each text into words once is 30 times as fast as `git grep -F -w` (3,000 names in
+# 50,000 files), which tries one name after the other.
 
 LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 WORD_BYTES = bytes(code if code in LETTERS else 32 for code in range(256))
 WORD = re.compile(rb"[A-Za-z0-9_]+")
-MAX_SINGLE_NAMES = 12  # so few are looked for one by one
-MAX_PLACES = 5  # files that are named for one identifier
+MAX_SINGLE_NAMES = 12  # up to this many names are searched one by one
+MAX_PLACES = 5  # files listed per identifier
 
 
 class Scanner:
-    """Looks for numbered names in texts; one may have several words, like `dry-run` or `$HOME`."""
+    """Finds numbered names in texts; a name may have several words, like `dry-run` or `$HOME`."""
 
     def __init__(self, names: Mapping[str, int]) -> None:
         self.words: dict[bytes, int] = {}
@@ -284,7 +272,6 @@ class Scanner:
         self.few = [*self.words, *self.compounds] if len(names) <= MAX_SINGLE_NAMES else None
 
     def scan(self, data: bytes) -> list[int]:
-        """The numbers of the names in a text."""
         if self.few is not None and not any(word in data for word in self.few):
             return []
         there = self.wanted.intersection(data.translate(WORD_BYTES).split())
@@ -296,7 +283,7 @@ class Scanner:
 
 
 def _stands_alone(text: bytes, data: bytes) -> bool:
-    """True if the text is there and no word runs into it."""
+    """True if the text occurs and is not part of a longer word."""
     start = data.find(text)
     while start >= 0:
         end = start + len(text)
@@ -308,14 +295,10 @@ def _stands_alone(text: bytes, data: bytes) -> bool:
     return False
 
 
-# Which files have which names; only changed files are read again.
-
-
 def update_symbols(
     index: CodeIndex, git: Git, tree: Tree, head: str, names: Collection[str],
     read: Callable[[list[str]], Texts], bounds: Bounds,
 ) -> None:  # fmt: skip
-    """Bring the symbols to that commit, with these names among them."""
     db, old = index.db, index.commit_of("symbols commit")
     known = _numbers(index)
     changed = _find_changed(git, old, head) if old else None
@@ -323,7 +306,7 @@ def update_symbols(
         changed is None
         or (changed and index.get("symbols cut"))
         or len(known) > bounds.names
-        or any(path.endswith("/" + MEMORY_INDEX) for path in changed)  # others are memories now
+        or any(path.endswith("/" + MEMORY_INDEX) for path in changed)  # other files became memories
     ):
         for table in ("names", "files", "skipped"):
             db.execute(f"DELETE FROM {table}")
@@ -353,7 +336,7 @@ def _numbers(index: CodeIndex) -> dict[str, int]:
 
 
 def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
-    """The paths in which two commits differ; None if the old one is gone."""
+    """Paths that differ between two commits; None if the old commit is gone."""
     if old == new:
         return []
     out, ended = git.ask("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new, "--")
@@ -372,7 +355,7 @@ def _scan(index: CodeIndex, texts: Texts, names: Mapping[str, int]) -> None:
 def count_uses(
     index: CodeIndex, dirty: Collection[str], texts: Texts
 ) -> tuple[dict[str, Uses], set[str]]:
-    """The uses of each name with the `texts` of dirty files; the names that the commit uses."""
+    """Uses of each name, with `texts` replacing dirty files; and names used in committed code."""
     numbers = _numbers(index)
     scanner = Scanner(numbers)
     code: list[tuple[str, Sequence[int]]] = []
@@ -400,22 +383,20 @@ def count_uses(
     return uses, {name for name, number in numbers.items() if number in committed}
 
 
-# Files whose words nobody counts, searched for the few words that would be called removed: what
-# has a word still must not be passed over in silence.
+# Files outside the symbol index are searched before a word is called removed.
 
-PIECE_BYTES = 1 << 20  # that are taken apart at once
-OVERLAP_BYTES = 512  # of the piece before: no word is lost between two
+PIECE_BYTES = 1 << 20  # read at once
+OVERLAP_BYTES = 512  # of the previous piece, so that no word is lost between two
 
 
 def may_hold_code(path: str) -> bool:
-    """False for prose and for what is packed."""
     return not is_prose(path) and path.rpartition(".")[2].lower() not in PACKED
 
 
 def find_words(
     root: str, words: Collection[str], paths: Sequence[str], bounds: Bounds
 ) -> set[str] | None:
-    """Those of the words that a file on disk has; None if not all files could be searched."""
+    """Words that occur in a file on disk; None if not all files could be searched."""
     if len(paths) > bounds.unread_files:
         return None
     numbered, there = sorted(words), set[str]()
@@ -428,7 +409,7 @@ def find_words(
         left -= len(data)
         for start in range(0, len(data), PIECE_BYTES):
             piece = data[max(0, start - OVERLAP_BYTES) : start + PIECE_BYTES]
-            # UTF-16 of either order is its letters with a NUL between them.
+            # UTF-16 in either byte order is letters with NULs in between.
             hits = [*scanner.scan(piece), *scanner.scan(piece.replace(b"\0", b""))]
             there.update(numbered[hit] for hit in hits)
     return there

@@ -1,4 +1,4 @@
-"""What the words around a span say about it: that it is gone, denied, planned or an old name."""
+"""Words around a span that say it is gone, denied, planned or an old name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from memdir.text.markdown import FENCED, HIDDEN, ROW, Block
 
-# Why a span does not say that something is in this repository now: by its form …
+# Why a span is no claim about the present repository: by its form …
 PLACEHOLDER = "placeholder"
 OUTSIDE = "outside the repository"
 CODE = "quoted code"
@@ -20,13 +20,13 @@ KNOWN = "said to be gone elsewhere in this memory"
 CHANGED = "its sentence speaks of a change"
 PLANNED = "planned"
 
-# These say nothing that could be true or false here; the others cannot be decided.
+# These cannot be true or false here; the others cannot be decided.
 NO_CLAIM = frozenset({DENIED, OLD, PAST, CODE})
-# Finding the name does not support the sentence.
+# With these, finding the name does not support the sentence.
 NEVER_TRUE = frozenset({DENIED, PLACEHOLDER, CODE, OUTSIDE})
 
 MAX_SENTENCE_CHARACTERS = 2_400  # a longer one is cut
-NEAR_CHARACTERS = 40  # before a span, in which `not` speaks of it
+NEAR_CHARACTERS = 40  # before a span, where `not` refers to it
 _END = re.compile(r"[.!?。！？](?=[\s\"')\]*_]|$)|\n\s{0,20}(?=[-*+] )")
 _LINE = re.compile(r"\n")
 
@@ -39,7 +39,7 @@ _GONE = re.compile(
     r"|old(?:er)? (?:name|path|file|location|layout|version)|originally|initially"
     r"|(?:split|extracted|ported|copied|converted|switched|derived) (?:from|into|out)"
     r"|rewr(?:ote|itten)|archived|merged into"
-    # What is dated to a commit tells what happened, not what is.
+    # A sentence with a commit tells history, not the present state.
     r"|fixed|patched|refactored|reworked|had (?:been|used|become))\b|\bcommits? [(\x01]"
     r"|\b(?:landed|merged|shipped|introduced|added|caught|broke) "
     r"(?:in|by|with|via) (?:commit|PR|\x01|#)|不存在|删除|移除",
@@ -89,27 +89,25 @@ _HEAD_PLANNED = re.compile(
 
 
 def mentions_other_repository(text: str) -> bool:
-    """True if a memory mentions another repository, which bare names may belong to."""
+    """Bare names in such a memory may belong to the other repository."""
     return _OTHER.search(text) is not None
 
 
 def says_retired(text: str) -> bool:
-    """True if a memory begins by saying that it is no longer valid."""
     return _RETIRED.search(text) is not None
 
 
 class Context:
-    """The sentences of a block; what one says is worked out once for all of its spans."""
+    """Sentences of a block; each is analysed once for all of its spans."""
 
     def __init__(self, block: Block, bare: Iterable[tuple[int, int]]) -> None:
-        """`bare` are spans of the prose: their own words say nothing about them."""
+        """`bare` are spans in prose: their own words say nothing about them."""
         self.block = block
         self.text = hide_spans(block.masked, bare)
         self.starts = list(_starts(self.text, block.kind))
         self._by_sentence: dict[int, str] = {}
 
     def sentence(self, position: int) -> tuple[int, int]:
-        """Start and end of the sentence around a position."""
         after = bisect_right(self.starts, position)
         end = self.starts[after] if after < len(self.starts) else len(self.text)
         return self.starts[after - 1], end
@@ -117,12 +115,12 @@ class Context:
     def aside(self, start: int, end: int) -> str:
         """Why the words around a span keep it from being a claim; empty if nothing does."""
         arrow = _ARROW.match(self.text, end)
-        # `old.py` → `new.py`: an arrow to another name, not to what the file is about.
+        # `old.py` → `new.py`: an arrow to another name, not to a description.
         if arrow is not None and self.text[arrow.end() : arrow.end() + 1] == HIDDEN:
             return OLD
         low, high = self.sentence(start)
         before = self.text[max(low, start - NEAR_CHARACTERS) : start]
-        linked = before.endswith("](")  # then the words before it are the title of a link
+        linked = before.endswith("](")  # the words before it are the title of a link
         if (_NOT.search(before) and not linked) or _ABSENT.match(self.text, end, high):
             return DENIED
         if _WAS.match(self.text, end, high):
@@ -132,7 +130,6 @@ class Context:
         return self._by_sentence[low]
 
     def _by_words(self, sentence: str) -> str:
-        """What a sentence, its lead and its headings say about everything in it."""
         lead = self.block.lead
         above = " ".join((*self.block.heads, lead))
         if _GONE.search(sentence):
@@ -145,7 +142,7 @@ class Context:
 
 
 def hide_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """A text of the same length in which the spans cannot be read."""
+    """Keeps the length of the text, so that positions stay valid."""
     parts, position = [], 0
     for start, end in sorted(spans):
         if start >= position:
@@ -155,7 +152,6 @@ def hide_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _starts(text: str, kind: str) -> Iterator[int]:
-    """Where sentences begin; rows and code have one in each line."""
     last = 0
     yield 0
     for end in (_LINE if kind in (ROW, FENCED) else _END).finditer(text):

@@ -1,4 +1,4 @@
-"""Find the claims of a memory: every span in backticks, and what looks like one in its prose."""
+"""Claims of a memory: spans in backticks, and words in its prose with the same forms."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from memdir.claims.forms import (
 from memdir.text.markdown import FENCED, HIDDEN, MAX_TEXT_CHARACTERS, Block, blocks, destination
 
 MAX_CLAIMS = 2_000  # of one memory
-BEGINNING_CHARACTERS = 1_500  # in which a memory says that it is no longer valid
-NEAR_CHARACTERS = 120  # within which a file and a symbol belong together
-MAX_TICKED_CHARACTERS = 400  # between two backticks; more is a backtick that was left open
+BEGINNING_CHARACTERS = 1_500  # of a memory, searched for a note that it is no longer valid
+NEAR_CHARACTERS = 120  # maximum distance of a symbol from its file
+MAX_TICKED_CHARACTERS = 400  # a longer span is an unclosed backtick
 _TOKEN = re.compile(r"[^\s\x01|]{2,240}")
 _LINK = re.compile(r"\]\(")
 _WIKI = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]")
@@ -41,7 +41,7 @@ Span = tuple[int, int, str, Form, bool]  # start, end, text, form, True outside 
 
 
 def find_claims(text: str, place: str = "") -> list[Claim]:
-    """The claims of a memory in order; `place` is its path below the repository, if any."""
+    """Claims in order of the text; `place` is the memory's path below the repository, if any."""
     claims: list[Claim] = []
     elsewhere = context.mentions_other_repository(text[:MAX_TEXT_CHARACTERS])
     otherwise = context.PAST if context.says_retired(text[:BEGINNING_CHARACTERS]) else ""
@@ -63,7 +63,7 @@ def find_claims(text: str, place: str = "") -> list[Claim]:
             claims.append(
                 Claim(kind, span, line, column, names, aside, form.parts, bare, loose, near)
             )
-    # A memory that says once that something is gone knows it where it names it again.
+    # Once a memory says that something is gone, this holds for every mention.
     gone = {_last_name(c) for c in claims if c.aside in (context.DENIED, context.OLD, context.PAST)}
     return [
         replace(claim, aside=context.KNOWN)
@@ -84,7 +84,6 @@ def _is_code_file(form: Form) -> bool:
 
 
 def _near(around: Context, start: int, end: int, files: list[tuple[int, str]]) -> tuple[str, ...]:
-    """The code files of the same sentence that stand close by."""
     first = bisect_left(files, (start - NEAR_CHARACTERS,))
     close = [item for item in files[first : first + 8] if item[0] <= end + NEAR_CHARACTERS]
     low, high = around.sentence(start) if close else (0, 0)
@@ -101,7 +100,7 @@ def _is_branch(around: Context, start: int, span: str) -> bool:
 
 
 def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
-    """Paths that climb, as paths below the repository; none if one leads out of it."""
+    """Resolves `..` to paths below the repository; empty if one leads out of it."""
     folder = posixpath.dirname(place)
     climbing = any(name.startswith("../") for name in names)
     paths = [
@@ -112,7 +111,6 @@ def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
 
 
 def _spans(block: Block) -> Iterator[Span]:
-    """Everything with a form, in the order of the text."""
     if block.kind == FENCED:
         yield from _words(block.text)
         return
@@ -139,7 +137,6 @@ def _spans(block: Block) -> Iterator[Span]:
 
 
 def _words(text: str) -> Iterator[Span]:
-    """Words without backticks that have a form."""
     for match in _TOKEN.finditer(text):
         word = match[0].strip("~")
         start = match.start() + match[0].index(word) if word else match.end()
@@ -152,7 +149,7 @@ def _words(text: str) -> Iterator[Span]:
         form = read_bare_form(word) if len(word) > 1 else None
         if form is not None:
             yield start, start + len(word), word, form, True
-        elif "/" in word:  # `Process()/URLSession/daemon.js`: each by itself
+        elif "/" in word:  # `Process()/URLSession/daemon.js`: separate names
             for part in word.split("/"):
                 form = read_bare_form(part) if len(part) > 1 else None
                 if form is not None and form.kind not in (COMMIT, TEXT):
@@ -161,7 +158,7 @@ def _words(text: str) -> Iterator[Span]:
 
 
 def _trimmed(word: str) -> str:
-    """Without the marks behind it; `name()` keeps its parentheses, `docs/.` loses its stop."""
+    """Removes trailing punctuation; `name()` keeps its parentheses, `docs/.` loses its dot."""
     while word and (word[-1] in _TRIM or word[-1] == "."):
         if word.endswith("()") or (word[-1] in ")]}" and word.count("([{"[")]}".index(word[-1])])):
             break

@@ -1,4 +1,4 @@
-"""What a span of text is by its form alone (path, symbol, command …), and what to look up."""
+"""Kind of a span by its form alone (path, symbol, command …), and the names to look up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import pairwise
 from memdir.claims import context
 from memdir.claims.claim import BRANCH, COMMAND, COMMIT, PACKAGE, PATH, SYMBOL, TEXT, URL
 
-MAX_SPAN_CHARACTERS = 200  # of a span that names something; a longer one is quoted code
+MAX_SPAN_CHARACTERS = 200  # a longer span is quoted code
 MAX_WORDS = 40  # of a command or phrase
-MAX_NAMES = 16  # that one span may spread into
+MAX_NAMES = 16  # from one span
 MAX_SEGMENTS = 40  # of a path
 
-# Endings that make a bare word a file name. `log`, `key` and `env` do not: `console.log`.
+# Endings that make a bare word a file name; not `log`, `key` and `env`: `console.log`.
 _ENDINGS = """
 astro bash bat c cc cfg cjs clj cmake conf cpp cs csproj css csv cts dart diff dockerfile docx dts
 entitlements erl ex example exs fish fs fsproj gemspec gif go gql gradle graphql gz h hbs hcl hpp
@@ -26,7 +26,7 @@ template tex tf tfvars tgz tmpl toml ts tsv tsx txt vbproj vim vue wasm webp xam
 xml xsd yaml yml zig zip zsh
 """
 ENDINGS = frozenset(_ENDINGS.split())
-# Endings of files only behind a path or a dotted or dashed name.
+# Endings that count only after a path or a dotted or dashed name.
 _WEAK_ENDINGS = "d db dev env in key local lock log map out pid prod test"
 WEAK_ENDINGS = frozenset(_WEAK_ENDINGS.split())
 _WHOLE_NAMES = """
@@ -35,7 +35,7 @@ GNUmakefile Gemfile Jenkinsfile Justfile LICENSE Makefile NOTICE Podfile Procfil
 Vagrantfile justfile
 """
 WHOLE_NAMES = frozenset(_WHOLE_NAMES.split())
-# Files that every second project has: that ours lost one says nothing about what a memory means.
+# Files that many projects have: losing one says nothing about the one a memory means.
 _COMMON_STEMS = """
 __init__ __main__ agents api app architecture assets bin build cargo changelog ci claude cli client
 compose composer config conftest constants contributing data deploy design dist docker-compose
@@ -46,13 +46,13 @@ scripts security server settings setup skill spec src status tailwind tasks test
 tsconfig types urls utils uv views vite yarn
 """
 COMMON_STEMS = frozenset(_COMMON_STEMS.split())
-# Folders with generated or local content: git never had it for long, people still work with it.
+# Folders with generated or local content, which exist without being tracked.
 _MADE = """
 .cache .git .gradle .idea .next .pytest_cache .turbo .venv .worktrees DerivedData __pycache__
 build coverage dist logs node_modules obj out target temp tmp vendor venv
 """
 MADE = frozenset(_MADE.split())
-# Programs that run what the repository declares.
+# Programs that run scripts declared in the repository.
 RUNNERS = frozenset(("bun", "composer", "just", "make", "npm", "pnpm", "task", "yarn"))
 BRANCHES = frozenset(("HEAD", "develop", "main", "master", "trunk"))
 _PREFIXES = """
@@ -79,7 +79,7 @@ _ASSIGNED = re.compile(r"[A-Z][A-Z0-9_]{0,60}=\S{0,100}")
 
 @dataclass(frozen=True)
 class Form:
-    """Kind, what to look up (all of it), what may stand for it, and why it is no claim."""
+    """Kind, names to look up (all of them), alternatives, and why it is no claim."""
 
     kind: str
     names: tuple[str, ...] = ()
@@ -92,7 +92,6 @@ AWAY = Form(PATH, aside=context.OUTSIDE)
 
 
 def read_code_form(text: str) -> Form:
-    """The form of a span in backticks; what names nothing is quoted code."""
     if not text or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] == "-":
         return QUOTED
     if _URL.fullmatch(text):
@@ -119,7 +118,7 @@ def read_code_form(text: str) -> Form:
 
 
 def read_bare_form(text: str) -> Form | None:
-    """The form of a word without backticks; None for a word like any other."""
+    """Form of a word without backticks; None for an ordinary word."""
     if len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] in "-@#":
         return None
     if _URL.fullmatch(text):
@@ -143,7 +142,7 @@ def _is_commit(text: str) -> bool:
 
 
 def read_path_form(text: str) -> Form | None:
-    """A path below the repository, or a branch by its prefix; None for anything else."""
+    """Path below the repository, or a branch by its prefix; None for anything else."""
     first, _, rest = text.partition("/")
     if first in PREFIXES and rest and "/" not in rest and not find_file_ending(text):
         return Form(BRANCH, (text,), (text,))
@@ -152,7 +151,7 @@ def read_path_form(text: str) -> Form | None:
 
 
 def _absolute(text: str) -> Form:
-    """From the root of the repository, if it names a file; `/name` may be a slash command."""
+    """Path from the repository's root if it names a file; `/name` may be a slash command."""
     if is_placeholder(text):
         return Form(PATH, aside=context.PLACEHOLDER)
     path = read_path_names(text[1:]) if find_file_ending(text) else None
@@ -165,7 +164,7 @@ def _absolute(text: str) -> Form:
 
 
 def _phrase(text: str) -> Form:
-    """A path with spaces, a command with what it runs and the files it is given, or code."""
+    """A path with spaces, a command with its scripts and files, or quoted code."""
     words = text.split()[:MAX_WORDS]
     while words and (words[0] in ("$", "sudo", "%", ">") or _ASSIGNED.fullmatch(words[0])):
         words.pop(0)
@@ -200,12 +199,11 @@ def _phrase(text: str) -> Form:
 
 
 def is_placeholder(text: str) -> bool:
-    """True if a reader has to fill something in: `src/<name>.ts`, `YYYY-MM-DD.md`."""
+    """True if the reader has to fill something in: `src/<name>.ts`, `YYYY-MM-DD.md`."""
     return _PLACEHOLDER.search(text) is not None
 
 
 def find_file_ending(path: str) -> str:
-    """The ending that makes the last segment a file; empty for a folder or a word."""
     path = cut_line_numbers(path)[0]
     name = path.rstrip("*").rsplit("/", 1)[-1]
     if name in WHOLE_NAMES:
@@ -224,7 +222,7 @@ def find_file_ending(path: str) -> str:
 
 
 def cut_line_numbers(text: str) -> tuple[str, str]:
-    """A path without `:73-77`, `#L12`, `::test_name` or `:name`, and the name that followed."""
+    """Path without `:73-77`, `#L12`, `::test_name` or `:name`, and the name that followed."""
     path, mark, rest = text.partition("::")
     if mark and IDENTIFIER.match(rest):
         return path, rest.split("::")[-1].split("[")[0].rstrip("()")
@@ -238,7 +236,7 @@ def cut_line_numbers(text: str) -> tuple[str, str]:
 
 
 def read_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
-    """Names that must all be there, parts that may stand for them, an aside; None for no path."""
+    """Names that must all exist, alternatives, and an aside; None if it is not a path."""
     path, symbol = cut_line_numbers(text.strip("\"'"))
     segments = [item for item in path.split("/") if item]
     if not segments or len(segments) > MAX_SEGMENTS or "//" in path or "()" in path:
@@ -276,7 +274,7 @@ def spread_braces(path: str) -> list[str]:
 
 
 def read_symbol_names(text: str) -> tuple[str, ...]:
-    """The identifiers of `a.b::c(…)`, `Vec<T>`, `name!()`; none for anything else."""
+    """Identifiers of `a.b::c(…)`, `Vec<T>`, `name!()`; empty for anything else."""
     head = text.split("(", 1)[0].split("<", 1)[0].split("[", 1)[0].rstrip("!?*&:").lstrip("@$&*.#")
     parts = _PARTED.split(head)
     if not head or len(parts) > 8 or not all(IDENTIFIER.fullmatch(part) for part in parts):
@@ -285,7 +283,6 @@ def read_symbol_names(text: str) -> tuple[str, ...]:
 
 
 def is_distinctive(name: str) -> bool:
-    """True for a made-up name: it has a hump, an underscore or a digit inside."""
     bare = name.strip("_$")
     if len(bare) < 4:
         return False
@@ -294,5 +291,4 @@ def is_distinctive(name: str) -> bool:
 
 
 def is_common(name: str) -> bool:
-    """True for a file name that every second project has."""
     return name.lower().lstrip(".").split(".")[0] in COMMON_STEMS

@@ -1,4 +1,4 @@
-"""True, stale or unknown: judge a claim by what was seen, and say why."""
+"""Verdict on a claim (true, stale or unknown) with its reason."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from memdir.claims.claim import (
 )
 from memdir.claims.forms import MADE, find_file_ending, is_common, is_distinctive
 
-# A dotted name may be a module: the endings that its file may have; none for a folder.
+# A dotted name may be a module: possible endings of its file; empty for a folder.
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
-SELF = frozenset(("self", "this", "cls", "super", "Self"))  # their names are looked up alone
-MAX_PLACES = 3  # that a reason names
-ID_CHARACTERS = 7  # of a commit, for people
-# Which table of a look answers for a kind.
+SELF = frozenset(("self", "this", "cls", "super", "Self"))  # not looked up
+MAX_PLACES = 3  # named in a reason
+ID_CHARACTERS = 7  # of a commit id shown to people
+# Field of `Seen` that answers for a kind.
 TABLES = {
     PATH: "paths",
     SYMBOL: "symbols",
@@ -42,12 +42,11 @@ TABLES = {
     COMMAND: "commands",
 }
 
-Support = tuple[str, str, str]  # the place, how it was found, else what is missing
+Support = tuple[str, str, str]  # place, how it was found, or what is missing
 NONE: Support = ("", "", "")
 
 
 def collect_wanted(claims: Iterable[Claim]) -> Wanted:
-    """Everything that these claims need to have looked up, for one look."""
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits = set[str](), set[str]()
     for claim in claims:
@@ -75,14 +74,14 @@ def collect_wanted(claims: Iterable[Claim]) -> Wanted:
 
 
 def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
-    """The verdict on a claim; `beside` are the memories of its own store."""
+    """`beside` are the memories of the claim's own store."""
     aside = Judged(claim, NOT_A_CLAIM if claim.aside in context.NO_CLAIM else UNKNOWN, claim.aside)
     if claim.aside in context.NEVER_TRUE:
         return aside
     place, how, missing = _find_support(claim, seen, beside)
     if how:
         return Judged(claim, TRUE, how, place)
-    # What a commit did to files says nothing about the branch it is on.
+    # Changes of files say nothing about a branch.
     if claim.aside and not (claim.kind == BRANCH and claim.aside == context.CHANGED):
         return aside
     if claim.kind == URL:
@@ -107,9 +106,6 @@ def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
             return f"not found; {past[0].name} was {fate} {_when(past[0])}: it may be another one"
     where = {BRANCH: " among the branches and tags", COMMIT: " among the commits"}
     return "not found" + where.get(claim.kind, "")
-
-
-# What supports a claim.
 
 
 def _find_support(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
@@ -143,7 +139,7 @@ def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
         if mark and anchor and not anchor.lstrip("L").isdigit():
             how += "; its heading was not looked at"
         return places[0][0], how, ""
-    # Each file of a list, or one of the files that a slash command may be.
+    # Every file of a list, or any of the files that a slash command may be.
     parts = [seen.paths.get(part, ()) for part in claim.parts if part[:2] != "::"]
     if any(parts) and "*" not in claim.text and (all(parts) or not claim.names):
         return next(part[0] for part in parts if part), "found", ""
@@ -157,7 +153,7 @@ def _how(name: str, places: Sequence[str]) -> str:
 
 
 def _support_inside(file: str, how: str, name: str, seen: Seen) -> Support:
-    """`a.py::test_b`: the file is there, and so must be the name."""
+    """`a.py::test_b`: the file must exist, and the name in it."""
     if "symbols" not in seen.known:
         return "", "", f"{file} is there; {name} was not looked up"
     uses = seen.symbols.get(name)
@@ -165,7 +161,7 @@ def _support_inside(file: str, how: str, name: str, seen: Seen) -> Support:
         return "", "", f"{file} is there, but {name} was not found"
     if file in uses.places:
         return file, f"{how}, with {name}", ""
-    if len(uses.places) < uses.code + uses.prose:  # not all of them are listed
+    if len(uses.places) < uses.code + uses.prose:  # not all files are listed
         return file, f"{how}; {name} {_count_files(uses.code)}", ""
     return "", "", f"{file} is there, but {name} is elsewhere: {uses.places[0]}"
 
@@ -192,7 +188,7 @@ def _support_symbol(claim: Claim, seen: Seen) -> Support:
 
 
 def _support_dotted(names: tuple[str, ...], seen: Seen) -> Support:
-    """`a.b.c`: the last two names are in one file, or the file is called like the owner."""
+    """`a.b.c`: the last two names are in one file, or the file is named after the owner."""
     owner, last = names[-2:]
     places = seen.symbols[last].places if last in seen.symbols else ()
     owners = seen.symbols[owner].places if owner in seen.symbols else ()
@@ -213,7 +209,7 @@ def _is_there(name: str, seen: Seen) -> bool:
 
 
 def _support_command(claim: Claim, seen: Seen) -> Support:
-    """Every script must be declared, every file there, and what is named in it."""
+    """Every script must be declared, and every file and every name in it must exist."""
     missing = [name for name in claim.names if name not in seen.commands]
     if missing:
         return "", "", f"not found: no script, target or recipe is called {missing[0]}"
@@ -233,28 +229,23 @@ def _support_command(claim: Claim, seen: Seen) -> Support:
 
 
 def _chain(claim: Claim) -> tuple[str, ...]:
-    """The parts of a dotted name that can be looked up."""
     names = claim.names
     return names[1:] if len(names) > 1 and names[0] in SELF else names
 
 
 def _modules(names: Sequence[str]) -> list[str]:
-    """The paths of the module that `a.b.c` may be."""
     joined = "/".join(names)
     return [joined + ending for ending in MODULE_ENDINGS] if len(names) > 1 else [joined]
 
 
-# The evidence that a claim once was true.
-
-
 def _find_end(claim: Claim, seen: Seen) -> str:
-    """What ended it, and where it went; empty without evidence."""
+    """Sentence on how it ended and where it went; empty without evidence."""
     if claim.kind in (PATH, COMMAND):
         names = _subjects(claim) if claim.kind == PATH else claim.parts
         return next(filter(None, (_find_path_end(claim, name, seen) for name in names)), "")
     if claim.kind != SYMBOL or claim.bare or claim.loose or len(claim.names) != 1:
         return ""
-    # Only a made-up name that its sentence puts into a file of this repository, found nowhere.
+    # Only a coined name that its sentence places in a file of this repository and no file has.
     name = claim.names[0]
     near = any(seen.paths.get(file) or seen.past.get(file) for file in claim.near)
     past = seen.past_symbols.get(name)
@@ -264,7 +255,6 @@ def _find_end(claim: Claim, seen: Seen) -> str:
 
 
 def _subjects(claim: Claim) -> tuple[str, ...]:
-    """What may have gone; of a pattern the folder in which it varies."""
     return claim.parts if "*" in claim.text else claim.names
 
 
@@ -273,7 +263,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     if seen.paths.get(name) or not seen.past.get(name):
         return ""
     if "/" not in name and (is_common(name) or not (find_file_ending(name) or is_folder)):
-        return ""  # a bare word, or a name that every project has
+        return ""  # a bare word, or a name that many projects have
     past = [item for item in seen.past[name] if _means(claim, name, item, is_folder)]
     if not past:
         return ""
@@ -281,7 +271,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     parts = name.split("/")
     local = not MADE.isdisjoint(parts) or parts[-1].startswith(".env")
     if local and not newest.now:
-        return ""  # people may well have it, though git no longer tracks it
+        return ""  # may still exist locally, though git no longer tracks it
     now = _follow_folder(past, name) if _folder_above(newest.name, name) else newest.now
     if now:
         return f"renamed to {now.rstrip('/') + '/' * is_folder} {_when(newest)}"
@@ -290,7 +280,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
 
 
 def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
-    """True if a past path is the one meant; `a/b` without an ending may be anything."""
+    """True if the claim means this past path; `a/b` without an ending is too vague."""
     if past.name == name or past.name.startswith(name + "/"):
         return True
     if claim.loose or claim.text[0] == "/" or not (find_file_ending(name) or is_folder):
@@ -299,14 +289,13 @@ def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
 
 
 def _folder_above(path: str, name: str) -> str:
-    """The folder of that name above a path; empty where the path itself is called so."""
+    """Folder of that name above a path; empty if the path itself has the name."""
     position = f"/{path}/".find(f"/{name}/")
     folder = path[: position + len(name)] if position >= 0 else ""
     return "" if folder == path else folder
 
 
 def _follow_folder(past: Sequence[Past], name: str) -> str:
-    """The folder that the files of a folder went to, if they went together."""
     places = set()
     for item in past:
         rest = item.name[len(_folder_above(item.name, name)) :]
@@ -315,7 +304,6 @@ def _follow_folder(past: Sequence[Past], name: str) -> str:
 
 
 def _moved_to(name: str, seen: Seen) -> str:
-    """Where a file of that name is now, or the folder that it became."""
     folder = seen.paths.get(_folder_name(name))
     if folder:
         return folder[0].rstrip("/") + "/"
@@ -325,7 +313,6 @@ def _moved_to(name: str, seen: Seen) -> str:
 
 
 def _folder_name(path: str) -> str:
-    """A file without its ending: what it is called once it has become a folder."""
     ending = find_file_ending(path)
     return path[: -len(ending) - 1] if ending else ""
 

@@ -1,4 +1,4 @@
-"""What became of paths and words that are no more: the history of a repository, read once."""
+"""Removed and renamed paths and removed words, read once from a repository's history."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from memdir.claims.code_index import PROSE, WORD_BYTES, CodeIndex, Say
 from memdir.claims.tree import COMMIT, MAX_PATHS, Bounds, decode, encode, is_below, match_ends
 from memdir.store.git import Ended, Git
 
-# Every log: no merges (each side was read), nothing of the settings, nothing that runs a program.
+# Options of every log: no merges (both sides are read), no user settings, no external program.
 _LOG = (
     *("log", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "--no-decorate"),
     *("--no-notes", "--no-show-signature", "--no-mailmap", "--ignore-submodules=all"),
     "--format=%x01%H %ct",
 )
-_RENAMES = "-l200"  # removed times added files of one commit that are compared with each other
+_RENAMES = "-l200"  # limit for rename detection within one commit
 _STATUS = re.compile(rb"D|R[0-9]{1,3}")
-MAX_RENAMES = 50  # after each other
+MAX_RENAMES = 50  # in a row
 MAX_SECOND_DIGITS = 15
-ID_CHARACTERS = 7  # of a commit
-PATHS, WORDS = "paths", "words"  # the two logs
+ID_CHARACTERS = 7  # of a commit id
+PATHS, WORDS = "paths", "words"  # names of the two logs
 _TABLES = {PATHS: "ends", WORDS: "removed"}
 
-Commits = list[tuple[str, int]]  # id and seconds, the newest first
+Commits = list[tuple[str, int]]  # id and seconds since 1970, newest first
 
 
 def _start(index: CodeIndex, log: str, git: Git, head: str) -> tuple[str, ...]:
-    """The revisions to read; everything afresh unless the commit read last is an ancestor."""
+    """Revisions to read; all of them unless the last commit read is an ancestor."""
     old = index.commit_of(f"{log} commit")
     if old == head:
         return ()
@@ -44,19 +44,19 @@ def _start(index: CodeIndex, log: str, git: Git, head: str) -> tuple[str, ...]:
 
 
 def _finish(index: CodeIndex, log: str, head: str, commits: Commits, *, cut: bool) -> int:
-    """Keep the commits; the number of the newest."""
+    """Stores the commits and returns the number of the newest."""
     last = int(index.db.execute("SELECT coalesce(max(number), 0) FROM commits").fetchone()[0])
     newest = last + len(commits)
     rows = [(newest - i, log, *commit) for i, commit in enumerate(commits)]
     index.db.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
-    if cut:  # nothing is known about the days before the oldest commit that was read
+    if cut:  # nothing is known before the oldest commit that was read
         index.put(f"{log} floor", _day(commits[-1][1]) if commits else "-")
-    index.put(f"{log} commit", head if commits or not cut else "")  # nothing read: try again
+    index.put(f"{log} commit", head if commits or not cut else "")  # if nothing was read, try again
     return newest
 
 
 def _day(seconds: int) -> str:
-    """A commit's date; empty for one that no calendar has."""
+    """Date of a commit; empty if the calendar does not reach that far."""
     try:
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
     except (ValueError, OverflowError, OSError):
@@ -64,7 +64,6 @@ def _day(seconds: int) -> str:
 
 
 def _read_header(header: bytes) -> tuple[str, int]:
-    """The commit and the second of the line that begins a commit."""
     oid, _, seconds = header.strip(b"\x01\n").partition(b" ")
     is_number = seconds.isdigit() and len(seconds) <= MAX_SECOND_DIGITS
     return oid.decode("ascii", "replace"), int(seconds) if is_number else 0
@@ -76,18 +75,14 @@ def _find_commit(index: CodeIndex, number: int) -> tuple[str, str]:
     return oid[:ID_CHARACTERS], _day(seconds)
 
 
-# Paths that once were: every removal and rename of the history.
-
-
 def update_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
-    """Read the removals and renames up to that commit."""
     revisions = _start(index, PATHS, git, head)
     if not revisions:
         return
     commits: Commits = []
-    ends: list[tuple[str, str, int]] = []  # a path, where it went, which of the commits
+    ends: list[tuple[str, str, int]] = []  # path, new path, index in `commits`
     ended, rest = Ended(), b""
-    alike = "-M100%" if git.partial else "-M"  # contents may be missing
+    alike = "-M100%" if git.partial else "-M"  # a partial clone may lack contents
     stream = git.stream(
         *(*_LOG, "-z", "--name-status", alike, _RENAMES, "--diff-filter=DR"),
         *(f"--max-count={bounds.commits}", *revisions, "--"),
@@ -113,7 +108,7 @@ def update_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say
 def _take_tokens(
     commits: Commits, ends: list[tuple[str, str, int]], tokens: list[bytes]
 ) -> list[bytes]:
-    """Put in what is complete, the rest waits; ValueError for what no log says."""
+    """Stores complete entries, returns the rest; ValueError for output no git log prints."""
     i = 0
     while i < len(tokens):
         token = tokens[i].lstrip(b"\n")
@@ -136,8 +131,6 @@ def _take_tokens(
 
 
 class PastPaths:
-    """What became of paths that are no more, from all removals and the tree of today."""
-
     def __init__(self, index: CodeIndex, files: Mapping[str, object], folders: set[str]) -> None:
         self.index, self.files, self.folders = index, files, folders
         self.newest: dict[str, tuple[str, int]] = {}
@@ -146,12 +139,11 @@ class PastPaths:
             self.newest.setdefault(decode(old), (decode(new), number))
 
     def find(self, names: Mapping[str, str]) -> dict[str, tuple[Past, ...]]:
-        """What each name was, newest first."""
         gone = [path for path in self.newest if path not in self.files]
-        ends: dict[str, list[tuple[int, str, int, str]]] = {}  # order, path, commit, path of now
+        ends: dict[str, list[tuple[int, str, int, str]]] = {}  # order, path, commit, present path
         for name, paths in match_ends(names, gone, folders=False).items():
             ends[name] = [self._follow(path) for path in paths]
-        below: dict[str, list[str]] = {}  # the folders that are no more
+        below: dict[str, list[str]] = {}  # deleted folders, each with the paths it contained
         for path in gone:
             above = path.rpartition("/")[0]
             while above and above not in self.folders:
@@ -168,19 +160,18 @@ class PastPaths:
         }
 
     def _follow(self, path: str) -> tuple[int, str, int, str]:
-        """Along the renames to the path of today, or to the commit that removed it."""
         now, number = self.newest[path]
         first = number
         for _ in range(MAX_RENAMES):
             if not now or now in self.files:
                 return first, path, first if now else number, now
             if now not in self.newest or self.newest[now][1] < number:
-                break  # it left no trace after that: a merge or a cut history
+                break  # no later trace: a merge or a shallow history
             now, number = self.newest[now]
         return first, path, first, ""
 
     def _follow_folder(self, folder: str, paths: list[str]) -> tuple[int, str, int, str]:
-        """The last of what lay there decides; where most of it went is where it is now."""
+        """Ended with its last file; moved to wherever more than half of its files went."""
         number = max(self.newest[path][1] for path in paths)
         votes: Counter[str] = Counter()
         for path in paths:
@@ -191,31 +182,30 @@ class PastPaths:
         return number, folder, number, best if count * 2 > len(paths) else ""
 
 
-# Words that removed lines had: for each the newest commit that removed a line with it. All words
-# are kept, not only those asked for: a new memory must not cost a new pass over the history.
+# All removed words are kept, not only those asked for: a new memory must not cost another pass
+# over the history.
 
 _MEMORY_FOLDERS = (
     *(".claude/memory", ".claude/agent-memory", ".agents/memory", ".memory", "memory-bank"),
 )
-# Words of a memory, of prose and of data are no evidence.
+# Words in memories, prose and data are no evidence.
 _NOT_CODE = (
     *(f":(exclude,icase)*.{suffix}" for suffix in sorted(PROSE)),
     *(f":(exclude,glob)**/{folder}/**" for folder in _MEMORY_FOLDERS),
     *(":(exclude)*.min.js", ":(exclude)*package-lock.json", ":(exclude)*pnpm-lock.yaml"),
 )
-_MARK = "//memdir//"  # before the path in a file's header, so that it is no removed line
+_MARK = "//memdir//"  # prefix of paths, to tell a file header from a removed line
 _HEADER = re.compile(rb"^\x01[0-9a-f]{40,64} [0-9]{1,15}$", re.MULTILINE)
 _REMOVED = re.compile(rb'^-(?!-- "?//memdir//)(.{1,2000})', re.MULTILINE)
 _KEPT = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,79}")
 
 
 def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
-    """Read the removed words up to that commit."""
     revisions = _start(index, WORDS, git, head)
     if not revisions:
         return
     commits: Commits = []
-    words: dict[bytes, int] = {}  # which of the commits
+    words: dict[bytes, int] = {}  # index in `commits`
     ended, rest = Ended(), b""
     stream = git.stream(
         *(*_LOG, "-p", "-U0", "--no-renames", "--diff-filter=MD", f"--src-prefix={_MARK}"),
@@ -224,7 +214,7 @@ def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say
         limit=bounds.patch_bytes,
         ended=ended,
     )
-    for piece in chain(stream, (b"\n",)):  # whole lines, the last one too
+    for piece in chain(stream, (b"\n",)):  # ends the last line, too
         block, end, rest = (rest + piece).rpartition(b"\n")
         start = 0
         for header in (*_HEADER.finditer(block + end), None):
@@ -247,7 +237,6 @@ def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say
 
 
 def find_removed(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
-    """The newest removal of each word."""
     query = "SELECT number FROM removed WHERE word = ?"
     rows = {name: index.db.execute(query, (encode(name),)).fetchone() for name in names}
     return {name: Past(name, *_find_commit(index, row[0])) for name, row in rows.items() if row}

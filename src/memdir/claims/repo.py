@@ -1,7 +1,7 @@
-"""One look at a git checkout for all claims: the commit, and what is changed since.
+"""One look at a git checkout for all claims: the commit and uncommitted changes.
 
-A tracked file that is gone from the working tree counts as neither there nor removed until a
-commit says so. An untracked file is there. Below a submodule only what is checked out is known.
+A tracked file that is missing from the working tree counts as neither existing nor removed until
+the removal is committed. An untracked file exists. In a submodule only checked-out files are known.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from memdir.claims.tree import (
 )
 from memdir.store.git import Git
 
-PROGRESS_SECONDS = 1.0  # between two words of progress
+PROGRESS_SECONDS = 1.0  # between two progress messages
 MAX_NAME_CHARACTERS = 200
 
 Pasts = dict[str, tuple[Past, ...]]
 
 
 class Repo(Protocol):
-    """The code that memories speak of. It is only looked at, never changed."""
+    """Read-only view of the code that memories describe."""
 
     root: str
 
@@ -67,15 +67,13 @@ class Repo(Protocol):
 
 
 class GitRepo:
-    """Looks at a checkout through git; what earlier looks read comes from the index."""
-
     def __init__(self, root: str, cache_dir: str, bounds: Bounds = Bounds()) -> None:  # noqa: B008
         self.root = root
         self._cache_dir = cache_dir
         self._bounds = bounds
 
     def state(self) -> str:
-        """The commit, and a sum over what is changed since; empty if git cannot tell."""
+        """Commit and a checksum of uncommitted changes; empty if git cannot tell."""
         checkout = open_checkout(self.root)
         if checkout.problem or not checkout.git.work_tree:
             return checkout.commit
@@ -88,10 +86,9 @@ class GitRepo:
         return f"{checkout.commit}+{total.hexdigest()[:12]}"
 
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
-        """Everything that was wanted; what could not be looked at is among the remarks."""
         try:
             return self._look(wanted, say)
-        except DAMAGED:  # the index was thrown away
+        except DAMAGED:  # the damaged index was deleted
             return self._look(wanted, say)
 
     def _look(self, wanted: Wanted, say: Say) -> Seen:
@@ -111,14 +108,12 @@ class GitRepo:
 
 @dataclass
 class _Look:
-    """One look, from the tree to the answer."""
-
     checkout: Checkout
     index: CodeIndex
     bounds: Bounds
     say: Say
     tree: Tree = field(default_factory=Tree)
-    files: Files = field(default_factory=dict)  # the tree with what is not committed
+    files: Files = field(default_factory=dict)  # the tree with uncommitted changes
     dirty: dict[str, str] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
 
@@ -133,7 +128,7 @@ class _Look:
         gone, ignored = self._find_past(missing), frozenset[str]()
         if self.git.work_tree:
             for name, form in missing.items():
-                # A folder that once had tracked files is only what a build left behind.
+                # An untracked folder that once had tracked files is left over from a build.
                 if name not in gone and self.work_tree.has_folder(form):
                     paths[name] = (form,)
             ignored = find_ignored_paths(self.git, missing, self.files, self.tree.submodules)
@@ -183,7 +178,6 @@ class _Look:
     def _find_paths(
         self, forms: dict[str, str]
     ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-        """What is there, and the names that are not."""
         there = match_ends(forms, self.files, folders=False)
         folders = self.tree.folders(self.files)
         for name, more in match_ends(forms, folders, folders=True).items():
@@ -198,7 +192,7 @@ class _Look:
         return {name: pick_nearest(some, forms[name]) for name, some in there.items()}, missing
 
     def _find_past(self, missing: dict[str, str]) -> Pasts:
-        """What the missing names were, unless it may be there in another way than tracked."""
+        """Past paths of the missing names, without those that may exist untracked."""
         if not self.checkout.commit:
             return {}
         past.update_paths(self.index, self.git, self.checkout.commit, self.bounds, self.say)
@@ -252,14 +246,13 @@ class _Look:
             return there, {}
         lost = {name for name in asked if not uses[name].code and name not in committed}
         removed = {} if doubt else self._find_removed(lost)
-        if doubt or removed is None:  # what was not read may have it still
+        if doubt or removed is None:  # a file that was not read may still have it
             searched = "data and untracked files were not searched for removed identifiers"
             self.remarks.append(doubt or searched)
             self.known.discard("past_symbols")
         return there, removed or {}
 
     def _update_symbols(self, asked: set[str]) -> str:
-        """Bring the index up to date; what was not read, in words."""
         reading = Reading(self.say)
 
         def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -291,7 +284,7 @@ class _Look:
                     yield path, data
 
     def _find_removed(self, names: set[str]) -> dict[str, Past] | None:
-        """The removals of words that no file has; None if not all files could be searched."""
+        """Removals of words that no file has; None if not all files could be searched."""
         if not names:
             return {}
         past.update_words(self.index, self.git, self.checkout.commit, self.bounds, self.say)
@@ -315,7 +308,6 @@ class _Look:
             self.remarks.append(f"the history{since} was not looked at {purpose}")
 
     def _read_manifests(self, wanted: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
-        """The wanted packages that manifest files name, and all commands that they declare."""
         paths = sorted(filter(_MANIFEST.search, self.files), key=lambda path: path.count("/"))
         reading = Reading(self.say, cut=len(paths) > self.bounds.manifests)
         paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
@@ -336,8 +328,6 @@ class _Look:
         return frozenset(packages), frozenset(commands)
 
 
-# What manifest files say: packages by their names, and commands that somebody can run by name.
-
 _MANIFEST = re.compile(
     r"(?:^|/)(?:package\.json|composer\.json|deno\.json|pyproject\.toml|cargo\.toml|pipfile|go\.mod"
     r"|gemfile|podfile|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml|pubspec\.yaml"
@@ -354,7 +344,7 @@ _TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
 
 
 def _package_words(text: str) -> list[str]:
-    """Case, `-` and `_` make no difference."""
+    """Ignores case, and treats `-` and `_` alike."""
     return [word.rstrip("/.-") for word in _PACKAGE.findall(text.lower().replace("_", "-"))]
 
 
@@ -374,14 +364,11 @@ def _read_commands(name: str, text: str) -> list[str]:
     return _TASK.findall(text) if "taskfile" in name else []
 
 
-# Branches and commits.
-
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
 _REFS = ("refs/heads/", "refs/remotes/", "refs/tags/")
 
 
 def _find_branches(git: Git, names: Collection[str]) -> frozenset[str]:
-    """The names that a branch, a remote's branch or a tag has."""
     out = git.ask("for-each-ref", "--format=%(refname)", *_REFS)[0] if names else b""
     there: set[str] = set()
     for ref in map(decode, out.split(b"\n")):
@@ -393,7 +380,6 @@ def _find_branches(git: Git, names: Collection[str]) -> frozenset[str]:
 
 
 def _find_commits(git: Git, names: Collection[str]) -> frozenset[str]:
-    """The ids, whole or abbreviated, that a commit has."""
     asked = [name for name in names if _COMMIT.fullmatch(name)]
     given = "".join(f"{name}^{{commit}}\n" for name in asked).encode()
     out = git.ask("cat-file", "--batch-check=%(objecttype)", given=given)[0] if asked else b""

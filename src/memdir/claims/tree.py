@@ -1,4 +1,4 @@
-"""A checkout and its paths: tracked, changed, untracked, ignored; and how much one look reads."""
+"""Paths of a checkout (tracked, changed, untracked, ignored), and the limits of one look."""
 
 from __future__ import annotations
 
@@ -15,45 +15,42 @@ from memdir.store.git import Ended, Git, find_git
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much of a repository one look reads; what is left out is a remark."""
-
     files: int = 2_000_000  # paths of the tree
     tree_bytes: int = 256 << 20
-    scan_seconds: float = 120.0  # for the words of all files
+    scan_seconds: float = 120.0  # to scan all files for words
     scan_bytes: int = 4 << 30
-    file_bytes: int = 1_500_000  # a larger one is data
-    dirty_files: int = 2_000  # changed and not committed; read at every look
+    file_bytes: int = 1_500_000  # a larger file counts as data
+    dirty_files: int = 2_000  # uncommitted; read at every look
     commits: int = 50_000
-    log_seconds: float = 60.0  # for what was renamed and removed
+    log_seconds: float = 60.0  # for renames and removals
     patch_seconds: float = 60.0  # for the words of removed lines
     patch_bytes: int = 2 << 30
     removed_words: int = 500_000
     manifests: int = 300
-    manifest_bytes: int = 100_000  # of one
-    unread_files: int = 2_000  # searched only for what would be called removed
+    manifest_bytes: int = 100_000  # per file
+    unread_files: int = 2_000  # searched before a word is called removed
     unread_bytes: int = 64 << 20
-    quick_seconds: float = 30.0  # for everything that should take milliseconds
+    quick_seconds: float = 30.0  # for calls that should take milliseconds
     cache_bytes: int = 512 << 20  # of the index
-    names: int = 50_000  # asked for in all looks so far
+    names: int = 50_000  # names kept in the index
 
 
-MAX_PATHS = 20  # paths and past paths that are answered for one name
+MAX_PATHS = 20  # paths and past paths returned per name
 COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
 def decode(data: bytes) -> str:
-    """A path as text; bytes that are no UTF-8 survive."""
+    """Path as text; bytes that are not UTF-8 survive."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """Inverse of `decode`."""
     return text.encode("utf-8", "surrogateescape")
 
 
 @dataclass
 class Checkout:
-    """A repository that git can read; `problem` says why it cannot."""
+    """Repository that git can read, or the `problem` that prevents it."""
 
     git: Git
     commit: str = ""
@@ -62,7 +59,7 @@ class Checkout:
 
 
 def open_checkout(root: str) -> Checkout:
-    """Ask git what it sees there; a folder above is never taken instead."""
+    """Never takes a repository above the folder instead."""
     program = find_git(os.environ.get("PATH", os.defpath))
     git = Git(os.path.realpath(root) if root else "", program, work_tree=False)
     if not root:
@@ -102,26 +99,23 @@ def _why(root: str, message: str) -> str:
     return f"git cannot read {root} ({line[:200]}): no claim was checked"
 
 
-# Files of the working tree: no link leads out of the checkout or into git's own folder.
+# No link may lead out of the checkout or into git's own folder.
 
-REFUSED = frozenset(("", ".", "..", ".git"))  # a raw tree object may have such parts
+REFUSED = frozenset(("", ".", "..", ".git"))  # a forged tree object may contain such parts
 MAX_PATH_CHARACTERS = 4096
 
 
 def is_below(path: str) -> bool:
-    """True for a plain path of the tree: none that leads out, or that no disk can hold."""
     parts = path.lower().split("/")
     return len(path) <= MAX_PATH_CHARACTERS and REFUSED.isdisjoint(parts) and "\0" not in path
 
 
 class WorkTree:
-    """The files on disk below the root of a checkout."""
-
     def __init__(self, root: str) -> None:
         self.root = root
 
     def leads_to(self, path: str) -> str:
-        """The path inside the checkout that a path leads to through links; empty if none."""
+        """Path inside the checkout that links lead to; empty if none."""
         if not is_below(path):
             return ""
         try:
@@ -132,18 +126,17 @@ class WorkTree:
         return below if is_below(below) else ""
 
     def has_file(self, path: str, *, folder: bool = False) -> bool:
-        """True for a file, or a link to a file or a filled folder; `folder` wants a folder."""
+        """True for a file, or a link to a file or non-empty folder; `folder` allows no file."""
         real = self.leads_to(path)
         if real and os.path.isdir(os.path.join(self.root, real)):
             return real != path and self._is_filled(real)
         return bool(real) and not folder
 
     def has_folder(self, path: str) -> bool:
-        """True for a folder that is no link and not empty."""
         return is_below(path) and self.leads_to(path) == path and self._is_filled(path)
 
     def is_beyond_link(self, path: str) -> bool:
-        """True if a folder of the path is a link: git refuses to talk about it."""
+        """True if a folder of the path is a link: git refuses such paths."""
         above = self.root
         for part in path.split("/")[:-1]:
             above = os.path.join(above, part)
@@ -154,7 +147,7 @@ class WorkTree:
         return False
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a regular file, empty for anything else; None for one that is too large."""
+        """Content of a regular file, empty for anything else; None if it is too large."""
         if not is_below(path):
             return b""
         try:
@@ -164,7 +157,7 @@ class WorkTree:
         return None if facts.st_size > limit else data
 
     def facts(self, path: str) -> tuple[int, ...]:
-        """What changes when the file does."""
+        """Values that change when the file does."""
         if not is_below(path):
             return ()
         try:
@@ -181,26 +174,21 @@ class WorkTree:
             return False
 
 
-# The paths of a commit, and the changes that are not committed.
-
 _ENTRY = re.compile(rb"([0-7]{6}) (?:blob|commit) ([0-9a-f]{40,64})(?: +([0-9]{1,15}|-|BAD))?")
 _CHANGE = re.compile(rb"[ MTADRCU?!]{2} ")
 _LINK, _SUBMODULE = b"120000", b"160000"
-LOST = -1  # the size of an object that is not there
+LOST = -1  # size of a missing object
 
-Files = dict[str, tuple[str, int]]  # path: object id and size; no id for a link
+Files = dict[str, tuple[str, int]]  # path: object id and size; the id is empty for a link
 
 
 @dataclass
 class Tree:
-    """What is tracked."""
-
     files: Files = field(default_factory=dict)
     submodules: set[str] = field(default_factory=set)
     cut: bool = False
 
     def folders(self, files: Iterable[str]) -> set[str]:
-        """Every folder above a file; a submodule is one too."""
         folders = set(self.submodules)
         for path in files:
             above = path.rpartition("/")[0]
@@ -211,9 +199,8 @@ class Tree:
 
 
 def read_tree(git: Git, commit: str, bounds: Bounds) -> Tree:
-    """All paths of a commit."""
     tree, ended, rest = Tree(), Ended(), b""
-    sizes = () if git.partial else ("-l",)  # git would fetch what it wants to measure
+    sizes = () if git.partial else ("-l",)  # git would fetch objects to measure them
     stream = git.stream(
         *("ls-tree", "-r", "-z", *sizes, "--full-tree", commit),
         seconds=bounds.quick_seconds,
@@ -243,7 +230,7 @@ def read_tree(git: Git, commit: str, bounds: Bounds) -> Tree:
 
 
 def read_dirty(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
-    """Tracked paths that differ from the commit, with git's two letters; False if not all."""
+    """Tracked paths that differ from the commit, with git's two letters; False if incomplete."""
     out, ended = git.ask(
         *("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames"),
         *("--ignore-submodules=all", "--no-ahead-behind"),
@@ -258,7 +245,7 @@ def read_dirty(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
 
 
 def read_untracked(git: Git, bounds: Bounds) -> list[str] | None:
-    """What is neither tracked nor ignored; None if git cannot tell."""
+    """Paths that are neither tracked nor ignored; None if git cannot tell."""
     if not git.work_tree:
         return []
     out, ended = git.ask(
@@ -270,15 +257,13 @@ def read_untracked(git: Git, bounds: Bounds) -> list[str] | None:
     return paths if ended.whole and all(map(is_below, paths)) else None
 
 
-# Which paths a name means.
-
-MAX_STARRED_PARTS = 4  # between stars
-MAX_PATTERNS = 200  # of one look
+MAX_STARRED_PARTS = 4  # parts between stars
+MAX_PATTERNS = 200  # per look
 _STARS = re.compile(r"\*{1,3}")
 
 
 def plain_path(name: str, root: str) -> str:
-    """The wanted name as a path below the root; empty if it cannot be one."""
+    """The name as a path below the root; empty if it cannot be one."""
     name = name.removeprefix(root + "/")
     while name.startswith("./"):
         name = name[2:]
@@ -289,7 +274,7 @@ def plain_path(name: str, root: str) -> str:
 def match_ends(
     names: Mapping[str, str], paths: Iterable[str], *, folders: bool
 ) -> dict[str, list[str]]:
-    """The paths that equal a name's plain form or end with it; `docs/` means folders only."""
+    """Paths that equal the name or end with it; `docs/` matches folders only."""
     by_last: dict[str, list[tuple[str, str]]] = {}
     for name, form in names.items():
         if form and (folders or not name.endswith("/")):
@@ -318,7 +303,7 @@ def match_patterns(patterns: Iterable[str], paths: Collection[str]) -> dict[str,
 
 
 def _fits(parts: Sequence[str], path: str) -> bool:
-    """Each part after the one before, at its first place: a regex would try all places of all."""
+    """Takes each part at its first place after the previous one: a regex would try every place."""
     text, position = f"/{path}/", 0
     first = f"/{parts[0]}" if parts[0] else ""
     for part in (first, *parts[1:-1], f"{parts[-1]}/"):
@@ -330,19 +315,19 @@ def _fits(parts: Sequence[str], path: str) -> bool:
 
 
 def pick_nearest(paths: list[str], form: str) -> tuple[str, ...]:
-    """A few of them: the equal one, then those that lie highest."""
+    """A few paths: an equal one first, then the least nested."""
     ordered = sorted(paths, key=lambda path: (path != form, path.count("/"), path))
     return tuple(ordered[:MAX_PATHS])
 
 
-MAX_RULE_FOLDERS = 20  # folders with a .gitignore of their own that a name is tried in
+MAX_RULE_FOLDERS = 20  # folders with a .gitignore in which a name is tried
 _RULES = ".gitignore"
 
 
 def find_ignored_paths(
     git: Git, names: Mapping[str, str], files: Iterable[str], submodules: Collection[str]
 ) -> frozenset[str]:
-    """The names that the ignore rules exclude, at the root or in a folder with own rules."""
+    """Names that ignore rules exclude, at the root or in a folder with its own .gitignore."""
     work_tree = WorkTree(git.root)
     rules = sorted((path for path in files if path.endswith("/" + _RULES)), key=len)
     folders = ["", *(path[: -len(_RULES)] for path in rules[:MAX_RULE_FOLDERS])]
@@ -351,9 +336,9 @@ def find_ignored_paths(
     for name, form in names.items():
         for folder in folders if form else ():
             path = folder + form
-            # Git gives up at a path that is none of its own, and leaves the rest unanswered.
+            # Git stops at a path outside the repository and leaves the rest unanswered.
             if not path.startswith(inside) and not work_tree.is_beyond_link(path):
-                asked[f"./{path}"] = name  # a `:` at the start would mean something to git
+                asked[f"./{path}"] = name  # a leading `:` has a meaning for git
                 asked[f"./{path}/"] = name
     if not asked:
         return frozenset()

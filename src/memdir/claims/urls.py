@@ -1,4 +1,4 @@
-"""Asks URLs whether they still answer: their head only, a few, never in a private network."""
+"""Requests the head of a few URLs, never in a private network unless allowed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-MAX_URLS = 50  # of one run
+MAX_URLS = 50  # per run
 WORKERS = 4
-TIMEOUT_SECONDS = 5.0  # for one address, redirects and all
+TIMEOUT_SECONDS = 5.0  # per URL, including redirects
 MAX_REDIRECTS = 5
 MAX_URL_CHARACTERS = 2_000
 _PORTS = {"http": 80, "https": 443}
@@ -24,29 +24,29 @@ _MOVED = (301, 302, 303, 307, 308)
 _UNQUOTED = "%/?:@!$&'()*+,;=~"
 _HEADERS = {"User-Agent": "memdir (link check)", "Accept": "*/*", "Connection": "close"}
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# What `is_global` of some Pythons lets through: reserved, or the way into one's own network.
+# Reserved or local ranges that `is_global` of some Python versions lets through.
 _RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
-_GLOBAL = ipaddress.IPv6Network("2000::/3")  # all that is given out
-_NOT_GIVEN = ipaddress.IPv6Network("3fff::/20")  # but for examples
+_GLOBAL = ipaddress.IPv6Network("2000::/3")  # all assigned addresses
+_NOT_GIVEN = ipaddress.IPv6Network("3fff::/20")  # for documentation
 
 
 @dataclass(frozen=True)
 class Reply:
-    """The status that an address answers with; 0 and the reason where it does not, or may not."""
+    """HTTP status, or 0 and the reason why there is none."""
 
     status: int = 0
     reason: str = ""
-    refused: bool = False  # by us: it is not asked
+    refused: bool = False  # we refused to request it
 
 
 class _Refused(Exception):
-    """An address that is not asked."""
+    """The URL must not be requested."""
 
 
 def check_urls(
     urls: Sequence[str], *, private: bool = False, seconds: float = TIMEOUT_SECONDS
 ) -> dict[str, Reply]:
-    """Every address with its reply, a few at a time; beyond the first fifty none is asked."""
+    """Requests a few URLs at a time, and no more than MAX_URLS."""
     asked = list(dict.fromkeys(urls))[:MAX_URLS]
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
     replies: queue.SimpleQueue[tuple[str, Reply]] = queue.SimpleQueue()
@@ -61,7 +61,7 @@ def check_urls(
                 return
             replies.put((url, _ask(url, private, seconds)))
 
-    # Daemons: a name server that keeps silent must not keep the program alive.
+    # Daemon threads: a silent name server must not keep the program alive.
     for _ in range(min(WORKERS, len(asked))):
         threading.Thread(target=work, daemon=True).start()
     answers = dict.fromkeys(asked, Reply(reason="no answer in time"))
@@ -99,7 +99,7 @@ def _ask(url: str, private: bool, seconds: float) -> Reply:
 
 
 def _request(url: str, method: str, private: bool, end: float) -> tuple[int, str]:
-    """One request to the very address that was found fit; its status, and where it leads."""
+    """Connects only to an address that was checked; returns the status and the redirect target."""
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname or len(url) > MAX_URL_CHARACTERS:
         raise _Refused("not an address of the web")
@@ -131,7 +131,7 @@ def _seconds_left(end: float) -> float:
 
 
 def _connect(host: str, port: int, private: bool, seconds: float) -> socket.socket:
-    """A connection to an address of the host, each looked at first: names can lead inside."""
+    """Checks each address of the host first: a name can lead into a private network."""
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     allowed = [entry for entry in addresses if private or is_public(str(entry[4][0]))]
     if not allowed:
@@ -150,7 +150,7 @@ def _connect(host: str, port: int, private: bool, seconds: float) -> socket.sock
 
 
 def is_public(address: str) -> bool:
-    """Global, and not a private one in the coat of IPv6."""
+    """True for a global address that is not a private one wrapped in IPv6."""
     known = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(known, ipaddress.IPv6Address):
         inner = known.ipv4_mapped or known.sixtofour

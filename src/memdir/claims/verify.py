@@ -1,4 +1,4 @@
-"""Check what memories say of the code, and leave the verdicts behind for recall."""
+"""Verifies claims of memories against the code, and stores the verdicts for recall."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ class Checked:
 
 
 def open_repo(app: App) -> Repo:
-    """The code that this store's memories speak of; one that knows nothing without git."""
     from memdir.claims.repo import GitRepo
 
     return GitRepo(app.config.code, app.config.cache_dir)
 
 
 def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
-    """Check these memories (a name may also be a path), or all of them with their index."""
+    """Checks these memories (by name or path), or all of them with their index."""
     store, paths = app.store, None
     if names:
         there = {*store.files(), store.index_path}
@@ -48,7 +47,7 @@ def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Chec
         paths = [name if name in there else next(named).path for name in names]
     files, findings = read_all(app, paths)
     texts = [(path, memory.decode(store.view(path, data))) for path, data in files]
-    # Where the store lies below the checkout, paths that climb can be followed.
+    # If the store is inside the checkout, `..` in paths can be resolved.
     folder = ""
     if app.config.code:
         top, root = os.path.realpath(app.config.code), os.path.realpath(store.root)
@@ -67,35 +66,29 @@ def verify_claims(
     beside: frozenset[str] = frozenset(),
     say: Say = _say_nothing,
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
-    """The judged claims of each (path, text) after one look, and the repository's remarks.
-
-    `folder` is where the store lies below the repository, if it does; `beside` its memories.
-    """
-    from memdir.claims.find import find_claims  # its patterns cost every command's start
+    """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
+    from memdir.claims.find import find_claims  # compiling its patterns would slow every command
     from memdir.claims.judge import collect_wanted, judge_claim
 
-    found = {path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts}
-    seen = repo.look(collect_wanted([claim for claims in found.values() for claim in claims]), say)
+    claims_by_path = {
+        path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts
+    }
+    seen = repo.look(
+        collect_wanted([claim for claims in claims_by_path.values() for claim in claims]), say
+    )
     judged = {
         path: [judge_claim(claim, seen, beside) for claim in claims]
-        for path, claims in found.items()
+        for path, claims in claims_by_path.items()
     }
     return judged, seen.remarks
 
 
-# Verdicts left behind for recall, which only glances at what they rest on.
-
-
 def open_verdicts(app: App) -> Verdicts:
-    """What was left behind for this store, against this checkout."""
     return Verdicts(cache_folder(app.config), app.config.code)
 
 
 def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _say_nothing) -> int:
-    """Verify these memories or all, keep the verdicts; how many were looked at.
-
-    Left out are those whose text and whose code are as they were.
-    """
+    """Skips memories whose text and code did not change; returns how many were verified."""
     if not app.config.code:
         return 0
     kept, state = open_verdicts(app), open_repo(app).state()
@@ -118,7 +111,6 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
 
 
 def make_rows(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
-    """What is worth keeping of a memory's claims, stale ones first."""
     rows: list[Row] = []
     for each in sorted(judged, key=lambda each: each.verdict != STALE):
         if each.verdict in (TRUE, STALE):

@@ -1,4 +1,4 @@
-"""Audit, dashboard: what a person should know about a store, or about all of them."""
+"""Audit, dashboard."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.audit.projects import Place
 
-FEW = 3  # findings of a kind that a person is shown
-ROWS = 12  # memories
+FEW = 3  # findings of each kind shown to a person
+ROWS = 12  # memories shown
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 ACTIONS = ("prune", "review", "keep")
 SERIOUS = {
@@ -35,12 +35,12 @@ SERIOUS = {
 }
 BAR = 10  # columns for 100 points
 EIGHTHS = " ▏▎▍▌▋▊▉"
-NAME_SHARE = 0.3  # of the line
+NAME_SHARE = 0.3  # of the line's width
 HEADINGS = ("stale", "", "memory", "type", "age", "tokens")
 NO_STORE = "there is no store yet: memdir remember TEXT makes one"
 LOAD = "index prompt total memories"
 MEMORY = "path type age_days score action tokens claims reasons store"
-Report = tuple[str, str, App, Audit]  # title, scope (of one of many stores: none), store, result
+Report = tuple[str, str, App, Audit]  # title, scope (empty for one of many stores), store, result
 
 
 @command("audit", "memdir audit --deep", bulk=True)
@@ -95,7 +95,7 @@ def _audit_here(session: Session, wish: Wish) -> Iterator[Report]:
     known: set[Finding] = set()
     for scope, app in session.apps():
         result = look_over(app, wish, session.screen.tell)
-        # The settings are those of all scopes; once is enough.
+        # All scopes share the settings, so their findings appear once.
         findings = tuple(finding for finding in result.findings if finding not in known)
         known.update(app.config.findings)
         yield scope, scope, app, replace(result, findings=findings)
@@ -111,7 +111,6 @@ def _audit_projects(session: Session, wish: Wish) -> Iterator[Report]:
 
 
 def _advise(session: Session, report: Report, text: str) -> str:
-    """A suggestion that names its store, where that is not the one asked for."""
     advise, (_, scope, app, _) = session.screen.advise, report
     if scope:
         return advise(text, scope)
@@ -119,7 +118,6 @@ def _advise(session: Session, report: Report, text: str) -> str:
 
 
 def _report_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
-    """A store for a person: the sum, the memories, the findings, what it costs, what to do."""
     screen, (title, scope, app, result) = session.screen, report
     root, load = app.store.root, result.load
     parts = [count(len(result.memories), "memory", "memories")]
@@ -136,7 +134,7 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
         yield from ["", table[0]]
         for item, row in zip(shown, table[1:], strict=True):
             yield row
-            for reason in item.reasons[1:]:  # the first says the age, which the row has
+            for reason in item.reasons[1:]:  # the row already shows the age
                 yield from screen.block("", reason, " " * 6)
         left = len(result.memories) - len(shown)
         yield from [f"  and {count(left, 'other')}: --all shows them"] if left else []
@@ -154,12 +152,11 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
     checked = any(item.claims.checked or item.claims.unknown for item in result.memories)
     if app.config.code and not checked:
         steps.append("memdir audit --deep checks them against the code")
-    if steps and result.memories and scope:  # of many stores, the last line says it once
+    if steps and result.memories and scope:  # for many stores, the last line says it once
         yield from screen.block("Next:", _advise(session, report, " · ".join(steps)), "")
 
 
 def score_bar(score: int) -> str:
-    """A score as a bar of ten columns."""
     full, part = divmod(score * BAR * 8 // 100, 8)
     return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
 
@@ -177,11 +174,10 @@ def _row(item: Audited, widest: int) -> list[Cell]:
 
 
 def _finding_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
-    """Findings by kind: a few of each, and the way to mend the first, or all with theirs."""
     screen, kinds = session.screen, dict[str, list[Finding]]()
     for finding in report[3].findings:
         kinds.setdefault(finding.kind, []).append(finding)
-    # What can do harm first, then what there is most of.
+    # Harmful kinds first, then the most frequent.
     order = sorted(kinds.items(), key=lambda pair: (pair[0] not in SERIOUS, -len(pair[1]), pair[0]))
     for kind, findings in order:
         yield from ["", screen.paint(f"{kind} ({len(findings)})", "cyan")]
@@ -197,10 +193,8 @@ def _finding_lines(session: Session, report: Report, everything: bool) -> Iterat
                 yield from screen.block("fix:", _advise(session, report, fix), "    ")
 
 
-# dashboard: every project at a glance.
-
-TOP = 10  # projects, alerts and consumers that a person is shown
-PROJECT_SHARE = 0.42  # of the line
+TOP = 10  # projects, alerts and consumers shown to a person
+PROJECT_SHARE = 0.42  # of the line's width
 PROJECT = "title store=app.store.root gone memories types actions alerts index_findings tokens"
 CONSUMER = "store title path type score action age_days tokens"
 Item = tuple["Place", Audited]
@@ -231,7 +225,7 @@ def dashboard(session: Session, limit: int) -> Answer:
             types=Counter(item.type for item in audit.memories),
             actions=Counter(item.action for item in audit.memories),
             alerts=sum(item.score > REVIEW for item in audit.memories),
-            # Of files and index alone: what an audit finds in the texts is not looked for here.
+            # Only files and index; texts are not inspected here.
             index_findings=len(audit.findings) + len(place.findings),
             tokens=pick(audit.load, LOAD),
         )
@@ -298,7 +292,7 @@ def _others(number: int) -> list[str]:
 
 
 def _title(session: Session, place: Place) -> str:
-    """A project by its path; what is gone, by the end of what it was called."""
+    """Path of a project; if it is gone, the end of its old name."""
     return session.short(place.title) if os.path.isabs(place.title) else place.title
 
 

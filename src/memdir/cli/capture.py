@@ -1,4 +1,4 @@
-"""Capture: learn from one conversation, now."""
+"""Capture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memdir.text.secrets import before_secrets
 from memdir.text.terminal import count, cut
 
 FAMILY = "transcripts"
-MAX_COLUMNS = 400  # of a text that a dry run shows
+MAX_COLUMNS = 400  # of each text in a dry run
 
 
 @command("capture", "memdir capture --transcript SESSION.jsonl --dry-run", changes=True, bulk=True)
@@ -47,7 +47,8 @@ def learn(
     if client.replace("_", "-") not in known:
         raise BadInput(f"there is no client {client[:40]!r}", next=f"use one of {', '.join(known)}")
     path = os.path.abspath(transcript)
-    if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):  # a table has many
+    # A session of opencode is called `opencode.db/<session>`.
+    if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
         raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
     request = Request(path, client=client.replace("_", "-"), model="" if no_model else model)
     chosen = _where_it_was_said(session, request)
@@ -68,7 +69,6 @@ def learn(
 
 
 def _where_it_was_said(session: Session, request: Request) -> Session:
-    """The project of the conversation, unless a person says which store is meant."""
     asked = session.asked
     if asked.dir is not None or asked.project is not None or session.names_scope:
         return session
@@ -80,7 +80,7 @@ def _where_it_was_said(session: Session, request: Request) -> Session:
 
 
 def _project(config: Config) -> str:
-    """The directory whose memories these are; a store that somebody named has none."""
+    """Project directory; for any other store, the store itself."""
     own = config.scope.kind == "project" and not config.foreign
     return config.project_root if own else config.store
 
@@ -103,7 +103,7 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
     for kind, style in ((SAVED, "green"), (HELD, "yellow"), (REFUSED, "red")):
         for entry in outcome.of(kind):
             catch = outcome.things.get(entry.id)
-            # A memory that a person wanted gone was not saved but retired.
+            # A request to forget retires a memory and saves none.
             retired = kind == SAVED and entry.reason == RETIRED
             label = f"{'would be ' if dry_run else ''}{RETIRED if retired else kind:7}"
             name = entry.name or (draft_id(catch) if catch else "")
@@ -116,7 +116,6 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
 
 
 def _draft_lines(screen: Screen, catch: Catch) -> Iterator[str]:
-    """The draft as a short block: its type, its text, its reasons."""
     rows = [("", f"to be forgotten: {catch.forget}")]
     if draft := catch.draft:
         body = " ".join(before_secrets(draft.body).split())

@@ -22,15 +22,13 @@ from memdir.store.writer import App, open_app
 from memdir.text.terminal import count
 from memdir.upkeep.worksheet import Check
 
-# budget: what models may cost, and what they did.
-
-ROWS = 10  # calls
+ROWS = 10  # calls shown
 BAR = 30  # columns
-BESIDE = 36  # columns of what stands beside it
+BESIDE = 36  # columns beside the bar
 FULL, EMPTY = "█", "░"
 NEARLY, OVER = 0.75, 1.0
 HEADINGS = ("when", "purpose", "model", "in", "out", "cached", "cost", "produced")
-COLUMNS = (5, 8, 16)  # of the first three at most
+COLUMNS = (5, 8, 16)  # maximum widths of the first three columns
 SESSION_VARIABLE = "MEMDIR_SESSION"
 CALL = (
     "id time purpose model session input_tokens=usage.input_tokens "
@@ -108,7 +106,6 @@ def _call_row(call: Call, today: str) -> list[Cell]:
 
 
 def _short(tokens: int) -> str:
-    """In at most six columns."""
     for size, unit in ((10**9, "G"), (10**6, "M")):
         if tokens >= size:
             return f"{tokens / size:.1f}{unit}"
@@ -117,9 +114,6 @@ def _short(tokens: int) -> str:
 
 def _dollars(cost: float) -> str:
     return f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
-
-
-# doctor: whether memory really works here.
 
 
 @command("doctor", "memdir doctor --fix")
@@ -154,10 +148,9 @@ def doctor(session: Session, fix: bool) -> Answer:
 
 
 def _trial(app: App, folder: str) -> App:
-    """A store that nobody will miss, wired like the real one."""
     config = replace(
         app.config,
-        scope=Scope("project"),  # the proof saves a Markdown memory
+        scope=Scope("project"),  # the trial saves a Markdown memory
         store=os.path.join(folder, "memory"),
         state_dir=os.path.join(folder, "state"),
         checkout=folder,
@@ -167,10 +160,8 @@ def _trial(app: App, folder: str) -> App:
     return open_app(config, now=time.time, tell=app.tell, actor=ACTOR)
 
 
-# status: what memory has done lately, and what it is waiting for.
-
 LABEL = 9  # columns
-FEW = 3  # things that wait, one by one
+FEW = 3  # waiting items listed one by one
 STATUS = (
     "received=account.received saved=account.saved refused=account.refused held=account.held "
     "waiting waits review balances=account.balances problems=account.problems "
@@ -192,7 +183,7 @@ def status(session: Session) -> Answer:
     if not options.hooks:
         hooks = "off by hooks.enabled"
     elif is_silent(session.config):
-        hooks = "off here"  # in a bare mode of the client, or by the repository's settings
+        hooks = "off here"  # by the client's bare mode or the repository's settings
     fields = pick(
         result,
         STATUS,
@@ -216,7 +207,7 @@ def status(session: Session) -> Answer:
         style = "bold" if label else ""
         lines += session.screen.block(f"{label:{LABEL}}", text, "", style)
     lines += [f"  {problem}" for problem in result.account.problems[:FEW]]
-    if result.damaged:  # a broken line hides no other, but somebody should know of it
+    if result.damaged:  # the other lines still count
         numbers = ", ".join(map(str, result.damaged[:FEW])) + ", …" * (len(result.damaged) > FEW)
         noun = "line" if len(result.damaged) == 1 else "lines"
         path = session.short(result.journal)
@@ -268,8 +259,6 @@ def _ago(seconds: float) -> str:
     return f"{local_time(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
 
 
-# eval: how good memory is here, in figures.
-
 OWN, RECALL = "own", "recall"
 SETS = ("corpus", "locomo", "longmemeval")
 DEPTH, DEEPEST = 20, 1_000  # memories per prompt
@@ -299,7 +288,7 @@ def evaluate(
         if data is None:
             raise click.UsageError("recall needs --data PATH, the test set")
         prompts = READERS[name or SETS[0]](os.path.expanduser(data))
-        # The product as it is set up here; the test set brings its own stores.
+        # Uses the settings of this machine; the test set brings its own stores.
         config = session.asked.config("project")
         app = open_app(config, now=time.time, tell=session.screen.tell)
         report = evaluate_recall(prompts, k or DEPTH, app, say)

@@ -1,4 +1,4 @@
-"""What every command shares: where, for whom, what a person hands in, "it is elsewhere"."""
+"""Declaration of commands, choice of the store, and reading of arguments."""
 
 from __future__ import annotations
 
@@ -30,22 +30,20 @@ from memdir.text.terminal import count
 if TYPE_CHECKING:
     import datetime
 
-# What a person hands in: texts, drafts and times; never more than the limit is read.
-
 STDIN = "-"
-# Wording of a rule; anything else is taken for a fact about the project.
+# Wording of a rule; any other text counts as a fact about the project.
 _RULE = pattern(r"(?i)\b(always|never|don['’]?t|do not|use|prefer|must)\b")
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 def guess_type(text: str) -> str:
-    """`feedback` for what is worded as a rule, else `project`."""
+    """`feedback` for a text worded as a rule, else `project`."""
     return "feedback" if _RULE.search(text) else "project"
 
 
 def read_text(given: str, limit: int, what: str) -> str:
-    """The text of stdin (`-`) or of a file, refused beyond `limit` bytes without reading on."""
+    """Text of stdin (`-`) or of a file; stops reading and refuses beyond `limit` bytes."""
     data = _read_stdin(limit + 1) if given == STDIN else _read_file(given, limit + 1)
     if len(data) > limit:
         raise BadInput(
@@ -77,7 +75,6 @@ def _read_file(path: str, limit: int) -> bytes:
 
 
 def private_folder(prefix: str) -> str:
-    """A new folder for what is under way, that only its owner can look into."""
     import tempfile
 
     try:
@@ -90,7 +87,6 @@ def private_folder(prefix: str) -> str:
 
 
 def read_day(text: str) -> datetime.date:
-    """The day of a conversation, `YYYY-MM-DD`."""
     import datetime
 
     try:
@@ -100,7 +96,7 @@ def read_day(text: str) -> datetime.date:
 
 
 def read_moment(text: str, now: float) -> float:
-    """A moment: `10m`, `2h`, `3d` ago, or an ISO date and time (local, unless it says a zone)."""
+    """`10m`, `2h` or `3d` ago, or an ISO date and time (local unless it has a zone)."""
     import datetime
 
     if ago := _AGO.fullmatch(text.strip()):
@@ -113,37 +109,32 @@ def read_moment(text: str, now: float) -> float:
         ) from None
 
 
-# Where, for whom, and how a command is declared.
-
 ACTOR = "cli"
-# They only make sense on what is there: for them a mistyped --dir must not look like a clean store.
+# Commands that need an existing store: a mistyped --dir must not look like a clean one.
 ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream", "status")
-SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in their answers
-# They work on Markdown; `memdir records` has its own.
+SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in the answer
+# Commands for Markdown only; `memdir records` has its own.
 ON_MARKDOWN = {
     *("remember", "save", "edit", "touch", "capture", "extract", "log-day", "forget", "retire"),
     *("archive", "restore", "purge", "prune", "restructure", "dream", "index", "import"),
     *("export", "share"),
 }
-Run = Callable[..., Answer | int]  # an exit code, where it has printed itself
+Run = Callable[..., Answer | int]  # an exit code if the command printed its own output
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The answers to `where?` that a person gave on the command line."""
-
     dir: str | None = None
     project: str | None = None
     scope: str = "project"
     dry_run: bool = False
 
     def config(self, scope: str = "") -> Config:
-        """What the files and the environment make of it."""
         scope = scope or self.scope
         return read_config(os.environ, self._cwd(), project=self.project, dir=self.dir, scope=scope)
 
     def _cwd(self) -> str:
-        """The current directory; where it was deleted, whole paths can still say where."""
+        """Current directory; if it was deleted, an absolute --project or --dir still works."""
         try:
             return os.getcwd()
         except OSError:
@@ -157,8 +148,6 @@ class Asked:
 
 
 class Session:
-    """One command under way."""
-
     def __init__(self, screen: Screen, asked: Asked, config: Config) -> None:
         self.screen = screen
         self.asked = asked
@@ -166,7 +155,7 @@ class Session:
         self.opened: list[App] = []
 
     def at(self, **asked: Any) -> Session:
-        """The same, were this asked for instead."""
+        """Session for another choice of store; shares the list of opened stores."""
         changed = replace(self.asked, **asked)
         other = Session(self.screen, changed, changed.config())
         other.opened = self.opened
@@ -174,13 +163,12 @@ class Session:
 
     @property
     def names_scope(self) -> bool:
-        """Did the person name a scope?"""
         source = click.get_current_context().get_parameter_source("scope")
         return source is not ParameterSource.DEFAULT
 
     @functools.cached_property
     def app(self) -> App:
-        """The store that was asked for; `all` names no single one."""
+        """The store asked for; refuses `all`, which means several."""
         if self.config.scope.kind == "all":
             raise BadInput(
                 "--scope all means several stores; this command works on one",
@@ -189,7 +177,6 @@ class Session:
         return self._open(self.config)
 
     def apps(self) -> Iterator[tuple[str, App]]:
-        """Each store that was asked for with its scope; `all` gives those that exist."""
         if self.config.scope.kind != "all":
             yield str(self.config.scope), self._open(self.config)
             return
@@ -202,7 +189,6 @@ class Session:
                 yield name, self._open(self.asked.config(name))
 
     def only(self, name: str, find: Callable[[App], Any], missing: Missing) -> tuple[App, Any]:
-        """The only store that has what is called so, and what it has."""
         matches = []
         for scope, app in self.apps():
             try:
@@ -219,14 +205,13 @@ class Session:
         return matches[0][1:]
 
     def find_elsewhere(self, verb: str, options: Mapping[str, object]) -> str:
-        """The next step for what is somewhere else; empty where it is nowhere."""
         given = options.get("names") or (options.get("name"), options.get("change"))
         for name in cast(Iterable[object], given):
             if not isinstance(name, str) or not name.strip():
                 continue
             places = [("", *_locate(verb, name, self.app))]
             if places[0][2] == verb:
-                continue  # another one is missing
+                continue  # this one exists; another is missing
             places += [(scope, *_locate(verb, name, app)) for scope, app in self._others()]
             for scope, place, step in places:
                 if step:
@@ -236,7 +221,6 @@ class Session:
         return ""
 
     def _others(self) -> Iterator[tuple[str, App]]:
-        """The stores of the other scopes that exist, where no directory was named."""
         for name, path in self.config.scopes.items() if self.asked.dir is None else ():
             if os.path.isdir(path) and path != self.config.store:
                 with suppress(MemdirError):
@@ -252,13 +236,11 @@ class Session:
     def done_answer(
         self, app: App, done: Done, *says: str, code: int = 0, **more: object
     ) -> Answer:
-        """What a change did, as the answer of a command."""
         done = self.screen.advised(done)
         fields = {**done_fields(app, done), **more}
         return Answer(fields, self.screen.done_lines(done, says), code)
 
     def short(self, path: str) -> str:
-        """A path as people write it: below their home it starts with `~`."""
         home = self.config.home.rstrip("/")
         return "~" + path[len(home) :] if path.startswith(home + "/") else path
 
@@ -272,11 +254,11 @@ def command(
     dashes: bool = False,
     records: bool = False,
 ) -> Callable[[Run], click.Command]:
-    """Declare a command: a function of a Session and its own options, giving its answer.
+    """Declares a command: a function of a Session and its own options that returns an answer.
 
-    With `bulk` it may take long without anybody typing: then it says that it is under way.
-    With `dashes` a text may start like an option: a list, a PEM block, a diff.
-    With `records` it is one of `memdir records`: its scope is known, `--root` names a directory.
+    `bulk`: it may take long without input, so it reports that it is working.
+    `dashes`: its text may start like an option (a list, a PEM block, a diff).
+    `records`: it belongs to `memdir records`, so its scope is fixed and `--root` names a directory.
     """
 
     def declare(run: Run) -> click.Command:
@@ -292,13 +274,13 @@ def command(
                     if isinstance(answer, Answer):
                         session.screen.answer(answer.fields, answer.lines)
                 except Missing as error:
-                    with suppress(MemdirError):  # a second trouble would hide the first
+                    with suppress(MemdirError):  # a second error would hide the first
                         error.next = session.find_elsewhere(name, options) or error.next
                     raise
             if isinstance(answer, Answer) and answer.remark:
                 session.screen.tell(answer.remark)
             for app in () if changes else session.opened:
-                app.snapshot()  # whoever looks at a store also protects it
+                app.snapshot()  # reading commands record outside edits, too
             return answer.code if isinstance(answer, Answer) else answer
 
         text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
@@ -310,7 +292,6 @@ def command(
 
 
 def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
-    """The session of a command, refused where it cannot work on what was asked for."""
     context = click.get_current_context()
     commands = cast(click.Group, context.find_root().command).list_commands(context)
     screen: Screen = context.obj
@@ -337,10 +318,10 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
 
 
 class _TakesText(click.Command):
-    """Its argument may be a text like `- first, ...`, which click would take for options."""
+    """Accepts a text like `- first, ...`, which click would take for options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Move such a text behind `--`; nothing else with a blank in it starts with a dash."""
+        """Moves such a text behind `--`; nothing else that contains a blank starts with a dash."""
         known = [opt for param in self.params for opt in param.opts]
         flags = [opt for p in self.params if getattr(p, "is_flag", False) for opt in p.opts]
         for index, word in enumerate(args[: args.index("--")] if "--" in args else args):
@@ -353,7 +334,6 @@ class _TakesText(click.Command):
 
 
 def _shared(changes: bool, records: bool) -> list[click.Parameter]:
-    """The options of every command; those of its own come from its decorators."""
     scopes = "project, user, local, team, agent:NAME@PLACE, records or all."
     scope = click.Option(["--scope"], metavar="SCOPE", default="project", help=scopes)
     place, where = ["--dir"], "A memory directory, wherever it lies."
@@ -372,7 +352,7 @@ def _shared(changes: bool, records: bool) -> list[click.Parameter]:
 
 
 def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
-    """Where this store has a thing of that name, and the command that finds it; else nothing."""
+    """Place of the name in this store, and the command that handles it there; empty if absent."""
     from memdir.format.names import find, means
     from memdir.store.look import list_shelved
 

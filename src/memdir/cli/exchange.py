@@ -1,4 +1,4 @@
-"""Import, export: memories from elsewhere, and to elsewhere."""
+"""Import, export."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from memdir.store.writer import Done
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import count, line
 
-DEFAULT = "~/memdir-export.zip"  # not here: a checkout is no place for private memories
-FEW = 20  # files that are named one by one
-NAMED = 5  # files that are named in passing
-MAX_ORIGIN = 200  # characters of an origin
+DEFAULT = "~/memdir-export.zip"  # not in the checkout: memories are private
+FEW = 20  # files listed by name
+NAMED = 5  # files named in a sentence
+MAX_ORIGIN = 200  # characters
 CLASH = "clash"
 
 
@@ -49,7 +49,7 @@ def import_(session: Session, source: str, path: str) -> Answer:
     unsafe entry of an archive refuses the whole import. One undo takes it all back.
     """
     app = session.app
-    origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line of the history
+    origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history
     brought = other_tools.read_memories(session.config, source, path)
     taken = {path.casefold(): path for path in app.store.files()}
     for path, data in list(brought.files):
@@ -92,14 +92,14 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     yield from screen.blocks("", _some("there already, the same", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")
-    # A store has an index anyway.
+    # Every store has an index, so a skipped one is not news.
     other = [finding.path for finding in brought.skipped if finding.kind == archive.OTHER]
     other = sorted(path for path in other if path.rpartition("/")[2] != INDEX)
     yield from screen.blocks("", _some("passed over, no memory", other))
     skipped = [finding for finding in brought.skipped if finding.kind != archive.OTHER]
     yield from screen.finding_lines(skipped[:FEW])
     yield from screen.more_lines(len(skipped), FEW, "")
-    # Memories that are nobody else's may hold a secret; a person should know which.
+    # Private memories may hold secrets; the person should know which do.
     secret = sorted(path for path in taken if find_secrets(decode(contents[path])))
     warning = _some("these look as if they held a secret", secret)
     yield from screen.blocks("note:", [*done.remarks, *warning])
@@ -107,7 +107,6 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
 
 
 def _some(text: str, paths: list[str]) -> list[str]:
-    """How many, and the first of them by name; nothing where there are none."""
     more = f" and {len(paths) - NAMED:,} more" if len(paths) > NAMED else ""
     return [f"{text}: {', '.join(paths[:NAMED])}{more}"] if paths else []
 
@@ -150,7 +149,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
 
 
 def _target(session: Session, output: str) -> str:
-    """Where to write: never into the store itself."""
+    """Refuses to write into the store itself."""
     if output == DEFAULT:
         output = os.path.join(session.config.home, DEFAULT[2:])
     try:

@@ -1,4 +1,4 @@
-"""Extract: what past sessions taught, each thing where it belongs."""
+"""Extract."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEADS = {
     SKIP: "Left out",
 }
 STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
-FEW = 12  # of many things, shown one by one
+FEW = 12  # items shown one by one
 OUTCOME, FOLDER = 8, 14  # columns
 INDENT = " " * (OUTCOME + 4)
 
@@ -102,12 +102,11 @@ def extract(
 
 
 def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
-    """The file of each patch, by its place in the list."""
     names: Counter[str] = Counter()
     texts = {}
     for patch in made.patches:
         names[patch.file] += 1
-        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # projects of one name
+        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # same project name
         texts[again + patch.file] = patch.text
     return dict(enumerate(write_patches(folder, texts)))
 
@@ -115,7 +114,7 @@ def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
 def _item_fields(item: Item) -> Fields:
     catch, draft = item.routed.catch, None
     if catch.draft:
-        # Nothing from a secret on: what was refused for it must not be told again.
+        # Cut at the first secret: text that was refused must not be printed.
         texts = {
             name: before_secrets(getattr(catch.draft, name))
             for name in ("body", "description", "why", "how")
@@ -154,7 +153,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
     for done in made.done:
         yield from screen.dry_lines(done)[:-2]
     things = Counter(item.session.path for item in made.items)
-    rows = [  # by the ids that a run can be given
+    rows = [  # with the ids that a run accepts
         (past.id, safe.iso_day(past.modified), count(things[past.path], "thing"))
         for past in made.sessions[:FEW]
     ]
@@ -175,10 +174,7 @@ def _headline(made: Extraction, dry: bool) -> str:
 def _group(
     screen: Screen, destination: str, items: Sequence[Item], several: bool, dry: bool
 ) -> Iterator[str]:
-    """One destination: a line for each thing, below it why, where that is not plain.
-
-    A dry run shows the whole text of what would be held: no review has it yet.
-    """
+    """A dry run shows the whole text of held items: no review has them yet."""
     if items:
         yield from ["", screen.paint(HEADS[destination], "bold")]
     for item in items[:FEW]:
@@ -199,15 +195,13 @@ def _group(
 
 
 def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
-    """What a person may want to do now, as commands that can be pasted."""
 
     def word(path: str) -> str:
-        """A path for the shell, which expands a `~` that stands outside the quotes."""
+        """Quoted path; a shell expands `~` only outside the quotes."""
         short = session.short(path)
         return "~/" + shlex.quote(short[2:]) if short.startswith("~/") else shlex.quote(path)
 
     def command_for(verb: str, store: str) -> str:
-        """For the store of a project, which may not be the one that was asked for."""
         root = roots[store]
         here = root in (session.config.project_root, session.config.checkout)
         return f"memdir {verb}" if here else f"memdir {verb} --project {word(root)}"

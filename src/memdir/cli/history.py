@@ -1,4 +1,4 @@
-"""Log, diff, undo: what happened, and taking it back."""
+"""Log, diff, undo."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from memdir.store.ports import Logged
 from memdir.store.writer import App
 from memdir.text.terminal import line
 
-NEWEST = 20  # changes that a person gets to see
-SHORTEST_ID = 4  # characters that may stand for a change
-FEW = 30  # files that are named one by one
+NEWEST = 20  # changes shown to a person
+SHORTEST_ID = 4  # characters
+FEW = 30  # files listed by name
 INDEXES = (INDEX, RECORD_INDEX)
 LOGGED = (
     "id time actor=cause.actor verb=cause.verb name=cause.name reason=cause.reason "
@@ -62,13 +62,12 @@ def log(session: Session, name: str, number: int) -> Answer:
 
 
 def logged_fields(logged: Logged) -> Fields:
-    """One change as the history keeps it."""
     paths = [{"change": change, "path": path} for change, path in logged.paths]
     return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
 
 def _row(logged: Logged, *scope: str) -> list[Cell]:
-    # The index moves with nearly every change; it is only worth a word where it moved alone.
+    # Nearly every change touches the index; it is listed only if nothing else changed.
     paths = [(c, path) for c, path in logged.paths if path not in INDEXES] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
     cause = logged.cause
@@ -97,7 +96,6 @@ def diff(session: Session, change: str) -> Answer:
 
 
 def _store_of(session: Session, change: str) -> App:
-    """The store that was asked for; of all stores, the one whose history has that change."""
     if session.config.scope.kind != "all" or not change:
         return session.app
     none = Missing("there is no change yet")
@@ -105,7 +103,6 @@ def _store_of(session: Session, change: str) -> App:
 
 
 def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
-    """A change by its id; else the newest change of the memory that is called so."""
     try:
         return look.diff(app, name)
     except Missing:
@@ -152,6 +149,6 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     for item in done.changes[:FEW]:
         lines.append(f"  {line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)
-    paths = tuple(item.path for item in done.changes)  # their lines have said it
+    paths = tuple(item.path for item in done.changes)  # already listed
     remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
     return Answer(fields, [*lines, *screen.blocks("note:", remarks)])

@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from memdir.audit.ages import Listed
     from memdir.format.index import Survey
 
-# list, manifest, types: what there is.
 
-MAX_ROWS = 200  # enough for a person to look through; a program gets all
+MAX_ROWS = 200  # for a person; a program gets all
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 HEADINGS = ("name", "type", "age", "stale", "description")
-NAME_SHARE = 0.42  # of the line
+NAME_SHARE = 0.42  # of the line's width
 LISTED = (
     "path=memory.path name=memory.name type=memory.type description=memory.description modified "
     "age_days score action pinned=memory.pinned bytes=memory.size scope store accepted"
@@ -157,8 +156,6 @@ def types_(session: Session, type: str | None) -> Answer:
     return Answer({"types": pick_all(known, " ".join(sorted(types.Type.__annotations__)))}, lines)
 
 
-# where: which directory is used, and which rule said so.
-
 WHERE = (
     "store step scope shared exists project_name project_root enabled enabled_by scopes existing "
     "state config_file findings"
@@ -202,9 +199,7 @@ def where(session: Session, only_path: bool) -> Answer:
     return Answer(fields, lines)
 
 
-# show, load, index: one memory, and what an agent gets to see.
-
-FEW = 10  # of each kind that a person gets to see
+FEW = 10  # items of each kind shown to a person
 LOADED = "characters cut_characters cut_lines lines text warning"
 SHOWN = "path name type description metadata header body hash store accepted"
 
@@ -351,7 +346,6 @@ def _rebuild(session: Session, app: App) -> Answer:
 
 
 def _survey_fields(survey: Survey) -> Fields:
-    """An index for a program: paths, targets, and numbers of lines."""
     return pick(
         survey,
         "lines characters orphans dangling dangling_lines duplicates overlong inline changed",

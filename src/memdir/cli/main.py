@@ -1,4 +1,4 @@
-"""The commands by section with their short help, so that --help imports none; the net below."""
+"""Table of commands, so that --help imports none of them; exit codes and error output."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from memdir.cli.output import Fields, ReaderGone, Screen, delivered, drop_output
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
 from memdir.text.terminal import line, wrap
 
-USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two as a shell counts signals
-# Each command with the module that has it and the line that `memdir --help` shows.
+USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + signal
+# Module and help line of each command.
 SECTIONS = {
     "Remember": {
         "remember": ("save", "Save TEXT as a memory; `-` reads it from standard input."),
@@ -88,21 +88,20 @@ MODULES = {name: module for names in SECTIONS.values() for name, (module, _) in 
 
 
 def main() -> None:
-    """The console script."""
     _open_streams()
     try:
-        if sys.argv[1:2] == ["mcp"]:  # an agent waits for it; odd words are the command line's
+        if sys.argv[1:2] == ["mcp"]:  # an agent waits for it
             from memdir.mcp import stdio
 
             if (code := stdio.run(sys.argv[2:])) is not None:
                 sys.exit(code)
         sys.exit(run(sys.argv[1:]))
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)  # before or after the net
+        sys.exit(INTERRUPTED)  # interrupted outside of `run`
 
 
 def _open_streams() -> None:
-    """Give a closed stream back its number, or the next file we open would get it."""
+    """Reopens closed standard streams, or the next file opened would get their number."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -113,16 +112,14 @@ def _open_streams() -> None:
 
 
 class Commands(click.Group):
-    """Imports a command when it is called."""
+    """Imports a command only when it is called."""
 
     modules = MODULES
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every command, in the order of the help."""
         return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, if there is one."""
         if cmd_name not in self.modules:
             return None
         module = importlib.import_module(f"memdir.cli.{self.modules[cmd_name]}")
@@ -131,10 +128,7 @@ class Commands(click.Group):
 
 
 class Sections(Commands):
-    """Lists the commands by what they are for."""
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One short line per command, below the section it belongs to."""
         for section, names in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl([(name, help) for name, (_, help) in names.items()], col_max=11)
@@ -159,18 +153,18 @@ def commands(context: click.Context) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; gives the exit code. The one broad net of this surface is here."""
+    """Returns the exit code; the only broad `except` of the command line is here."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            # Half characters and small encodings must not break an answer.
+            # Surrogates and narrow encodings must not break an answer.
             reconfigure(errors="backslashreplace")
     screen = Screen(os.environ)
     try:
         return _answer(screen, arguments)
     except ReaderGone:
         return CLOSED
-    except MemdirError as error:  # the answer itself, or the sentence about an error
+    except MemdirError as error:  # printing the answer or an error failed
         screen.answered = True
         return _say_error(screen, error)
 
@@ -181,7 +175,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
         return int(code or 0)
     except click.exceptions.Exit as done:
         return done.exit_code
-    except SystemExit:  # click, where what it prints itself finds no reader
+    except SystemExit:  # raised by click if its own output has no reader
         drop_output()
         return CLOSED
     except (click.Abort, KeyboardInterrupt):
@@ -191,7 +185,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
         screen.json = screen.json or "--json" in arguments
         context = getattr(wrong, "ctx", None)
         next = f"{context.command_path if context else 'memdir'} --help"
-        message = " ".join(wrong.format_message().split())  # click lists choices line by line
+        message = " ".join(wrong.format_message().split())  # click lists one choice per line
         _say(screen, {"code": "usage", "message": message, "next": next})
         return USAGE
     except MemdirError as error:
@@ -199,7 +193,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
     except ReaderGone:
         raise
     except Exception as error:
-        if isinstance(error, OSError) and not screen.begun:  # help, which click prints itself
+        if isinstance(error, OSError) and not screen.begun:  # click's own help output
             with delivered("nothing was changed"):
                 raise
         report = _write_report(error)
@@ -229,7 +223,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
         lines = ["", "What stands there (-) and what would take its place (+):"]
         lines += screen.diff_lines(diff(error.path, error.theirs, error.ours))
-    if isinstance(error, RecordError) and not screen.json:  # in the form that scripts read
+    if isinstance(error, RecordError) and not screen.json:  # in the format that scripts read
         error.fix = screen.advise(error.fix)
         screen.complain(refusal.form(error).split("\n"))
     else:
@@ -238,7 +232,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
 
 
 def _write_report(error: Exception) -> str:
-    """The traceback goes to a private file, never to the screen; gives its path."""
+    """Writes the traceback to a private file, never to the screen; returns its path."""
     import tempfile
     import traceback
 

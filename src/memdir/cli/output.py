@@ -1,4 +1,4 @@
-"""An answer is one value, printed as lines or as JSON; diffs, tables, next steps that paste."""
+"""Answers as lines or JSON; diffs, tables, and suggested commands that can be pasted."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ Version = tuple[str, bytes | None, bytes | None]  # path, old and new content
 
 
 class Answer(NamedTuple):
-    """What a command returns: `fields` for a program, `lines` for a person.
-
-    Lines that come from a generator are made only when somebody reads them; a remark goes to
-    stderr.
-    """
+    """`fields` for a program, `lines` for a person (built only if printed); `remark` for stderr."""
 
     fields: Mapping[str, object]
     lines: Iterable[str]
@@ -39,14 +35,14 @@ class Answer(NamedTuple):
     remark: str = ""
 
 
-# Fields are declared as words: `key`, or `key=attribute` where the names differ.
+# Fields are declared as words: `key`, or `key=attribute` if the names differ.
 
 CHANGE = "change=kind name path hash reason"
 FINDING = "kind path line message fix"
 
 
 def pick(value: object, declared: str, **computed: object) -> Fields:
-    """The declared fields in their order, from the value or as computed; then what else is."""
+    """Declared fields in order, computed or read from `value`; then the other computed ones."""
     fields: Fields = {}
     for word in declared.split():
         key, _, name = word.partition("=")
@@ -55,22 +51,19 @@ def pick(value: object, declared: str, **computed: object) -> Fields:
 
 
 def pick_all(values: Iterable[object], declared: str) -> list[Fields]:
-    """The declared fields of each value."""
     return [pick(value, declared) for value in values]
 
 
-# Two versions as a unified diff.
-
 ABSENT = "/dev/null"
-MAX_DIFF_LINES = 4000  # of both sides together; beyond, comparing costs more than it tells
+MAX_DIFF_LINES = 4000  # both sides together; comparing more is too slow
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def diff(path: str, old: bytes | None, new: bytes | None) -> str:
-    """A unified diff of one file; a side that is None was or will be absent."""
+    """Unified diff of one file; None means that the file is absent on that side."""
     from difflib import unified_diff
 
-    # Lines between line feeds only: other separators are part of a line.
+    # Only line feeds end a line; other separators are part of it.
     before, after = (
         memory.decode(data).removesuffix("\n").split("\n") if data else [] for data in (old, new)
     )
@@ -81,7 +74,7 @@ def diff(path: str, old: bytes | None, new: bytes | None) -> str:
 
 
 def file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
-    """Each file that changes, with what happens to it and its diff; `root` is left off there."""
+    """Path, change and diff of each file; `root` is cut off in the diff's header."""
     return [
         {
             "path": path,
@@ -93,65 +86,62 @@ def file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
     ]
 
 
-# Suggested commands name the store that was asked for, so they work when they are pasted.
+# Suggested commands name the store that was asked for, so that they work when pasted.
 
 PROJECT, TEAM, RECORDS = "project", "team", "records"
-UNBROKEN = "\0"  # stands for a blank of a command; no text that is shown holds it
+UNBROKEN = "\0"  # placeholder for a blank inside a command; never in shown text
 _QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
 _WITH_VALUE = "dir|root|project|scope|batch|file|type|to|action|target"
 _VALUE = rf"--(?:{_WITH_VALUE}) (?:{_QUOTED}|[^\s;,]{{1,300}})"
 _FLAG = r"--?[a-z-]{0,30}(?![\w-])"
 _NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w"
-# A command up to where prose may begin: options, then names that look like no word of prose.
+# A command with its options and names, up to the first word that may be prose.
 _COMMAND = pattern(
     rf"\bmemdir (?:records )?[a-z][a-z-]{{0,20}}(?: (?:{_VALUE}|{_FLAG}|{_QUOTED}|{_NAME})){{0,12}}"
 )
 
 
 class Advice(NamedTuple):
-    """Completes the commands in a text with the options that say where."""
+    """Adds the options that choose the store to the commands in a text."""
 
     commands: Sequence[str] = ()
     dir: str | None = None
     project: str | None = None
     scope: str = PROJECT
-    home: str = ""  # a person's: paths below it start with `~`, which their shell expands
+    home: str = ""  # set for a person: paths below it are shown with `~`
 
     def __call__(self, text: str, scope: str = "") -> str:
-        """The text with each command naming its store; `scope` is the one it is about."""
         place = self._place(scope or self.scope)
         if not place or not self.commands:
             return text
-        # `pid 7 (memdir save)` says what a process does; a command may name its place already.
+        # Skips `pid 7 (memdir save)`, which names a process, and commands that name a store.
         names = "|".join(name for name in self.commands if name != RECORDS)
         given = r"(?!-| --(?:dir|root|project|scope)\b)"
         known = rf"(?<!\d \()\bmemdir (?:{RECORDS} [a-z-]{{1,20}}|{names})\b{given}"
-        root = self.dir if self.scope == RECORDS else None  # the scope of records is known
+        root = self.dir if self.scope == RECORDS else None  # records have a fixed scope
         ours = self._options([("--project", self.project), ("--root", root)])
         start = f"memdir {RECORDS} "
         return re.sub(known, lambda m: m[0] + (ours if m[0].startswith(start) else place), text)
 
     def _place(self, scope: str) -> str:
         given = [("--project", self.project)]
-        if self.dir:  # says where alone: a scope beside it is refused, or is a folder of it
+        if self.dir:  # --dir is enough: a scope beside it is refused or is its folder
             given.append(("--dir", f"{self.dir.rstrip('/')}/{TEAM}" if scope == TEAM else self.dir))
         if scope == RECORDS or (scope != PROJECT and not self.dir):
             given.append(("--scope", scope))
         return self._options(given)
 
     def _options(self, given: Iterable[tuple[str, str | None]]) -> str:
-        """The options, each with a space before it."""
         return "".join(f" {name} {self._word(value)}" for name, value in sorted(given) if value)
 
     def _word(self, value: str) -> str:
-        """A value for the shell; a quoted `~` would be a name like any other."""
+        """Quotes for the shell, except `~`: quoted, it would not be expanded."""
         home = self.home.rstrip("/")
         below = home and value.startswith(home + "/")
         return "~/" + quote(value[len(home) + 1 :]) if below else quote(value)
 
 
 def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
-    """Lines of whole words and whole commands; a command is never moved from its label."""
     words = _COMMAND.sub(lambda match: match[0].replace(" ", UNBROKEN), text)
     if first.strip() and _COMMAND.match(text):
         indent = first[: len(first) - len(first.lstrip())]
@@ -159,40 +149,35 @@ def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list
     return [part.replace(UNBROKEN, " ") for part in wrap(words, columns, first, rest)]
 
 
-# Where answers go; remarks go to stderr.
-
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
-ROWS = 24  # where nobody says how many
+ROWS = 24  # if unknown
 PATIENCE_SECONDS = 1.0
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
 class ReaderGone(Exception):
-    """Whoever read our output has closed it; nobody is left to tell."""
+    """The reader of our output has closed it."""
 
 
 class Screen:
-    """Prints for a person or, once `json` is set, for a program."""
-
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.json = False
-        self.advise = Advice()  # a command may tell it more
-        self.begun = False  # a command runs; until then only help is printed
-        self.records = False  # it is one of `memdir records`
-        self.answered = False  # a program gets one object, so a late error goes to stderr
+        self.advise = Advice()  # replaced once a command begins
+        self.begun = False  # True once a command runs; before that only help is printed
+        self.records = False  # the command is one of `memdir records`
+        self.answered = False  # JSON is one object, so a later error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self.person = sys.stdout.isatty()  # somebody looks at it; else a program reads it
+        self.person = sys.stdout.isatty()  # a person reads the output, not a program
         self.colour = self.person and not plain
         columns, self.rows = _terminal_size(environ)
         self.columns = min(max(columns, NARROWEST), WIDEST)
         self._reported = time.monotonic()
 
     def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
-        """The answer of a command, out of our hands when this returns."""
         if self.json:
             from json import dumps
 
-            # ASCII only: half characters and controls stay inside their escapes.
+            # ASCII only: surrogates and control characters stay escaped.
             lines = [dumps(fields, indent=2)]
         text = "".join(part + "\n" for part in lines)
         self.answered = True
@@ -201,17 +186,14 @@ class Screen:
             sys.stdout.flush()
 
     def folded(self, text: str) -> list[str]:
-        """The lines of a text, for a person no wider than the screen, for a program as they are."""
         lines = text.split("\n") if text else []
         return [part for text in lines for part in self.fold(text)] if self.person else lines
 
     def fold(self, text: str, indent: int = 0) -> list[str]:
-        """One line, in parts where it is wider than the screen."""
         columns = self.columns - indent
         return [text] if width(text) <= columns else wrap(text, columns)
 
     def raw(self, data: bytes) -> None:
-        """These very bytes."""
         self.answered = True
         with delivered():
             sys.stdout.flush()
@@ -219,43 +201,37 @@ class Screen:
             sys.stdout.buffer.flush()
 
     def tell(self, text: str) -> None:
-        """A remark beside the answer."""
         self.complain(wrap_steps(line(self.advise(text)), self.columns, "memdir: ", "  "))
 
     @property
     def is_waited_for(self) -> bool:
-        """Somebody at a terminal waits for the answer."""
         return not self.json and sys.stderr.isatty()
 
     def report(self, text: str) -> None:
-        """What is under way, to a person who waits, once a second."""
+        """Shows progress to a waiting person, at most once a second."""
         if self.is_waited_for and time.monotonic() - self._reported >= PATIENCE_SECONDS:
             self._reported = time.monotonic()
             self.tell(f"{text} …")
 
     def complain(self, lines: Sequence[str]) -> None:
-        """Lines for stderr, as they are; that nobody can hear them must not stop a change."""
+        """Writes lines to stderr; a closed stderr must not stop a change."""
         with suppress(OSError):
             sys.stderr.write("".join(text + "\n" for text in lines))
             sys.stderr.flush()
 
     def paint(self, text: str, style: str) -> str:
-        """The text in a style, where the terminal shows styles."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
 
     def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]:
-        """`label text`, wrapped, further lines below its text."""
         start = indent + (label + " " if label else "")
         first, *more = wrap_steps(line(text), self.columns, start, " " * width(start))
         first = indent + self.paint(label, style) + first[len(indent + label) :]
         return [first.rstrip(), *more]
 
     def blocks(self, label: str, texts: Iterable[str], style: str = "") -> list[str]:
-        """A block for each text, all with the same label."""
         return [part for text in texts for part in self.block(label, text, style=style)]
 
     def labelled(self, texts: Mapping[str, str], columns: int, indent: str = "  ") -> list[str]:
-        """A labelled block for each text that says something."""
         pairs = ((f"{label + ':':{columns}}", text) for label, text in texts.items() if text)
         return [part for label, text in pairs for part in self.block(label, text, indent)]
 
@@ -265,7 +241,6 @@ class Screen:
         limits: Sequence[int] = (),
         headings: Sequence[str] = (),
     ) -> list[str]:
-        """Columns two spaces apart; the last one takes what is left and is cut there."""
         if not rows:
             return []
         rows = [[(text, "dim") for text in headings], *rows] if headings else rows
@@ -285,12 +260,10 @@ class Screen:
         return lines
 
     def diff_lines(self, text: str) -> list[str]:
-        """A diff with its signs in colour, where there is colour."""
         lines = visible(text).split("\n") if text else []
         return [self.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
 
     def done_lines(self, done: Done, says: Sequence[str] = ()) -> list[str]:
-        """What a command changed, a line per memory; on a dry run with its diff."""
         would = "would be " if done.dry_run else ""
         lines = []
         for change in done.changes:
@@ -306,7 +279,6 @@ class Screen:
         return lines or [NOTHING]
 
     def dry_lines(self, done: Done) -> list[str]:
-        """The diff of a dry run."""
         lines = []
         for path, old, new in done.diff:
             if old != new:
@@ -316,11 +288,9 @@ class Screen:
     def more_lines(
         self, total: int, shown: int, hint: str = " (all of them with --json)"
     ) -> list[str]:
-        """How many things are not shown, and how to see them."""
         return [f"  and {total - shown:,} more{hint}"] if total > shown else []
 
     def finding_lines(self, findings: Iterable[Finding]) -> list[str]:
-        """Each finding with the way to mend it."""
         lines = []
         for finding in findings:
             place = f"{finding.path}:{finding.line}" if finding.line else finding.path
@@ -335,7 +305,6 @@ class Screen:
         return lines
 
     def advised(self, done: Done) -> Done:
-        """The same, its suggestions naming the store that was asked for."""
         from dataclasses import replace
 
         changes = tuple(
@@ -346,7 +315,7 @@ class Screen:
 
 
 def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
-    """Columns and rows, as `shutil` finds them: it takes long to import."""
+    """Columns and rows as `shutil` finds them, which is slow to import."""
     try:
         size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):
@@ -359,14 +328,14 @@ def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
 
 
 def drop_output() -> None:
-    """Nobody reads on. Python would write the rest when it ends, and complain in its own words."""
+    """Discards pending output, or Python would complain about the closed pipe when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
 
 
 @contextmanager
 def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[None]:
-    """Turn a failed write to stdout into what it means."""
+    """Turns a failed write to stdout into ReaderGone or Unwritable."""
     try:
         yield
     except OSError as error:
@@ -379,7 +348,7 @@ def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[N
 
 @contextmanager
 def progress(screen: Screen, bulk: bool) -> Iterator[None]:
-    """Speak once after a second, to a person at a terminal; a program hears nothing."""
+    """Says once, after a second, that work is under way; only to a person at a terminal."""
     if not bulk or not screen.is_waited_for:
         yield
         return
@@ -394,16 +363,13 @@ def progress(screen: Screen, bulk: bool) -> Iterator[None]:
         timer.cancel()
 
 
-# What a change of the store did.
-
-SHORT_ID = 8  # characters of a change's id that people see and may type
+SHORT_ID = 8  # characters of a change's id shown to a person
 SKIPPED = "skipped"
 DRY_RUN = "dry run: nothing was written"
 NOTHING = "there was nothing to do"
 
 
 def done_fields(app: App, done: Done) -> Fields:
-    """What a command changed: the first change on top, all of them below."""
     changes = pick_all(done.changes, CHANGE)
     nothing = {"change": SKIPPED, "name": "", "path": "", "hash": "", "reason": NOTHING}
     first = changes[0] if changes else nothing
@@ -412,18 +378,16 @@ def done_fields(app: App, done: Done) -> Fields:
 
 
 def dry_fields(done: Done) -> Fields:
-    """Whether it was a dry run and, if so, the files that would change."""
     files = {"files": file_fields(done.diff)} if done.dry_run else {}
     return {"dry_run": done.dry_run, **files}
 
 
 def is_refused(changes: Sequence[Change]) -> bool:
-    """True when something was asked for and not done; what stands there already is done."""
+    """True if something was asked for and not done; an existing result counts as done."""
     return any(change.kind == SKIPPED and not change.hash for change in changes)
 
 
 def local_time(seconds: float) -> str:
-    """A time as the clock on the wall shows it."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, ValueError, OSError):

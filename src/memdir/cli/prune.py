@@ -1,4 +1,4 @@
-"""Prune: worn-out memories, one by one or all at once."""
+"""Prune."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.writer import App, Done
 from memdir.text.terminal import count, line, visible
 
-MAX_LINES, MIN_LINES = 40, 6  # lines of a memory that are shown before the question
-AROUND = 9  # lines of a terminal for what stands above and below it
+MAX_LINES, MIN_LINES = 40, 6  # lines of a memory shown with the question
+AROUND = 9  # terminal lines needed above and below it
 INTERRUPTED = 130  # exit code
 EDGE = "  │ "
 CHOICES = {"d": "delete", "a": "archive", "k": "keep", "e": "edit", "s": "skip", "q": "quit"}
@@ -46,7 +46,7 @@ QUESTION = "[d]elete (to the trash)  [a]rchive  [k]eep  [e]dit  [s]kip  [q]uit ?
 
 @dataclass
 class Run:
-    """What a prune did so far; every decision is written before the next question."""
+    """Progress of a prune; every decision is written before the next question."""
 
     app: App
     before: Audit
@@ -78,7 +78,7 @@ def prune(
     is_asked = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     interrupted = False
     if to_trash or yes or to_archive or session.asked.dry_run:
-        # Every candidate in one change; what is pinned, or is the index itself, stays.
+        # All candidates in one change, except pinned memories and the index.
         pinned = {item.path for item in app.store.scan().memories if item.pinned}
         stays = {*pinned, app.store.index_path}
         run.chosen = [item for item in run.chosen if item.path not in stays]
@@ -98,7 +98,7 @@ def prune(
                 click.echo("\n".join(_question_lines(session, run, item, number)))
                 if _ask(session, run, item) == "quit":
                     break
-        except KeyboardInterrupt:  # what was answered by then is told all the same
+        except KeyboardInterrupt:  # still report the answers so far
             click.echo()
             interrupted = True
     answer = _answer(session, run, deep)
@@ -113,7 +113,7 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
     score = screen.paint(f"{score_bar(item.score)} {item.score} {item.action}", STYLES[item.action])
     lines = ["", screen.paint(head, "bold"), f"  {score}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
-    with suppress(MemdirError):  # gone or unreadable since: the answer will say so
+    with suppress(MemdirError):  # gone or unreadable by now: the answer will say so
         text = visible(look.show(run.app, path)[1].decode("utf-8", "surrogateescape"))
         paragraphs = text.strip("\n").split("\n")
         body = [part for item in paragraphs for part in screen.fold(item, len(EDGE))]
@@ -126,7 +126,7 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
 
 
 def _ask(session: Session, run: Run, item: Audited) -> str:
-    """Ask until an answer could be carried out; the end of the input is a quit."""
+    """Asks until an answer could be carried out; end of input means quit."""
     while True:
         try:
             answer = input(QUESTION).strip().lower()
@@ -184,7 +184,6 @@ def _sum(audit: Audit) -> Fields:
 
 
 def _without(run: Run, dry: Done) -> Audit:
-    """What would be left, were the candidates and their lines of the index gone."""
     gone = {item.path for item in run.chosen}
     left = tuple(item for item in run.before.memories if item.path not in gone)
     load = replace(run.before.load, memories=sum(item.tokens for item in left))

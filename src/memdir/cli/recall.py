@@ -20,8 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.recall.answer import Recall
 
-# prompt: what tells an agent how to use its memory.
-
 PROJECT, ALL = "project", "all"
 
 
@@ -39,7 +37,7 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
     """
     from memdir.recall.answer import render_prompt as make_prompt
 
-    # The store to write to comes first, then the team's and what else was asked for.
+    # The store to write to comes first, then the team's and the others.
     apps = dict(session.apps())
     if session.config.scope.kind in (PROJECT, ALL):
         project = apps.pop(PROJECT) if PROJECT in apps else session.at(scope=PROJECT).app
@@ -53,12 +51,10 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
     return Answer(pick(answer, "text tokens mode"), lines, remark="" if answer.text else remark)
 
 
-# recall: what an agent would be told for a prompt, and why.
-
 MAX_MEMORIES = 50
 MAX_PROMPT_BYTES = 8 * 1024 * 1024
 WORDS_SHOWN = 6
-NAME_SHARE = 0.4  # of the line
+NAME_SHARE = 0.4  # of the line's width
 HEADINGS = ("memory", "score", "sure", "given", "words that matched")
 RECALLED = "path=memory.path scope store=root from=giver score shown text verdicts why"
 
@@ -97,7 +93,7 @@ def recall(
     apps = [
         (scope, app)
         for scope, app in (session if named else session.at(scope=ALL)).apps()
-        if named or not scope.startswith("agent:")  # an agent's memories are its own
+        if named or not scope.startswith("agent:")  # other agents' memories are private
     ]
     answer = find_memories(
         apps,

@@ -70,7 +70,7 @@ input_option = click.option(
 
 
 def read_input(session: Session, given: str) -> Record:
-    """The JSON object on stdin, or in a draft below the private directory of a session."""
+    """JSON object from stdin, or from a draft in a session's private directory."""
     if not given:
         raise RecordError(refusal.INPUT, "there is no draft", fix="give --input - and the JSON")
     if given == STDIN:
@@ -78,10 +78,8 @@ def read_input(session: Session, given: str) -> Record:
     return read_json(Contexts(session.config.state_dir).read_draft(given), given)
 
 
-# search, status, index, candidate: what only looks, but for a rebuilt index.
-
 DEFAULT_RESULTS = 20
-MAX_TITLE_BYTES = 120  # in a context
+MAX_TITLE_BYTES = 120  # in a context for an agent
 MISMATCHES = {
     "missing": "a record without a line",
     "stale": "a line without an active record",
@@ -141,7 +139,6 @@ def search(
 def _table(
     session: Session, records: Sequence[tuple[str, Record]]
 ) -> tuple[list[Fields], list[str]]:
-    """Records as a program gets them, and as a person does."""
     keys = ("path", "title", "category", "tags", "record_status", "updated_at")
     rows: list[Fields] = []
     for path, record in records:
@@ -152,7 +149,7 @@ def _table(
 
 
 def _context_lines(results: Sequence[tuple[str, Record]], checkout: str, root: str) -> list[str]:
-    """Titles and paths only, made harmless: an agent reads this."""
+    """Sanitised titles and paths only, because an agent reads this."""
     if not results:
         return []
     top = root[len(checkout) + 1 :] if root.startswith(checkout + "/") else root
@@ -174,8 +171,8 @@ def status(session: Session, listed: str | None) -> Answer:
         records, broken = read_all_records(app.store)
         chosen = [item for item in records.items() if fields.status_of(item[1]) == listed]
         rows, lines = _table(session, chosen)
-        found = {"records": rows, "findings": pick_all(broken, FINDING), "store": app.store.root}
-        return Answer(found, lines or [f"no record is {listed}"])
+        output = {"records": rows, "findings": pick_all(broken, FINDING), "store": app.store.root}
+        return Answer(output, lines or [f"no record is {listed}"])
     health, settings, findings, due = summarize_store(app)
     enabled = {type: own.enabled for type, own in settings.types.items()}
     answer: Fields = {
@@ -247,9 +244,6 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
     }
     lines = [*(lines or [IN_STEP]), *screen.finding_lines(findings)]
     return Answer(answer, lines, int(validate and bool(mismatches)))
-
-
-# gc, window: what time does to records, done now or shown.
 
 
 @record_command("gc", "memdir records gc --dry-run", changes=True, bulk=True)

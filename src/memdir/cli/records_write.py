@@ -53,8 +53,6 @@ from memdir.store import changes
 from memdir.store import look as look_module
 from memdir.text.terminal import count, line, visible
 
-# triage, prepare, commit: from a conversation to records, with a model only in between.
-
 SCORE = "category=type score threshold"
 session_option = click.option(
     "--session", "session_id", metavar="ID", default="", help="Whose private directory."
@@ -127,7 +125,7 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> Answ
             text = f"{type}: {result.error.record_code}: {result.error.message}"
         style = "red" if result.outcome == REFUSED else "green"
         lines += session.screen.block(result.outcome, text, "", style)
-        # The intent as it was looked at: what is committed later must be the same.
+        # Returns the intent as checked, because the same one must be committed later.
         if result.intent and result.outcome != REFUSED:
             intent = {**intent, **result.intent.pinned}
             intent |= {"target": result.path, "hash": result.hash} if result.hash else {}
@@ -140,7 +138,7 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> Answ
         "dry_run": done.dry_run,
     }
     lines = lines or ["there was nothing to do"]
-    if dry:  # "done" is what a commit would say
+    if dry:  # the lines above sound like a commit
         lines += ["", "nothing was written yet; to do this: memdir records commit"]
     failed = any(result.outcome == REFUSED for result in results)
     if session_id and not dry and not failed:
@@ -160,8 +158,6 @@ def _result_fields(result: Result) -> Fields:
         "error": error and pick(error, "record_code code message next=fix"),
     }
 
-
-# import, export, schema: records from elsewhere, to elsewhere, and what they must look like.
 
 FEW = 20
 HERE = (".claude/memory", "")
@@ -266,8 +262,6 @@ def schema(session: Session, category: str) -> Answer:
     answer = {type: validate.schema(type) for type in fields.TYPES}
     return Answer(answer, [*lines, "", "* must be there"])
 
-
-# write, save, retire, archive, restore: what changes records.
 
 ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 

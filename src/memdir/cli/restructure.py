@@ -1,4 +1,4 @@
-"""Restructure, dream, log-day: what grew on the way is brought into order."""
+"""Restructure, dream, log-day."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from memdir.upkeep.proof import Figures
 from memdir.upkeep.restructure import Plan
 from memdir.upkeep.restructure import restructure as put_in_order
 
-# restructure: content of the index becomes memories.
-
-FEW = 12  # of many things, shown one by one
-MAX_REASON = 240  # characters of what was done to one file
+FEW = 12  # items shown one by one
+MAX_REASON = 240  # characters
 BAR = 14  # columns of the longest bar
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
@@ -90,7 +88,7 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
         yield from screen.blocks("-", texts)
         yield from screen.more_lines(len(accounted), FEW)
-    # What a person has to decide: shown with the evidence, never acted upon.
+    # Shown with the evidence for a person to decide, never acted upon.
     proposals = plan.work.proposals
     yield from ["", "For you to decide:"] if proposals else []
     for proposal in proposals[:FEW]:
@@ -102,7 +100,6 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
 
 
 def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
-    """Each figure that is not nothing, before and after, with a bar for its size."""
     wide = max(map(len, LABELS.values()))
     yield f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"
     for name, label in LABELS.items():
@@ -114,7 +111,6 @@ def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
 
 
 def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
-    """The files that changed, each with its reason."""
     for change in done.changes[:FEW]:
         yield f"  {SIGNS.get(change.kind, '~')} {line(change.path)}"
         reason = cut(change.reason, MAX_REASON)
@@ -123,15 +119,11 @@ def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
 
 
 def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
-    """Remarks, then the diff of a dry run or the way back."""
     yield from screen.blocks("note:", (*plan.work.remarks[:FEW], *done.remarks))
     if done.dry_run:
         yield from screen.dry_lines(done)
     elif done.changes:
         yield from ["", "All of it back: " + screen.advise("memdir undo")]
-
-
-# dream: logs and memories brought together, in one batch that one undo takes back.
 
 
 @command("dream", "memdir dream --dry-run", changes=True, bulk=True)
@@ -173,7 +165,6 @@ def dream(session: Session, model: bool) -> Answer:
 
 
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
-    """What a person should look at: shown, never acted upon."""
     logs, old = run.oriented.logs, run.oriented.old
     if logs.entries:
         parts = [f"{count(len(logs.saved), 'thing')} to remember"] * bool(logs.saved)
@@ -188,9 +179,6 @@ def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
     if doubts := len(run.plan.work.proposals):
         text = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")
-
-
-# log-day: a line for today's log.
 
 
 @command(

@@ -1,4 +1,4 @@
-"""Review: what waits for a person's yes: drafts, and memories of a repository or a team."""
+"""Review of drafts, and of memories from a repository or a team."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LIST, SHOW, APPROVE, EDIT = "list", "show", "approve", "edit"
 ACCEPT, REJECT, RESTORE = "accept", "reject", "restore"
 ACTIONS = (LIST, SHOW, APPROVE, ACCEPT, EDIT, REJECT, RESTORE)
 ID_COLUMNS, TYPE_COLUMNS = 12, 10
-TEXT_LINES = 2  # of a draft in the list
-ROWS = 50  # memories of a source
+TEXT_LINES = 2  # lines per draft in the list
+ROWS = 50  # memories listed per source
 SHORTEST_ID = 4
-LOG = "log"  # the client of what a log says
+LOG = "log"  # client of drafts that come from a log
 NOTHING = "nothing waits for a review"
 HELD_DRAFT = "id time draft forget=catch.forget origin reason"
 SOURCE = "id scope from=app.config.origin store=app.store.root memories"
@@ -103,9 +103,6 @@ def review(
     return _settled(session, app, settle(app, chosen))
 
 
-# Drafts.
-
-
 def _list(session: Session, app: App, rejected: bool) -> Answer:
     screen, (held, broken) = session.screen, open_inbox(app).look()
     chosen = review_module.find_rejected(app, (), every=True) if rejected else held
@@ -125,7 +122,6 @@ def _list(session: Session, app: App, rejected: bool) -> Answer:
 def _list_lines(
     screen: Screen, app: App, held: Sequence[Held], rejected: bool = False
 ) -> Iterator[str]:
-    """The drafts by the reason why they wait, each with its first words."""
     if not held:
         yield "nothing was rejected of late" if rejected else NOTHING
         return
@@ -154,14 +150,12 @@ def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
 
 
 def _speaker(origin: Origin) -> str:
-    """The speaker, as the person at the screen would say it."""
     if origin.who == TOOL:
         return f"the tool {origin.tool}" if origin.tool else "a tool"
     return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "nobody known")
 
 
 def _held_fields(held: Held, **more: object) -> Fields:
-    """One draft that waits."""
     draft = held.catch.draft
     day = draft.day.isoformat() if draft and draft.day else ""
     values = {**asdict(draft), "day": day, "extra": dict(draft.extra)} if draft else None
@@ -177,7 +171,6 @@ def _change_fields(items: Sequence[Settled]) -> Fields:
 
 
 def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
-    """Each with all that is known of it, and what approving it would change."""
     screen, broken = session.screen, open_inbox(app).look()[1]
     items, lines = [], []
     for held in chosen:
@@ -195,7 +188,7 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
             "words": origin.quote,
         }
         change = screen.done_lines(screen.advised(done))
-        change = change[:-2] if done.dry_run else change  # nobody asked for a dry run
+        change = change[:-2] if done.dry_run else change  # without the note on the dry run
         lines += [*screen.labelled(rows, 9), "", "Approved, this would happen:", *change, ""]
     fields = {
         "held": [_held_fields(held) for held in chosen],
@@ -243,7 +236,6 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
 
 
 def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
-    """What became of each, then what of it still waits, and how to take it back."""
     screen, changes = session.screen, _change_fields(items)
     fields: Fields = {
         "held": [_held_fields(item.held, change=item.how or HELD) for item in items],
@@ -263,7 +255,7 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
             change = screen.done_lines(screen.advised(item.done))
             lines += [f"  {text}" if text else "" for text in change]
     approved = any(item.how == APPROVED and item.done.changes for item in items)
-    if approved and app.history.on and not app.dry_run:  # a no is no change of the store
+    if approved and app.history.on and not app.dry_run:  # rejecting does not change the store
         lines += screen.block("Take it back:", screen.advise("memdir undo"), "")
     rejected = [item.held.id for item in items if item.how == REJECTED]
     if rejected and not app.dry_run:
@@ -272,11 +264,7 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
     return Answer(fields, lines or [NOTHING], int(any(not item.how for item in items)))
 
 
-# Memories of a repository or a team.
-
-
 def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:
-    """Each repository or team that something waits of; of one scope where one was named."""
     asked, known = session.asked, session.config.scopes
     everywhere = asked.scope == "project" and asked.dir is None
     sources: dict[tuple[str, str], Source] = {}
@@ -292,7 +280,7 @@ def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:
 
 
 def _choose_sources(session: Session, action: str, ids: Sequence[str], every: bool) -> list[Source]:
-    """What these ids mean, each with its source; none where they are drafts."""
+    """Sources of these ids; empty if the ids are drafts."""
     known = _find_sources(session)
     if action == ACCEPT and every:
         return known
@@ -339,7 +327,6 @@ def _decide(session: Session, action: str, chosen: Sequence[Source]) -> Answer:
 
 
 def _source_lines(session: Session, source: Source) -> Iterator[str]:
-    """The memories that wait, and how to decide."""
     screen = session.screen
     many = count(len(source.waiting), "memory", "memories")
     root = session.short(source.app.store.root)

@@ -1,4 +1,4 @@
-"""Remember, save, edit: what enters a store, from the command line or from an editor."""
+"""Remember, save, edit."""
 
 from __future__ import annotations
 
@@ -50,15 +50,12 @@ from memdir.hot.memory import (
 from memdir.store import changes
 from memdir.store.writer import App, Done
 
-# A memory in the person's own editor: a private copy, saved with the hash that was read.
-
 USUAL = ("sensible-editor", "nano", "vi")
-# They take over a terminal; others, such as a script or `code --wait`, need none.
+# These editors need a terminal; others, such as `code --wait`, do not.
 AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
 
 
 def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Done, str]:
-    """Open the editor on a copy and save what came out; what cannot be saved is kept there."""
     from memdir.store.look import show
 
     path, old, document = show(app, name)
@@ -75,7 +72,7 @@ def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Do
 
 @contextmanager
 def edit_copy(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
-    """What comes out of the editor for a private copy, and its path; a changed one is kept."""
+    """Edited text and path of the private copy; a changed copy is kept."""
     copy = os.path.join(private_folder("memdir-edit-"), name)
     try:
         _write_copy(copy, old)
@@ -113,7 +110,7 @@ def _read_copy(copy: str, limit: int) -> bytes:
 
 
 def remove_copy(copy: str) -> None:
-    """With the private folder that it is in."""
+    """Also removes the private folder around it."""
     from shutil import rmtree
 
     rmtree(os.path.dirname(copy), ignore_errors=True)
@@ -145,7 +142,6 @@ def _run_editor(copy: str) -> None:
 
 
 def _difference(old: Document, new: Document, expected: str) -> Revision:
-    """What was changed by hand, as a revision."""
     known = {key: field for field, keys in PLACES.items() for key in keys}
     fields = []
     for key in dict.fromkeys((*old.values, *new.values)):
@@ -161,12 +157,10 @@ def _difference(old: Document, new: Document, expected: str) -> Revision:
     return Revision("", tuple(fields), body, expected)
 
 
-# remember, save, edit: what enters a store.
-
 ANYWAY = "Save although it seems to live elsewhere, or another memory says nearly the same."
 SECRET = "Save although it holds what looks like a secret; never into a shared scope."
 OFFERED = (INSIST, ALLOW_SECRET)
-# What the store says of a memory itself; a draft cannot claim it.
+# Keys that only the store sets; a draft's values are dropped.
 _OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
 _READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
 
@@ -248,7 +242,6 @@ def save(
 
 
 def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
-    """Save; a new memory without a type gets one from its wording, and the answer says so."""
     known = draft.name and app.store.facts(check_name(draft.name) + ".md") is not None
     more, says = {}, []
     if draft.type == UNKNOWN and not known:
@@ -263,7 +256,7 @@ def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
 
 
 def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
-    """A draft from Markdown with a header, and what of it the store decides itself."""
+    """Draft from Markdown, and the header keys that only the store may set."""
     document = memory.read(text)
     for number, problem in document.problems:
         raise BadInput(

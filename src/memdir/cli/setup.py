@@ -13,8 +13,6 @@ from memdir.mcp.stdio import serve_client
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import line
 
-# setup: memdir into a client, and out again.
-
 HIDDEN = "(a line with a secret; it is not shown)"
 
 
@@ -39,7 +37,7 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
     try:
         plan = setup_module.install_client(session.config, client, wish, dry_run=dry_run)
     except ByHand as error:
-        # For a person the lines stand on the screen as they are to be typed.
+        # A person gets the lines unwrapped, ready to copy.
         if error.lines and session.screen.json:
             error.next = f"{error.next}: {error.lines}"
         elif error.lines:
@@ -78,14 +76,11 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
 
 
 def _diff(edit: Edit) -> str:
-    """Settings may hold keys beside our lines; nobody has asked to see those."""
+    """Hides secrets: settings may hold keys beside our lines."""
     if edit.old == edit.new:
         return ""
     lines = diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")
     return "\n".join(text[:1] + HIDDEN if find_secrets(text) else text for text in lines)
-
-
-# mcp: the memories as tools for an agent.
 
 
 @command("mcp", "memdir mcp")

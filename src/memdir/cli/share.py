@@ -1,4 +1,4 @@
-"""Share, merge-index: what others get, and what comes of the work of two."""
+"""Share, merge-index."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
     refused, and nothing is overwritten.
     """
     source = session.app
-    # A directory that was named has a team, but no checkout.
+    # A store given by --dir has a team, but no checkout.
     place = session.at(scope=to, dir=session.asked.dir if to == TEAM else None)
     target = place.app
     there = session.screen.advise._replace(scope=to, dir=place.asked.dir)
@@ -57,7 +57,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
     except Conflict as error:
         error.next = there(error.next)
         raise
-    # Reasons are about the memory here, remarks about the store there.
+    # Reasons concern the memory here, remarks the target store.
     remarks = [there(remark) for remark in shared.done.remarks]
     done = replace(session.screen.advised(shared.done), remarks=tuple(remarks))
     text = "\n".join(diff(path, old, new) for path, old, new in shared.diff)
@@ -129,7 +129,6 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
 
 
 def _install(session: Session) -> Answer:
-    """Shows the diff of both files, and what the others have to set."""
     kind, dry_run = session.config.scope.kind, session.asked.dry_run
     place = session.at(dir=None, scope=LOCAL) if kind == PROJECT else session
     agents = kind in (PROJECT, LOCAL)

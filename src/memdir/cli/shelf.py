@@ -1,4 +1,4 @@
-"""Retire (forget), archive, restore, purge, touch: what leaves a store and comes back."""
+"""Retire (forget), archive, restore, purge, touch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verify: what memories say of the code, against the code."""
+"""Verify."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from memdir.cli.command import Session, command
 from memdir.cli.output import Answer, Fields, Screen, pick
 from memdir.text.terminal import count, cut_middle, line
 
-# Verdicts, the worst first, each with its label and style.
+# Verdict: label and style; worst first.
 LABELS = {STALE: "stale", UNKNOWN: "unknown", TRUE: "true", NOT_A_CLAIM: "no claim"}
 STYLES = ("red", "yellow", "green", "dim")
 ORDER = tuple(LABELS)
-FEW = 5  # line numbers of one claim
-LABEL = 9  # columns of a verdict
-SPAN_SHARE = 0.7  # of the line that the text of a claim may take
+FEW = 5  # line numbers shown per claim
+LABEL = 9  # columns of a verdict's label
+SPAN_SHARE = 0.7  # of the line's width for the text of a claim
 CLAIM = (
     "path line=claim.line text=claim.text kind=claim.kind verdict reason place "
     "column=claim.column scope"
 )
-Checked = list[tuple[str, str, list[Judged]]]  # scope, path, its claims
+Checked = list[tuple[str, str, list[Judged]]]  # scope, path, claims
 
 
 @command("verify", "memdir verify auth-flow --check", bulk=True)
@@ -83,7 +83,6 @@ def _verify_lines(
 
 
 def _claim_lines(screen: Screen, claims: list[Judged]) -> Iterator[str]:
-    """The worst first; what is said several times stands once, with all of its lines."""
     places: dict[tuple[int, str, str], list[int]] = {}
     for item in claims:
         key = ORDER.index(item.verdict), item.claim.text, item.reason

@@ -1,7 +1,7 @@
-"""Memories from a directory, a zip or a tar, and out into a zip or a directory.
+"""Import from a directory, zip or tar; export to a zip or directory.
 
-Reading trusts nothing: one entry that could lead out of the store, hide behind another or fill
-the disk refuses the whole import, before anything is written.
+An import trusts nothing: one entry that could lead out of the store, hide another or fill the disk
+refuses all of it before anything is written.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from memdir.store.state import explained
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 10_000
-# Where other tools keep memories inside a project.
+# Memory folders of other tools inside a project.
 RECOGNISED = (".agents/memory", ".memory", "memory", "docs/memory")
-NOTES = "notes.md"  # takes over an index that says something itself, as a save does
+NOTES = "notes.md"  # receives an index that has content of its own, as in a save
 OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
-OTHER = "no-memory"  # the kind of finding for files that a store has besides memories
-BROKEN = "broken"  # the kind of finding for an entry that nobody can read
+OTHER = "no-memory"  # finding kind: file of a store that is no memory
+BROKEN = "broken"  # finding kind: unreadable entry
 NEXT = "name a directory of Markdown files, a .zip, a .tar or a .tar.gz"
 _SPECIAL = "it is a link or a special file"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES, _COMMENT_BYTES = 22, 65_535
-_ENTRY_BYTES = 46 + 1024  # of a zip's table of contents: the fixed part and a generous name
+_ENTRY_BYTES = 46 + 1024  # per entry in a zip's table of contents: fixed part and a long name
 _DAMAGE = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
     *(EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error),
@@ -53,23 +53,18 @@ Files = Sequence[tuple[str, bytes]]
 
 @dataclass
 class Brought:
-    """What a source holds: memories as (path, bytes), and what was passed over."""
-
     files: list[tuple[str, bytes]] = field(default_factory=list)
     skipped: list[Finding] = field(default_factory=list)
 
     def skip(self, path: str, reason: str, kind: str = "skipped") -> None:
-        """Say what was not taken, and why."""
         self.skipped.append(Finding(kind, path, f"{path}: {reason}; skipped"))
 
 
 def unusable(path: str, cause: str, next: str = NEXT) -> BadInput:
-    """A source that gives nothing at all."""
     return BadInput(f"{path}: {cause}; nothing was imported", path=path, next=next)
 
 
 def read_whole(path: str, next: str = NEXT) -> bytes:
-    """All bytes of a file that a person has named."""
     try:
         data, facts = read_start(path, MAX_TOTAL_BYTES)
     except (OSError, ValueError) as error:
@@ -82,7 +77,6 @@ def read_whole(path: str, next: str = NEXT) -> bytes:
 def read_files_below(
     root: str, brought: Brought, is_wanted: Callable[[str], bool] = lambda path: True
 ) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of every file that is wanted; links and special files are passed over."""
     disk, total_bytes, next = Disk(root), 0, "name a folder in it"
     entries = disk.walk(lambda _: True, brought.skipped)
     paths = sorted((path, entry.is_file(follow_symlinks=False)) for _, path, entry in entries)
@@ -109,7 +103,7 @@ def read_files_below(
 
 
 def read_source(path: str) -> Brought:
-    """All memories of a directory or an archive; refuses the whole if one entry is not safe."""
+    """Memories of a directory or an archive; one unsafe entry refuses the whole source."""
     entries = _Entries(path)
     if os.path.isdir(path):
         for name, data in read_files_below(
@@ -132,7 +126,7 @@ def read_source(path: str) -> Brought:
 
 
 class _Entries:
-    """The entries of one source: each is checked and counted, also one that is not taken."""
+    """Entries of one source; skipped entries are checked and counted, too."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -142,7 +136,6 @@ class _Entries:
         self.index: bytes | None = None
 
     def check(self, name: str) -> None:
-        """Refuse a name that could lead out of the store or hide another one."""
         same = unicodedata.normalize("NFKC", _tidy(name)).casefold()
         problems = (
             (len(self.seen) >= MAX_ENTRIES, f"there are more than {MAX_ENTRIES:,} entries"),
@@ -158,7 +151,6 @@ class _Entries:
         self.seen[same] = name
 
     def is_wanted(self, path: str) -> bool:
-        """Whether a file of a directory is a memory or the index."""
         self.check(path)
         return self.is_memory(path)
 
@@ -169,10 +161,7 @@ class _Entries:
         return False
 
     def place(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """The entries of an archive that are taken, with their paths in the store.
-
-        The memories lie beside the only index.
-        """
+        """Entries to take, with their paths in the store: memories lie beside the only index."""
         paths = [(name, _tidy(name)) for name in names]
         indexes = [path for _, path in paths if path.rpartition("/")[2] == INDEX]
         base = indexes[0][: -len(INDEX)] if len(indexes) == 1 else ""
@@ -183,7 +172,6 @@ class _Entries:
         return [(name, path) for name, path in placed if self.is_memory(path)]
 
     def take(self, path: str, data: bytes) -> None:
-        """Keep an entry, within the limits of one and of all."""
         self.total_bytes += len(data)
         if len(data) > MAX_FILE_BYTES:
             raise self.unsafe(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
@@ -195,7 +183,7 @@ class _Entries:
             self.brought.files.append((path, data))
 
     def finish(self) -> Brought:
-        """All that was taken; an index that says something itself becomes a memory."""
+        """An index with content of its own becomes a memory."""
         paths = [path for path, _ in self.brought.files]
         if self.index is not None and _says_more(decode(self.index), paths):
             names = [path.casefold() for path in paths]
@@ -207,7 +195,6 @@ class _Entries:
         return self.brought
 
     def unsafe(self, name: str, problem: str) -> BadInput:
-        """The refusal of the whole source, for one entry."""
         next = "take that entry out of the source, if you trust the rest, and try again"
         return unusable(self.source, f"entry {name[:200]!r}: {problem}", next)
 
@@ -220,7 +207,7 @@ def _tidy(name: str) -> str:
 
 
 def _read_zip(file: io.BytesIO, entries: _Entries) -> None:
-    """Nothing is extracted to a disk."""
+    """Extracts nothing to disk."""
     with zipfile.ZipFile(file) as archive:
         files = {}
         for entry in archive.infolist():
@@ -235,7 +222,6 @@ def _read_zip(file: io.BytesIO, entries: _Entries) -> None:
 
 
 def _read_tar(stream: io.RawIOBase, entries: _Entries) -> None:
-    """It is read once, from front to end."""
     files: dict[str, bytes] = {}
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for entry in archive:
@@ -255,12 +241,12 @@ def _says_more(index: str, paths: list[str]) -> bool:
     """True if an index is the only memory, or holds lines that no memory beside it has."""
     if paths:
         return bool(survey(index, paths).inline)
-    said = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
-    return bool(said) and not survey(index, []).dangling
+    content = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
+    return bool(content) and not survey(index, []).dangling
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that ends the import when it gives more bytes than an import may have."""
+    """Stream that aborts the import when it exceeds the size limit."""
 
     def __init__(self, inside: io.BufferedIOBase) -> None:
         self.inside = inside
@@ -279,7 +265,7 @@ class _Bounded(io.RawIOBase):
 
 
 def _check_contents(data: bytes) -> None:
-    """Look at the size of a zip's table of contents before it is built in memory."""
+    """Checks the size of a zip's table of contents before it is built in memory."""
     tail = data[-_END_BYTES - _COMMENT_BYTES :]
     end = tail.rfind(_END)
     if end < 0 or len(tail) - end < _END_BYTES:
@@ -290,11 +276,10 @@ def _check_contents(data: bytes) -> None:
 
 
 def _memory_folder(path: str) -> str:
-    """The directory itself, or the one of the known places inside it that exists."""
     names = [name for name in RECOGNISED if os.path.isdir(os.path.join(path, name))]
     places = [os.path.join(path, name) for name in names]
     for name, place in zip(names, places, strict=True):
-        # A repository may have put it there: it would bring files from anywhere.
+        # A repository may contain a link: it could bring in any file.
         if os.path.realpath(place) != os.path.join(os.path.realpath(path), name):
             target = shlex.quote(os.path.realpath(place))
             next = f"if the link is yours, name its target: memdir import {target}"
@@ -309,16 +294,14 @@ def _memory_folder(path: str) -> str:
     return places[0] if places else path
 
 
-# Memories out of a store, into a zip or a directory: private, whole, nothing overwritten.
-
 OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 ZIP = ".zip"
-_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can say; real times would differ each run
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip; real times would differ on each run
 _MODE = 0o100600 << 16
 
 
 def write_export(target: str, files: Files, force: bool) -> None:
-    """Write all files to `target`, a zip by its name and else a directory; all, or nothing."""
+    """Writes a zip or a directory, depending on the name of `target`; all or nothing."""
     target = os.path.abspath(target)
     check_target(target, force)
     with explained(target, "the export cannot be written"):
@@ -332,7 +315,7 @@ def write_export(target: str, files: Files, force: bool) -> None:
 
 
 def check_target(target: str, force: bool) -> None:
-    """Refuse a target that exists, unless it is an empty directory or was insisted on."""
+    """Refuses an existing target, unless it is an empty directory or forced."""
     if target.lower().endswith(OTHER_ARCHIVES):
         message = f"{target}: an export is a zip or a directory"
         raise BadInput(message, path=target, next="name it ….zip")
@@ -346,7 +329,7 @@ def check_target(target: str, force: bool) -> None:
 
 
 def pack_zip(files: Files) -> bytes:
-    """A zip whose bytes depend on the files alone: sorted, without times, not compressed."""
+    """The bytes depend on the files alone: sorted, without times, not compressed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for path, data in sorted(files):
@@ -358,7 +341,7 @@ def pack_zip(files: Files) -> bytes:
 
 
 def _write_directory(target: str, files: Files) -> None:
-    if os.path.isdir(target) and os.listdir(target):  # as --force said
+    if os.path.isdir(target) and os.listdir(target):  # only with --force
         Disk(target).put_all(dict(files))
         return
     folder = os.path.dirname(target)

@@ -51,7 +51,7 @@ from memdir.errors import BadInput
 from memdir.hot.place import tidy_path
 
 TITLE, FILE = "Claude Code", "settings.json"
-# The client's name of an event, ours, and the seconds it may take. The client itself allows a
+# The client's name of an event, our name, and its limit in seconds. The client itself allows a
 # SessionEnd one second.
 EVENTS = (
     ("SessionStart", "session-start", 10),
@@ -64,7 +64,7 @@ EVENTS = (
 )
 GUARD, GUARDED = "pre-tool", "PreToolUse"
 GUARDED_TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
-# Without records there is nothing to guard, and no Python is started for that.
+# Without records there is nothing to guard, so no Python is started.
 UNGUARDED = (
     'for d in "$CLAUDE_PROJECT_DIR" "$PWD"; do while [ "${d#*/}" != "$d" ]; do '
     '[ -d "$d/.claude/memory" ] && break 2; d=${d%/*}; done; done; [ -n "$d" ] || exit 0; '
@@ -77,12 +77,10 @@ OFF = ("disableAllHooks", "allowManagedHooksOnly")
 
 
 def folder(host: Host) -> str:
-    """Where the client keeps what is the user's."""
     return host.claude_dir
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to the client's files."""
     path = os.path.join(host.claude_dir, FILE)
     entry, remarks = receipt.files.get(path), list[str]()
     before = "" if entry is None else PLUGIN if ID in entry.added else SETTINGS
@@ -119,7 +117,6 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
 
 
 def hooks(way: str, host: Host) -> dict[str, str]:
-    """The command line of each event, as the client's shell gets it."""
     if way == SETTINGS:
         return {name: command_line(host, event) for name, event, _ in EVENTS}
     root = os.path.join(marketplace(host), "plugin") if marketplace(host) else ""
@@ -128,7 +125,7 @@ def hooks(way: str, host: Host) -> dict[str, str]:
 
 
 def command_line(host: Host, event: str) -> str:
-    """Silent where Python or memdir is gone: Python itself would exit with 2, and 2 blocks."""
+    """Silent if Python or memdir is gone: Python itself would exit with 2, and 2 blocks."""
     python = shlex.quote(host.python)
     code = shlex.quote(os.path.join(os.path.dirname(host.package), CODE))
     line = f"test -x {python} && test -r {code} && exec {python} -I -S {code} {event}; exit 0"
@@ -136,12 +133,11 @@ def command_line(host: Host, event: str) -> str:
 
 
 def plugin_line(event: str) -> str:
-    """The same in the plugin, whose launcher looks for a Python; no path is written into it."""
+    """The plugin's launcher looks for a Python, so no path is written into the line."""
     return f"test -r {LAUNCHER} || exit 0; memdir_event={event}; . {LAUNCHER}"
 
 
 def marketplace(host: Host) -> str:
-    """The directory that offers the plugin: the checkout, or the installed package itself."""
     checkout = os.path.dirname(os.path.dirname(host.package))
     for place in (checkout, host.package):
         if os.path.isfile(os.path.join(place, ".claude-plugin/marketplace.json")):
@@ -150,7 +146,6 @@ def marketplace(host: Host) -> str:
 
 
 def _choose_way(wish: Wish, values: Mapping[str, Any], before: str, path: str) -> str:
-    """How it is, or will be, installed."""
     theirs = _plugins(values)
     if wish.remove or not any(theirs.values()):
         if theirs and wish.way == PLUGIN:
@@ -170,13 +165,12 @@ def _choose_way(wish: Wish, values: Mapping[str, Any], before: str, path: str) -
 
 
 def _plugins(values: Mapping[str, Any]) -> dict[str, bool]:
-    """Our plugin as somebody else has put it there, from whichever marketplace; is it on?"""
+    """Our plugin from any marketplace, by id; True if it is enabled."""
     named = fields(values.get(ENABLED))
     return {key: on is True for key, on in named.items() if key.partition("@")[0] == MARKETPLACE}
 
 
 def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the settings lack."""
     if way == SETTINGS:
         groups: dict[str, Any] = hook_groups(EVENTS, hooks(way, host))
         groups[GUARDED] = [{"matcher": GUARDED_TOOLS, **groups[GUARDED][0]}]
@@ -196,11 +190,11 @@ def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
 CLIENT = "claude-code"
 SUFFIX = ".jsonl"
 USER, ASSISTANT, ATTACHMENT = "user", "assistant", "attachment"
-# Flags of records that nobody said: the client's own words, another agent's talk, a summary.
+# Flags of records without a speaker: client notices, other agents' messages, summaries.
 NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
-# Who may have started a turn, where the record says so. All others are programs.
+# Origins of a turn that count as a person; all others are programs.
 PERSONS = ("human", "person", "composer", "voice-call", "remote", "sdk", "")
-# Kinds of records that hold nothing that was said. Others are counted: the client has changed.
+# Record kinds without messages. Unknown kinds are counted: the client has changed.
 SILENT = frozenset(
     (
         *("attachment", "system", "summary", "progress", "mode", "permission-mode", "cost-state"),
@@ -212,30 +206,25 @@ SILENT = frozenset(
     )
 )
 KINDS = SILENT | {USER, ASSISTANT}
-# A refusal in which the person says what to do instead. A tool cannot forge the record's field.
+# A refusal in which the person says what to do instead; a tool cannot forge this field.
 REJECTED = "User rejected tool use"
 REASON = "the user said:\n"
 REMARK = "\n\nNote: The user's next message may contain"
 ASKING = "AskUserQuestion"
-HEAD_BYTES = 256 * 1024  # at the top of a file, in which it says where it was
+HEAD_BYTES = 256 * 1024  # at the top of a file, which names the directory
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
-    """The reader for whoever has this home."""
     top = named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
     return ClaudeReader(os.path.join(tidy_path(top), "projects"), home)
 
 
 class ClaudeReader(Reader):
-    """Reads below one directory."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        """What was said since the cursor; `last` is the reply that a hook was given."""
         session = os.path.basename(path).removesuffix(SUFFIX)
         return read_lines(path, self.root, since, last, ClaudeParser(self.home), session)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those that were started in the project or below it, newest first."""
         key = project_name(os.path.realpath(project))[:NAME_CHARACTERS]
         sessions = []
         for folder in list_folder(self.root):
@@ -248,13 +237,10 @@ class ClaudeReader(Reader):
         return newest_first(sessions)
 
     def started_in(self, path: str) -> str:
-        """Where the session was started; empty where its file does not say."""
         return words(first_record(path, self.root, HEAD_BYTES, "cwd").get("cwd"))
 
 
 class ClaudeParser(Parser):
-    """What Claude Code's records mean."""
-
     def mark(self, record: Record) -> str | None:
         id = words(record.get("uuid"))
         return id or ("" if record.get("type") in (USER, ASSISTANT) else None)
@@ -273,7 +259,7 @@ class ClaudeParser(Parser):
         return self._assistant(record) if kind == ASSISTANT else []
 
     def _queued(self, attachment: Record) -> list[Message]:
-        """What the person typed while the agent was working: the one attachment that was said."""
+        """Text typed while the agent was working: the only attachment with a person's words."""
         asked = attachment.get("commandMode", "prompt") == "prompt"
         typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
         if not typed_one or not asked or not _by_person(attachment):
@@ -300,7 +286,7 @@ class ClaudeParser(Parser):
                 return
         yield from self.say(TOOL, text, tool)
         if tool == ASKING:
-            # What the person only chose are the agent's words.
+            # Options that the person only chose are the agent's words.
             questions = json.dumps(fields(more).get("questions"))
             for answer in map(words, fields(fields(more).get("answers")).values()):
                 yield from self.say(AGENT if json.dumps(answer) in questions else PERSON, answer)
@@ -319,7 +305,7 @@ class ClaudeParser(Parser):
             elif kind.endswith("tool_use"):
                 name = words(block.get("name"))
                 wrote += self.call(words(block.get("id")), name, block.get("input"))
-            elif kind.endswith("tool_result"):  # of a tool that ran at the API's side
+            elif kind.endswith("tool_result"):  # of a tool that ran on the API's side
                 results.append(block)
         yield from self.say(AGENT, "\n".join(texts), wrote=wrote)
         for block in results:
@@ -328,6 +314,5 @@ class ClaudeParser(Parser):
 
 
 def _by_person(record: Record) -> bool:
-    """False if the record itself says that a program wrote it."""
     kind = words(fields(record.get("origin")).get("kind"))
     return kind in PERSONS and words(record.get("turnOrigin")) in PERSONS

@@ -61,7 +61,7 @@ from memdir.hot.place import is_below, tidy_path
 from memdir.text.markdown import sections
 
 TITLE, CLIENT = "Codex", "codex"
-# The client's name of an event, ours, and the seconds it may take.
+# The client's name of an event, our name, and its limit in seconds.
 EVENTS = (
     ("SessionStart", "session-start", 10),
     ("UserPromptSubmit", "prompt", 5),
@@ -72,12 +72,10 @@ TRUST = "Codex runs new hooks only once you have trusted them: type /hooks in it
 
 
 def folder(host: Host) -> str:
-    """Where Codex keeps what is the user's."""
     return named_folder(host.environ, "CODEX_HOME", os.path.join(host.home, ".codex"))
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to its files."""
     remarks, top = only_settings(TITLE, wish), folder(host)
     hooks, config, words = (
         os.path.join(top, name) for name in ("hooks.json", "config.toml", "AGENTS.md")
@@ -97,21 +95,19 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     return make_plan(wish, host, edits, lines, remarks)
 
 
-# Import: `memories/` of its own directory, a handbook of task groups and a summary.
-#
-# What it makes those from (raw_memories.md, rollout_summaries/, its skills) is passed over.
+# Import: `memories/` holds a handbook of task groups and a summary. Their sources
+# (raw_memories.md, rollout_summaries/, skills) are skipped.
 
 NEXT = "name its memories: memdir import codex ~/.codex/memories"
 HANDBOOK, SUMMARY, NOTES = "MEMORY.md", "memory_summary.md", "extensions/ad_hoc/notes/"
 GROUP = "Task Group:"
-# What the summary holds of its own; the rest of it is a list of what the handbook says.
+# Sections that only the summary has; the others repeat the handbook.
 TYPES = {"user profile": "user", "user preferences": "feedback", "general tips": "feedback"}
 _WHERE = re.compile(r"^applies_to:.{0,200}?cwd=(/[^;\n]{1,4000})", re.MULTILINE)
 _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 
 def read(path: str, around: Around) -> Brought:
-    """Everything that Codex keeps for this project and for all of them."""
     brought, folders = Brought(), [path]
     if not path:
         top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
@@ -152,7 +148,6 @@ def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[
 
 
 def _elsewhere(part: str, around: Around) -> str:
-    """The directory that a group is about, where that is another project."""
     match = _WHERE.search(part)
     if not match or not around.project:
         return ""
@@ -161,38 +156,33 @@ def _elsewhere(part: str, around: Around) -> str:
     return "" if ours else where
 
 
-# Transcripts: a JSONL file per session, `sessions/YYYY/MM/DD/rollout-*.jsonl` of its own directory.
+# Transcripts: a JSONL file per session, `sessions/YYYY/MM/DD/rollout-*.jsonl`.
 
 SUFFIX = ".jsonl"
 PREFIX = "rollout-"
-HEAD_BYTES = 1 << 20  # of the first line: it may hold instructions
-MAX_SESSIONS = 500  # files whose first line is read to know where they belong
+HEAD_BYTES = 1 << 20  # of the first line, which may hold instructions
+MAX_SESSIONS = 500  # files whose first line is read to find their project
 ITEM = "response_item"
-# Kinds of records that say nothing; events repeat what the items of a response say.
+# Record kinds without messages; events repeat the items of a response.
 SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-# What is put in front of a prompt stands in a tag of its own, whose name is of two words or more.
+# Text put in front of a prompt is in a tag whose name has two words or more.
 _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> CodexReader:
-    """The reader for whoever has this home."""
     top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
     return CodexReader(os.path.join(tidy_path(top), "sessions"), home)
 
 
 class CodexReader(Reader):
-    """Reads below one directory."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        """What was said since the cursor; `last` is the reply that a hook was given."""
         meta = self._meta(path)
         parser = CodexParser(self.home, words(meta.get("cwd")), _by_agent(meta))
         session = words(meta.get("id")) or _session(os.path.basename(path))
         return read_lines(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those that were started in the project or below it, newest first."""
         sessions = []
         for file in self._newest():
             meta = self._meta(file.path)
@@ -203,15 +193,12 @@ class CodexReader(Reader):
         return sessions
 
     def started_in(self, path: str) -> str:
-        """Where the session was started; empty where its file does not say."""
         return words(self._meta(path).get("cwd"))
 
     def _meta(self, path: str) -> Record:
-        """What the first record says of the session."""
         return fields(first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload"))
 
     def _newest(self) -> list[File]:
-        """The files of the latest days, newest first."""
         years = list_folder(self.root)
         months = [month for year in years for month in list_folder(year.path)]
         days = [day.path for month in months for day in list_folder(month.path)]
@@ -224,10 +211,8 @@ class CodexReader(Reader):
 
 
 class CodexParser(Parser):
-    """What Codex' records mean."""
-
     def mark(self, record: Record) -> str | None:
-        return "" if record.get("type") == ITEM else None  # ids of items are not always there
+        return "" if record.get("type") == ITEM else None  # items do not always have ids
 
     def take(self, record: Record) -> Iterable[Message] | None:
         item, kind = fields(record.get("payload")), record.get("type")
@@ -266,7 +251,7 @@ class CodexParser(Parser):
 
 
 def _own(text: str) -> str:
-    """What the person wrote; without what stands in tags in front of it."""
+    """Text of the person, without the tagged blocks in front of it."""
     start = 0
     while match := _FRONT.match(text, start):
         end = text.find(f"</{match[1]}>", match.end())
@@ -277,7 +262,7 @@ def _own(text: str) -> str:
 
 
 def _by_agent(meta: Record) -> bool:
-    """True for the session of an agent that another one started: no person speaks in it."""
+    """True for a session that another agent started: no person speaks in it."""
     source = meta.get("source")
     return source == "subagent" or "subagent" in fields(source)
 
@@ -289,7 +274,6 @@ def _session(name: str) -> str:
 
 
 def _json(text: Any) -> Any:
-    """What a text says in JSON, else the text itself."""
     try:
         return json.loads(words(text))
     except (ValueError, RecursionError):

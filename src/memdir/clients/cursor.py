@@ -1,4 +1,4 @@
-"""Cursor: hooks.json, mcp.json and on request a rule in a project; its rules as memories."""
+"""Cursor: hooks.json, mcp.json and on request a project rule; its rules as memories."""
 
 from __future__ import annotations
 
@@ -32,19 +32,17 @@ from memdir.hot.memory import read as read_header
 
 TITLE, CLIENT = "Cursor", "cursor"
 SERVERS = "mcpServers"
-CODE = HOOKS + "start_cursor.py"  # it speaks in another form than the others
+CODE = HOOKS + "start_cursor.py"  # its hook protocol differs
 EVENTS = (("sessionStart", "session-start", 10),)
 RULE = os.path.join(".cursor", "rules", "memdir.mdc")
 HEADER = "---\ndescription: How to recall and save memories\nalwaysApply: true\n---\n\n"
 
 
 def folder(host: Host) -> str:
-    """Where Cursor keeps what is the user's."""
     return os.path.join(host.home, ".cursor")
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to its files."""
     remarks = only_settings(TITLE, wish)
     file, servers = (os.path.join(folder(host), name) for name in ("hooks.json", "mcp.json"))
     lines = {name: hook_line(host, CLIENT, event, CODE) for name, event, _ in EVENTS}
@@ -58,7 +56,7 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
         ours = path[:1] == ("hooks",) and len(path) == 3 and runs_us(value)
         return ours or (added and path == ("version",))
 
-    # The server is started anywhere; Cursor says where the project is.
+    # Cursor starts the server in any directory and passes the project.
     wanted = {SERVERS: server_entry(host, "--project", "${workspaceFolder}")}
     merges = (
         Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
@@ -72,7 +70,7 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
 
 
 def _edit_rules(wish: Wish, host: Host, receipt: Receipt, remarks: list[str]) -> list[Edit]:
-    """The rule in this project, where it was asked for; taken out, it goes everywhere."""
+    """Adds the rule to this project if asked; removal takes it out everywhere."""
     if wish.remove:
         paths = [path for path in receipt.files if path.endswith(RULE)]
         edits = [own_file(path, b"", receipt, remarks, remove=True) for path in paths]
@@ -95,7 +93,6 @@ NEXT = "name the project: memdir import cursor ../shop"
 
 
 def read(path: str, around: Around) -> Brought:
-    """Every rule as feedback: its globs and its words stay as they are."""
     top = os.path.abspath(path or around.project or ".")
     brought = Brought()
     if os.path.isfile(top):

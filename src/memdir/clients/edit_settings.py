@@ -1,7 +1,7 @@
-"""Edits of a client's settings: JSON, TOML and Markdown with ours in them, and without.
+"""Adds our entries to a client's JSON, TOML or Markdown settings, and removes them.
 
-A file is read, changed and written anew in the layout it has. A file that cannot be read for
-certain (comments in JSON, keys that stand twice) is left alone.
+A file keeps its layout. One that cannot be parsed with certainty (JSON with comments or duplicate
+keys) is left alone.
 """
 
 from __future__ import annotations
@@ -23,22 +23,18 @@ Ours = Callable[[Path, Any], bool]
 
 NAME = "memdir"
 HOOKS, SERVER = "memdir/hot/", "memdir.mcp"
-# By these we know our own hooks and server; the second ones are those of version 0.1.0.
+# Marks of our own hooks and server; the second of each is from version 0.1.0.
 OUR_HOOKS = (HOOKS, "memdir/surfaces/hooks/")
 OUR_SERVERS = (SERVER, "memdir.surfaces.mcp")
 BEGIN, END = "<!-- memdir: begin -->", "<!-- memdir: end -->"
 TABLE_NOTE = "# memdir put this table here"
 BOM = "\ufeff"
-INDENT = "  "  # where a JSON file shows none
+INDENT = "  "  # if a JSON file shows none
 _INDENTED = re.compile(r"\n([ \t]{1,16})\S")
 _TABLE = re.compile(r"[ \t]{0,20}\[")
 
 
-# What is ours.
-
-
 def is_server(value: object) -> bool:
-    """True for an entry that starts our server, in whatever form a client writes it."""
     if not isinstance(value, Mapping):
         return False
     command = str([value.get("command"), value.get("args")])
@@ -46,13 +42,12 @@ def is_server(value: object) -> bool:
 
 
 def runs_us(value: object) -> bool:
-    """True for a hook of ours."""
     command = str(value.get("command")) if isinstance(value, Mapping) else ""
     return any(folder in command for folder in OUR_HOOKS)
 
 
 def is_our_hook(path: Path, value: Any) -> bool:
-    """True for a hook of ours at `hooks.EVENT.0.hooks.0`, and for a group of nothing else."""
+    """True for our hook at `hooks.EVENT.0.hooks.0`, and for a group with nothing else."""
     if path[:1] != ("hooks",):
         return False
     inner = value.get("hooks") if len(path) == 3 and isinstance(value, Mapping) else None
@@ -61,25 +56,19 @@ def is_our_hook(path: Path, value: Any) -> bool:
 
 
 def ours_at(top: str) -> Ours:
-    """Finds our hooks, and our server where it stands below `top` by its name."""
     return lambda path, value: is_server(value) if path == (top, NAME) else is_our_hook(path, value)
-
-
-# JSON.
 
 
 @dataclass(frozen=True)
 class Merge:
-    """What goes into a file, how we know it again, and where only one value can stand."""
-
     path: str
     wanted: Mapping[str, Any]
     ours: Ours
-    single: tuple[str, str] = ("", "")  # an object and a key in it: another value there stays
+    single: tuple[str, str] = ("", "")  # object and key; a different value there is kept
     remarks: list[str] = field(default_factory=list)
 
     def edit(self, receipt: Receipt, remove: bool) -> Edit:
-        """The file with what is wanted, or without it; refused if that could damage it."""
+        """Adds or removes our values; refuses if that could damage the file."""
         file = look_at(self.path, receipt)
         folder, name = os.path.split(self.path)
         if file.target != os.path.join(os.path.realpath(folder), name):
@@ -93,12 +82,11 @@ class Merge:
                 return edit
             values = _join(values, wanted)
             if file.old is not None and _unordered(read_values(file.text)) == _unordered(values):
-                return replace(edit, new=file.old)  # whatever it looks like by now
+                return replace(edit, new=file.old)  # same values in any layout
             new = encode(write_values(values, clean))
             return replace(edit, new=new, added=json.dumps(wanted))
 
     def read_theirs(self, receipt: Receipt, remove: bool) -> dict[str, Any]:
-        """What stands in the file besides ours."""
         with self._left_alone(remove):
             return read_values(look_at(self.path, receipt).without_ours(self._take_out))
 
@@ -117,7 +105,7 @@ class Merge:
         return text if left == values else write_values(left, text)
 
     def _missing(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What is wanted, without what somebody else has put in its place."""
+        """Wanted values, except those whose place holds another value."""
         top, key = self.single
         there = values.get(top)
         if not top or not isinstance(there, dict) or key not in there:
@@ -128,7 +116,7 @@ class Merge:
 
 
 def read_values(text: str) -> dict[str, Any]:
-    """The object in a text of strict JSON; empty for an empty text."""
+    """Parses strict JSON; an empty text gives an empty object."""
     body = text.removeprefix(BOM)
     if not body.strip(" \t\r\n"):
         return {}
@@ -161,7 +149,7 @@ def read_values(text: str) -> dict[str, Any]:
 
 
 def write_values(values: dict[str, Any], like: str) -> str:
-    """The values in the layout of a text: byte order mark, indentation, line ends, last line."""
+    """Keeps the layout of a text: byte order mark, indentation, line ends, last line."""
     body = like.removeprefix(BOM)
     bare = body.strip(" \t\r\n")
     indented = _INDENTED.search(bare)
@@ -179,7 +167,7 @@ def write_values(values: dict[str, Any], like: str) -> str:
 
 
 def _join(old: Any, new: Any, path: str = "") -> Any:
-    """Objects are joined, lists get longer, nothing is replaced."""
+    """Joins objects and extends lists; replaces nothing."""
     if isinstance(old, dict) and isinstance(new, Mapping):
         prefix = f"{path}." if path else ""
         joined = {key: _join(old[key], new[key], prefix + key) for key in new if key in old}
@@ -192,7 +180,7 @@ def _join(old: Any, new: Any, path: str = "") -> Any:
 
 
 def _without(value: Any, path: Path, ours: Ours) -> Any:
-    """The value without what is ours, nor what that leaves empty."""
+    """Removes our values, and the containers that this leaves empty."""
     if not isinstance(value, (dict, list)):
         return value
     left = []
@@ -205,7 +193,7 @@ def _without(value: Any, path: Path, ours: Ours) -> Any:
 
 
 def _unordered(value: Any) -> Any:
-    """The value with its lists in an order of their own: somebody may have moved our items."""
+    """Sorts all lists, because somebody may have moved our items."""
     if isinstance(value, dict):
         return {key: _unordered(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -213,7 +201,7 @@ def _unordered(value: Any) -> Any:
     return value
 
 
-# Markdown and TOML: at the end of the text, separated by an empty line.
+# In Markdown and TOML our text is at the end, separated by an empty line.
 
 
 def _append(edit: Edit, clean: str, text: str) -> Edit:
@@ -223,7 +211,6 @@ def _append(edit: Edit, clean: str, text: str) -> Edit:
 
 
 def marked_edit(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
-    """The Markdown file with the words between two marks at its end, or without them."""
     file, block = look_at(path, receipt), f"{BEGIN}\n{words}{END}\n"
     try:
         clean = file.without_ours(_without_marked)
@@ -231,7 +218,7 @@ def marked_edit(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
         if remove:
             return edit
         if block in file.text.replace("\r\n", "\n"):
-            return replace(edit, new=file.old)  # wherever somebody has moved it
+            return replace(edit, new=file.old)  # wherever it was moved
         return _append(edit, clean, block)
     except UnsafeEdit as error:
         take_out = "take out by hand what stands between the marks of memdir" if remove else ""
@@ -247,7 +234,7 @@ def _without_marked(text: str) -> str:
     head, after = text[:start], text[end + len(END) :]
     after = after[2:] if after.startswith("\r\n") else after.removeprefix("\n")
     if not after and head.endswith(("\n\n", "\r\n\r\n")):
-        head = head[: -2 if head.endswith("\r\n") else -1]  # the empty line above us
+        head = head[: -2 if head.endswith("\r\n") else -1]  # the empty line above ours
     return head + after
 
 
@@ -258,9 +245,8 @@ def table_edit(
     table: tuple[str, str, dict[str, object]],
     remarks: list[str],
 ) -> Edit:
-    """The TOML file with the table `[top.name]` of a server, or without it."""
     top, name, values = table
-    rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # also TOML's strings
+    rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # valid TOML, too
     text = "\n".join([f"{TABLE_NOTE}: {top}.{name}", f"[{top}.{name}]", *rows, ""])
     file = look_at(path, receipt)
     try:
@@ -272,7 +258,7 @@ def table_edit(
         if name in _tables(before, top):
             remarks.append(f"{path} has another {name}; that one stays")
             return edit
-        if isinstance(now, dict) and {**now, **values} == now:  # a user may have said more
+        if isinstance(now, dict) and {**now, **values} == now:  # the user may have added keys
             return replace(edit, new=file.old)
         edit = _append(edit, clean, text)
         wanted = {**before, top: {**_tables(before, top), name: values}}
@@ -299,7 +285,7 @@ def _tables(values: dict[str, Any], top: str) -> dict[str, Any]:
 
 
 def _without_table(text: str, top: str, name: str) -> str:
-    """Without our table and those below it; remarks behind it may be about what follows."""
+    """Removes our table and those below it; comments behind it may belong to the next table."""
     values = _read_toml(text)
     if not is_server(_tables(values, top).get(name)):
         return text

@@ -68,7 +68,7 @@ from memdir.text.markdown import sections
 
 TITLE, CLIENT = "Gemini CLI", "gemini-cli"
 SERVERS = "mcpServers"
-# The client's name of an event, ours, and the milliseconds it may take.
+# The client's name of an event, our name, and its limit in milliseconds.
 EVENTS = (
     ("SessionStart", "session-start", 10_000),
     ("BeforeAgent", "prompt", 5_000),
@@ -79,12 +79,10 @@ EVENTS = (
 
 
 def folder(host: Host) -> str:
-    """Where Gemini CLI keeps what is the user's."""
     return os.path.join(named_folder(host.environ, "GEMINI_CLI_HOME", host.home), ".gemini")
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to its files."""
     remarks, top = only_settings(TITLE, wish), folder(host)
     lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
     wanted = {"hooks": hook_groups(EVENTS, lines, name=NAME), SERVERS: server_entry(host)}
@@ -97,15 +95,14 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     return make_plan(wish, host, edits, lines, remarks)
 
 
-# Import: the section of GEMINI.md that it adds to, and its notes on a project.
+# Import: the section of GEMINI.md that the client adds to, and its notes on a project.
 
 CONTEXT, SECTION = "GEMINI.md", "gemini added memories"
-ROOT_FILE = ".project_root"  # says which project a folder of notes is for
+ROOT_FILE = ".project_root"  # names the project of a folder of notes
 NEXT = "name a GEMINI.md or a folder of notes: memdir import gemini-cli ~/.gemini/GEMINI.md"
 
 
 def read(path: str, around: Around) -> Brought:
-    """What it was told to remember: everywhere, in this project, and its private notes on it."""
     brought, places = Brought(), [path]
     if not path:
         home, project = around.home, around.project
@@ -126,7 +123,6 @@ def read(path: str, around: Around) -> Brought:
 
 
 def _read_notes(folder: str, brought: Brought) -> None:
-    """Notes as they are; the index beside them may say something itself."""
     for path, data in read_files_below(
         folder, brought, lambda path: not path.startswith("skills/")
     ):
@@ -140,7 +136,7 @@ def _read_notes(folder: str, brought: Brought) -> None:
 
 
 def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
-    """Each item of the outermost lists, with its lines; a pointer to a note is no fact."""
+    """Items of the outermost lists, with their lines; a pointer to a note is no fact."""
     items: list[list[str]] = []
     for line in lines:
         if line[:2] in ("- ", "* "):
@@ -148,7 +144,7 @@ def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
         elif items and line[:1] in (" ", "\t"):
             items[-1].append(line.removeprefix("  "))
         elif line.strip():
-            items.append([])  # something else: what is indented below it is not ours
+            items.append([])  # not an item: ignore the lines indented below it
     for item in items:
         if item and ".md)" not in item[0]:
             fact = "\n".join(item).strip()
@@ -156,7 +152,6 @@ def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
 
 
 def _private(top: str, project: str) -> Iterator[str]:
-    """The folders of notes on this project."""
     tmp = os.path.join(top, "tmp")
     for name in list_names(tmp, NEXT) if project else ():
         try:
@@ -167,29 +162,24 @@ def _private(top: str, project: str) -> Iterator[str]:
             yield find_inside(tmp, name, "memory")
 
 
-# Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl` of its own directory; a
-# message is written again when it grows.
+# Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl`.
 
 SUFFIX = ".jsonl"
 PREFIX = "session-"
 HEAD_BYTES = 64 * 1024
 USER, AGENTS = "user", "gemini"
 SILENT = ("info", "error", "warning")
-# What follows was read from files that the prompt names.
+# Text behind this mark was read from files that the prompt names.
 REFERENCED = "\n--- Content from referenced files ---"
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> GeminiReader:
-    """The reader for whoever has this home."""
     top = named_folder(environ, "GEMINI_CLI_HOME", home)
     return GeminiReader(os.path.join(tidy_path(top), ".gemini", "tmp"), home)
 
 
 class GeminiReader(Reader):
-    """Reads below one directory."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        """What was said since the cursor; `last` is the reply that a hook was given."""
         cwd = self._project(os.path.dirname(os.path.dirname(path)))
         meta = first_record(path, self.root, HEAD_BYTES, "sessionId")
         parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
@@ -197,7 +187,6 @@ class GeminiReader(Reader):
         return read_lines(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those of the project, newest first."""
         paths = (project, os.path.realpath(project))
         keys = {sha256(path.encode("utf-8", "surrogateescape")).hexdigest() for path in paths}
         sessions = []
@@ -211,7 +200,7 @@ class GeminiReader(Reader):
         return newest_first(sessions)
 
     def _project(self, folder: str) -> str:
-        """The directory that a folder of sessions is for; empty where nobody knows."""
+        """Project directory of a folder of sessions; empty if unknown."""
         try:
             with open_transcript(os.path.join(folder, ROOT_FILE), self.root) as handle:
                 text = os.pread(handle, PATH_CHARACTERS, 0).decode("utf-8", "replace").strip()
@@ -221,8 +210,6 @@ class GeminiReader(Reader):
 
 
 class GeminiParser(Parser):
-    """What Gemini CLI's records mean."""
-
     def __init__(self, home: str, cwd: str, by_agent: bool) -> None:
         super().__init__(home, cwd, by_agent)
         self.seen: set[tuple[str, int]] = set()  # a message is written again when it grows
@@ -241,10 +228,10 @@ class GeminiParser(Parser):
         if kind == USER:
             shown = record.get("displayContent") or record.get("content")
             text = _flat(shown, results=False).partition(REFERENCED)[0]
-            said = self.say(PERSON, typed(text))
+            parsed = self.say(PERSON, typed(text))
         else:
-            said = [*self._agent(record)]
-        return [message for message in said if self._is_new(words(record.get("id")), message)]
+            parsed = [*self._agent(record)]
+        return [message for message in parsed if self._is_new(words(record.get("id")), message)]
 
     def _is_new(self, own: str, message: Message) -> bool:
         key = (own, hash(message._replace(id="", time=0.0)))
@@ -265,7 +252,6 @@ class GeminiParser(Parser):
 
 
 def _flat(content: Any, results: bool = True) -> str:
-    """The text of a message or of a result, whatever its form."""
     texts = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):

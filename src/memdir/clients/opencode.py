@@ -1,7 +1,6 @@
-"""opencode: opencode.json, words for the agent and a plugin for the hooks; its transcripts.
+"""opencode: opencode.json, instructions, a plugin for the hooks; its transcripts.
 
-The words are a file of their own: an AGENTS.md of ours would hide the CLAUDE.md that it reads
-else.
+The instructions are a separate file: an AGENTS.md would hide the CLAUDE.md that opencode reads.
 """
 
 from __future__ import annotations
@@ -73,13 +72,11 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opencode.js")
 
 
 def folder(host: Host) -> str:
-    """Where opencode keeps what is the user's."""
     default = os.path.join(host.home, ".config")
     return os.path.join(named_folder(host.environ, "XDG_CONFIG_HOME", default), "opencode")
 
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    """What installing or removing would do to its files."""
     remarks, top = only_settings(TITLE, wish), folder(host)
     instruction = os.path.join(top, INSTRUCTION)
     lines = {event: hook_line(host, CLIENT, event) for _, event in EVENTS}
@@ -105,10 +102,10 @@ def _is_ours(path: Path, value: Any) -> bool:
     return path == (SERVERS, NAME) and is_server(value)
 
 
-# Transcripts: rows of `opencode.db`; a session is called `opencode.db/<session>`.
+# Transcripts: rows of `opencode.db`; the path of a session is `opencode.db/<session>`.
 
 DATABASE = "opencode.db"
-MAX_MESSAGES = 2000  # that are read at once, the newest; parts of one
+MAX_MESSAGES = 2000  # newest messages read at once; parts of one
 BUSY_SECONDS = 1.0
 NEWEST = """
 SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message
@@ -123,16 +120,12 @@ FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT ?"""
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> OpencodeReader:
-    """The reader for whoever has this home."""
     top = named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
     return OpencodeReader(os.path.join(tidy_path(top), "opencode"), home)
 
 
 class OpencodeReader(Reader):
-    """Reads one database."""
-
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        """What was said since the cursor; `last` is the reply that a hook was given."""
         database, id = os.path.split(resolve_path(path, self.root))
         if not is_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
@@ -145,7 +138,7 @@ class OpencodeReader(Reader):
                 message = f"opencode has no session {id!r}"
                 raise Missing(message, path=database, next="memdir doctor")
             cwd, parent = words(session[0]), session[1]
-            if parent:  # of an agent that another one started
+            if parent:  # started by another agent
                 return select_new((), since, last, id, cwd)
             question = "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?"
             first = table.execute(question, (id, since.id)).fetchone() or (-1, "")
@@ -154,7 +147,7 @@ class OpencodeReader(Reader):
             for message, data in reversed(newest[:MAX_MESSAGES]):
                 record = _record(data)
                 if not _is_complete(record):
-                    break  # it is being written: another time
+                    break  # still being written: read it next time
                 rows = table.execute(PARTS, (PARSED_BYTES, message, MAX_MESSAGES))
                 parts = [_record(part) for (part,) in rows]
                 groups.append(
@@ -164,7 +157,6 @@ class OpencodeReader(Reader):
         return select_new(groups, since, last, id, cwd, broken, len(newest) > MAX_MESSAGES)
 
     def sessions(self, project: str) -> list[Session]:
-        """Those that a person started in the project or below it, newest first."""
         path = os.path.join(self.root, DATABASE)
         if not os.path.lexists(path):
             return []
@@ -199,14 +191,14 @@ class OpencodeReader(Reader):
 
 
 def _is_complete(data: Record) -> bool:
-    """False for a reply that has no end yet; one that failed has an error instead."""
+    """False for a reply without an end; a failed reply has an error instead."""
     ended = fields(data.get("time")).get("completed") or data.get("error")
     return data.get("role") != "assistant" or bool(ended)
 
 
 @contextmanager
 def _open_database(path: str) -> Iterator[sqlite3.Connection]:
-    """The database, read-only; whatever is wrong with it becomes a sentence."""
+    """Opens the database read-only; every problem becomes a readable error."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise BadInput(f"{path} is not a regular file", path=path)

@@ -1,7 +1,7 @@
-"""Import from other tools: what they remember becomes files of a store.
+"""Import of memories from other tools.
 
-mem0, basic-memory, claude-memory, Replit and the Anthropic memory tool are read here; a client
-reads its own memories with the same functions.
+mem0, basic-memory, claude-memory, Replit and the Anthropic memory tool are read here; clients read
+their own memories with the same functions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from memdir.hot.safe import inert_line, parse_time
 from memdir.store import registry
 
 FAMILY = "sources"
-SOURCE = "import"  # who saved it, as its header says
+SOURCE = "import"  # source in the header
 DESCRIPTION_BYTES = 150
 PLACE_BYTES = 200
 NO_TEXT = "it says nothing"
@@ -44,7 +44,7 @@ _OBSERVATION = re.compile(r"^[-*] \[([\w -]{1,60})\] (\S.{0,500})$", re.MULTILIN
 
 @dataclass(frozen=True)
 class Around:
-    """Where a source is looked for; without a project, it is for a person in all of theirs."""
+    """Places to look for a source; without a project, only those for all projects."""
 
     home: str
     project: str = ""
@@ -53,7 +53,7 @@ class Around:
 
 @dataclass(frozen=True)
 class Piece:
-    """One thing that another tool remembers; `place` is where it stood in the source."""
+    """One memory of another tool; `place` is its position in the source."""
 
     title: str
     body: str
@@ -65,12 +65,11 @@ class Piece:
 
 
 def list_sources(own: str = "") -> list[str]:
-    """The tools whose memories can be read, as people write them; `own` are the user's."""
     return [name.replace("_", "-") for name in sorted({*READERS, *registry.members(FAMILY, own)})]
 
 
 def read_memories(config: Config, source: str, path: str = "") -> Brought:
-    """All memories of a source, each by a name of its own; `./codex` is a directory."""
+    """Gives each memory a unique name; `./codex` is a directory, not the tool."""
     if source not in (known := list_sources(config.own)):
         if path:
             raise BadInput(f"there is no source {source!r}", next=f"there are: {', '.join(known)}")
@@ -85,7 +84,7 @@ def read_memories(config: Config, source: str, path: str = "") -> Brought:
     brought.files.clear()
     for path, data in files:
         stem, key = path[:-3], path.casefold()
-        while path.casefold() in taken:  # on some disks `a.md` and `A.md` are one
+        while path.casefold() in taken:  # `a.md` and `A.md` are one file on some disks
             numbers[key] += 1
             path = f"{stem}-{numbers[key] + 1}.md"
         document = read_header(decode(data))
@@ -98,17 +97,13 @@ def read_memories(config: Config, source: str, path: str = "") -> Brought:
 
 
 def find_inside(top: str, *parts: str) -> str:
-    """A folder or file of a project; empty if it is not there or lies behind a link.
-
-    A repository may have put a link there: it would bring files from anywhere.
-    """
+    """File or folder of a project; empty if missing or behind a link, which could lead anywhere."""
     path = os.path.join(top, *parts)
     real = os.path.join(os.path.realpath(top), *parts)
     return path if os.path.exists(path) and os.path.realpath(path) == real else ""
 
 
 def list_names(folder: str, next: str) -> list[str]:
-    """What lies in a folder of a client, sorted; nothing if it is not there."""
     try:
         return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
@@ -118,7 +113,6 @@ def list_names(folder: str, next: str) -> list[str]:
 
 
 def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
-    """Add each piece as a memory of its own; its header tells where it comes from."""
     for piece in pieces:
         body, name = clean_text(piece.body), name_for(clean_text(piece.title), piece.type)
         if len(brought.files) >= MAX_ENTRIES:
@@ -155,10 +149,10 @@ def add_file(
     fields: Mapping[str, str] | None,
     name: str = "",
 ) -> None:
-    """Add a file by its path, or by `name`, unless a store keeps something else there.
+    """Adds a file by its path or `name`, renamed if a store reserves that.
 
-    Its header gets these fields if they are missing, and where it comes from; without fields it
-    stays as it is. Its body always stays.
+    The body always stays. The header gets the missing `fields` and the origin; without `fields`
+    it stays, too.
     """
     whole = name or path
     whole = whole if whole[-3:].lower() == ".md" else f"{whole}.md"
@@ -181,21 +175,19 @@ def add_file(
 
 
 def first_sentence(text: str) -> str:
-    """The first line that says something, as one line without its marks."""
     for line in text.split("\n")[:200]:
-        said = _MARKS.sub("", line[:500]).strip()
-        if said and not said.startswith(("```", "~~~", "---", "<!--", "|")):
-            return inert_line(said, DESCRIPTION_BYTES)
+        first = _MARKS.sub("", line[:500]).strip()
+        if first and not first.startswith(("```", "~~~", "---", "<!--", "|")):
+            return inert_line(first, DESCRIPTION_BYTES)
     return ""
 
 
 def clean_text(text: object) -> str:
-    """Text of another tool as it can stand in a file; what is no text is empty."""
     if not isinstance(text, str):
         return ""
     whole = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     try:
-        whole.encode("utf-8", "surrogateescape")  # bytes of a file that are no UTF-8 stay
+        whole.encode("utf-8", "surrogateescape")  # keeps bytes that are not UTF-8
     except UnicodeEncodeError:
         return whole.encode("utf-8", "replace").decode()
     return whole
@@ -216,11 +208,11 @@ def _first_text(fields: Mapping[str, Any], *keys: str) -> str:
     return next(filter(None, (clean_text(fields.get(key)) for key in keys)), "")
 
 
-# basic-memory: a folder of notes with observations and relations, which stay as they are.
+# basic-memory: a folder of notes; their observations and relations stay as they are.
 
 
 def read_basic_memory(path: str, around: Around) -> Brought:
-    """Every note; `[[links]]` between them go on leading to each other."""
+    """`[[links]]` between notes keep working."""
     source, top = "basic-memory", path or os.path.join(around.home, "basic-memory")
     if not os.path.isdir(top):
         next = "name the folder: memdir import basic-memory ~/basic-memory"
@@ -235,10 +227,10 @@ def read_basic_memory(path: str, around: Around) -> Brought:
         if kind and kind not in types.names():
             document = read_header(edit(document, "metadata.basic_memory_type", kind).text)
             document = read_header(edit(document, "type", "reference").text)
-        said = _OBSERVATION.search(document.body)
+        observation = _OBSERVATION.search(document.body)
         fields = {
             "name": document.values.get("title", ""),
-            "description": first_sentence(said[2] if said else document.body),
+            "description": first_sentence(observation[2] if observation else document.body),
             "type": "reference",
         }
         add_file(source, name, encode(document.text), brought, fields)
@@ -247,13 +239,13 @@ def read_basic_memory(path: str, around: Around) -> Brought:
 
 # claude-memory: one JSON file of decisions, patterns and knowledge.
 
-CLAUDE_FILE = ".claude/memory.json"  # of a project
+CLAUDE_FILE = ".claude/memory.json"  # in a project
 CLAUDE_KEYS = ("decisions", "patterns", "knowledge")
-WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # no knowledge
+WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # not knowledge
 
 
 def read_claude_memory(path: str, around: Around) -> Brought:
-    """Decisions, patterns and knowledge; tasks and sessions are passed over."""
+    """Skips tasks and sessions."""
     next = "name the file: memdir import claude-memory export.json"
     path = path or (find_inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
     if not path:
@@ -271,7 +263,6 @@ def read_claude_memory(path: str, around: Around) -> Brought:
 
 
 def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
-    """All that one export says; an entry without words is a piece without words."""
     for key, read_row in (("decisions", _decision), ("patterns", _pattern)):
         for number, row in enumerate(_list(part.get(key)), 1):
             fields = row if isinstance(row, dict) else {}
@@ -280,39 +271,39 @@ def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
     for category, rows in knowledge.items() if isinstance(knowledge, dict) else ():
         for key, row in rows.items() if isinstance(rows, dict) else ():
             fields = row if isinstance(row, dict) else {"value": row}
-            said = clean_text(fields.get("value"))
+            value = clean_text(fields.get("value"))
             body, time = (
-                f"{key}: {said}" * bool(said),
+                f"{key}: {value}" * bool(value),
                 _first_text(fields, "lastUpdated", "timestamp"),
             )
             yield Piece(key, body, "reference", f"knowledge {category}: {key}", "", "", time)
 
 
 def _decision(fields: Mapping[str, Any], place: str) -> Piece:
-    said, why, outcome = (
+    decision, why, outcome = (
         clean_text(fields.get(key)) for key in ("decision", "reasoning", "outcome")
     )
     others = ", ".join(filter(None, map(clean_text, _list(fields.get("alternatives")))))
-    lines = [said, f"**Why:** {why}" * bool(why)]
+    lines = [decision, f"**Why:** {why}" * bool(why)]
     lines += [f"Considered and not taken: {others}." * bool(others)]
     lines += [f"Outcome: {outcome}" * bool(outcome)]
-    body = "\n\n".join(filter(None, lines)) if said else ""
-    return Piece(said, body, "decision", place, said, clean_text(fields.get("timestamp")))
+    body = "\n\n".join(filter(None, lines)) if decision else ""
+    return Piece(decision, body, "decision", place, decision, clean_text(fields.get("timestamp")))
 
 
 def _pattern(fields: Mapping[str, Any], place: str) -> Piece:
-    name, said, solution = (
+    name, description, solution = (
         clean_text(fields.get(key)) for key in ("pattern", "description", "solution")
     )
-    body = f"{name}: {said}" if said else name
+    body = f"{name}: {description}" if description else name
     body += f"\n\nSolution: {solution}" if solution else ""
     times = clean_text(fields.get("firstSeen")), clean_text(fields.get("lastSeen"))
-    return Piece(name, body if name else "", "feedback", place, said or name, *times)
+    return Piece(name, body if name else "", "feedback", place, description or name, *times)
 
 
-# mem0: what `get_all` or an export gives.
+# mem0: the result of `get_all`, or an export.
 
-# Categories of mem0 that say what a type of ours says.
+# Types for mem0's categories.
 MEM0_TYPES = {
     "user_preferences": "preference",
     "preferences": "preference",
@@ -321,7 +312,6 @@ MEM0_TYPES = {
 
 
 def read_mem0(path: str, around: Around) -> Brought:
-    """Every memory of the file."""
     advice = "name the file: memdir import mem0 export.json"
     if not path:
         raise unusable("mem0", "the exported file is needed", advice)
@@ -337,7 +327,6 @@ def read_mem0(path: str, around: Around) -> Brought:
 
 
 def _mem0_piece(row: Any, number: int) -> Piece:
-    """Its type is the one it names, by our words or by mem0's; else it is about a person."""
     fields = row if isinstance(row, dict) else {}
     text, id, more = (
         _first_text(fields, "memory", "text", "content", "data"),
@@ -353,11 +342,10 @@ def _mem0_piece(row: Any, number: int) -> Piece:
     return Piece(text, text, type, place, "", *times)
 
 
-# The directory of an Anthropic memory tool: Markdown as it is, other text in a memory.
+# Anthropic memory tool: Markdown is copied, other text is wrapped in a memory.
 
 
 def read_memory_tool(path: str, around: Around) -> Brought:
-    """Every text file below the directory."""
     source = "memory-tool"
     if not path or not os.path.isdir(path):
         next = "name the directory: memdir import memory-tool ./memories"
@@ -375,11 +363,11 @@ def read_memory_tool(path: str, around: Around) -> Brought:
     return brought
 
 
-# Replit and its like: `.agents/memory` of a project, Markdown files that come as they are.
+# Replit and similar: Markdown files in a project's `.agents/memory`, copied unchanged.
 
 
 def read_replit(path: str, around: Around) -> Brought:
-    """Byte for byte; the index beside them is not taken."""
+    """Copies byte for byte, without the index."""
     folder, top = ".agents/memory", os.path.abspath(path or around.project or ".")
     if os.path.isdir(top) and not top.endswith(folder):
         place = find_inside(top, *folder.split("/"))

@@ -1,7 +1,4 @@
-"""A client's files as they are and as they will be, and the receipt of what was done to them.
-
-The receipt keeps the bytes of before, so that `--remove` can give them back.
-"""
+"""Edits of a client's files, and the receipt that keeps the original bytes for `--remove`."""
 
 from __future__ import annotations
 
@@ -19,25 +16,25 @@ from memdir.hot.disk import Disk, failure, read_start
 from memdir.hot.place import store_key
 from memdir.store.state import DAMAGE, explained, remove, replace_json
 
-MAX_FILE_BYTES = 1024 * 1024  # no client writes more
-RECEIPTS = "clients"  # the folder in the state directory
+MAX_FILE_BYTES = 1024 * 1024  # clients write less
+RECEIPTS = "clients"  # folder in the state directory
 RECEIPT_VERSION = 1
 NOTHING = "nothing was changed"
-# What version 0.1.0 wrote still works: doctor asks nobody to write it anew.
+# Lines of version 0.1.0 still work, so doctor does not ask for a new set-up.
 OLD_NAMES = (
     (b"memdir/surfaces/hooks/start.py", b"memdir/hot/start.py"),
     (b"memdir/surfaces/hooks/cursor.py", b"memdir/hot/start_cursor.py"),
     (b"memdir.surfaces.mcp.line", b"memdir.mcp.stdio"),
 )
-_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # root may all the same; who set it may not
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # root could write all the same
 
 
 class UnsafeEdit(ValueError):
-    """Why a text is left alone."""
+    """Raised with the reason for leaving a file alone."""
 
 
 class ByHand(BadInput):
-    """A file that is left as it is; `lines` is what a person would have to add to it."""
+    """File left unchanged; `lines` are for the user to add by hand."""
 
     def __init__(self, message: str, *, path: str, next: str, lines: str) -> None:
         super().__init__(message, path=path, next=next)
@@ -46,18 +43,17 @@ class ByHand(BadInput):
 
 @dataclass(frozen=True)
 class Edit:
-    """One file: its bytes now and after the edit; None is no file."""
+    """Bytes of a file before and after; None means no file."""
 
-    path: str  # where the client looks
-    target: str  # the same, links followed
+    path: str  # as the client knows it
+    target: str  # with links followed
     old: bytes | None
     new: bytes | None
-    clean: bytes | None = None  # what would stand there without us
-    added: str = ""  # what is put into a JSON file, as JSON
+    clean: bytes | None = None  # content without ours
+    added: str = ""  # values added to a JSON file, as JSON
 
     @property
     def change(self) -> str:
-        """What happens to the file, in one word."""
         if self.old == self.new:
             return "unchanged"
         if self.old is None:
@@ -66,13 +62,13 @@ class Edit:
 
     @property
     def is_current(self) -> bool:
-        """True if nothing has to be done, apart from names that version 0.1.0 used."""
+        """Names that version 0.1.0 wrote also count as current."""
         if self.old is None or self.new is None:
             return self.old == self.new
         old = self.old
         for before, after in OLD_NAMES:
             old = old.replace(before, after)
-        if self.added:  # JSON, which that version wrote in another layout
+        if self.added:  # version 0.1.0 wrote JSON in another layout
             with suppress(ValueError):
                 return bool(json.loads(old) == json.loads(self.new))
         return old == self.new
@@ -80,10 +76,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of a receipt: its bytes before us (None if we created it), and what we made of it.
-
-    `insertions` are offsets and texts, in receipts of version 0.1.0, which kept no bytes.
-    """
+    """`before` is None if we created the file; `insertions` (offset, text) are of version 0.1.0."""
 
     after: str  # SHA-256
     before: bytes | None
@@ -94,7 +87,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Receipt:
-    """All files of one installation; `folders` are those we made."""
+    """All files of one installation; `folders` are those we created."""
 
     path: str
     files: dict[str, Entry]
@@ -103,8 +96,6 @@ class Receipt:
 
 @dataclass(frozen=True)
 class ClientFile:
-    """A file as it is, and its entry in the receipt."""
-
     path: str
     target: str
     old: bytes | None
@@ -112,7 +103,6 @@ class ClientFile:
 
     @property
     def text(self) -> str:
-        """Its text; a file that is not UTF-8 is left alone."""
         try:
             return (self.old or b"").decode()
         except UnicodeDecodeError as error:
@@ -120,7 +110,7 @@ class ClientFile:
             raise UnsafeEdit(f"line {line} is not UTF-8 text") from None
 
     def without_ours(self, take_out: Callable[[str], str]) -> str:
-        """Its text before us, to the byte; if somebody has changed it since, what is left."""
+        """Original text, byte for byte; if the file has changed since, its text without ours."""
         entry, before = self.entry, None
         if entry and entry.insertions:
             before = _cut(self.text, entry.insertions)
@@ -132,14 +122,14 @@ class ClientFile:
         return take_out(self.text)
 
     def removal(self, clean: str, is_empty: bool) -> Edit:
-        """The edit that takes us out; a file that only we have made goes."""
+        """Deletes the file if we created it and nothing else is in it."""
         gone = self.old is None or (is_empty and bool(self.entry and self.entry.created))
         before = None if gone else encode(clean)
         return Edit(self.path, self.target, self.old, before, clean=before)
 
 
 def _cut(text: str, insertions: tuple[tuple[int, str], ...]) -> str | None:
-    """The text without these insertions; None if one is not there exactly once."""
+    """Text without these insertions; None if one is not there exactly once."""
     for start, inserted in sorted(insertions, reverse=True):
         if not text.startswith(inserted, start):
             start = text.find(inserted)
@@ -152,17 +142,16 @@ def _cut(text: str, insertions: tuple[tuple[int, str], ...]) -> str | None:
 def encode(text: str) -> bytes:
     try:
         return text.encode()
-    except UnicodeEncodeError:  # half a character, or a path that is not UTF-8
+    except UnicodeEncodeError:  # a surrogate, as in a path that is not UTF-8
         raise UnsafeEdit("something that would stand in it is not UTF-8 text") from None
 
 
 def hash_of(data: bytes) -> str:
-    """SHA-256 of a file's bytes."""
     return sha256(data).hexdigest()
 
 
 def target_of(path: str) -> str:
-    """Where the bytes are: people keep their settings in a repository and link to them."""
+    """Follows links: people keep their settings in a repository and link to them."""
     target = os.path.realpath(path)
     if os.path.islink(target):
         raise BadInput(f"{path} is a link that leads to itself", path=path, next="remove the link")
@@ -170,7 +159,6 @@ def target_of(path: str) -> str:
 
 
 def read_file(path: str) -> bytes | None:
-    """All bytes of a regular file; None if there is none."""
     try:
         data, facts = read_start(path, MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
@@ -184,7 +172,6 @@ def read_file(path: str) -> bytes | None:
 
 
 def look_at(path: str, receipt: Receipt) -> ClientFile:
-    """A file of a client."""
     target = target_of(path)
     return ClientFile(path, target, read_file(target), receipt.files.get(path))
 
@@ -198,7 +185,7 @@ def own_file(
     remove: bool = False,
     marks: tuple[bytes, ...] = (),
 ) -> list[Edit]:
-    """A file that is ours alone, by the receipt or by its first bytes; one that is not stays."""
+    """Edit of a file that is ours by the receipt or its first bytes; any other file stays."""
     file = look_at(path, receipt)
     old, entry = file.old, file.entry
     if old is None or (remove and not entry and not marks):
@@ -214,17 +201,14 @@ def own_file(
 
 
 def by_hand(path: str, error: UnsafeEdit, lines: str, take_out: str) -> ByHand:
-    """The refusal to edit a file; `take_out` says what to do if it was to be removed."""
+    """`take_out` is the advice for a removal."""
     next = take_out or "mend the file and run the command again, or add these lines by hand"
     message = f"{path} is left as it is: {error}"
     return ByHand(message, path=path, next=next, lines="" if take_out else lines)
 
 
-# Writing.
-
-
 def missing_folders(target: str) -> list[str]:
-    """The folders above a file that would have to be made, innermost first."""
+    """Folders to create above a file, innermost first."""
     missing, here = [], os.path.dirname(target)
     while not os.path.isdir(here) and here != os.path.dirname(here):
         missing.append(here)
@@ -233,7 +217,7 @@ def missing_folders(target: str) -> list[str]:
 
 
 def check_edit(edit: Edit) -> None:
-    """Before the first of several is written: a read-only file refuses all of them."""
+    """Called before the first of several writes: one read-only file refuses all of them."""
     if edit.old == edit.new:
         return
     folder = os.path.dirname([edit.target, *missing_folders(edit.target)][-1])
@@ -246,7 +230,7 @@ def check_edit(edit: Edit) -> None:
 
 
 def write_edit(edit: Edit) -> None:
-    """Do it, unless somebody else was faster; permissions and owner stay."""
+    """Refuses if the file has changed meanwhile; permissions and owner stay."""
     if edit.old == edit.new:
         return
     if read_file(edit.target) != edit.old:
@@ -262,14 +246,11 @@ def write_edit(edit: Edit) -> None:
         disk.put(name, edit.new)
         after = os.stat(edit.target)
         if before and (before.st_uid, before.st_gid) != (after.st_uid, after.st_gid):
-            os.chown(edit.target, before.st_uid, before.st_gid)  # as root, of somebody else's file
-
-
-# The receipt.
+            os.chown(edit.target, before.st_uid, before.st_gid)  # matters for root only
 
 
 def read_receipt(state_dir: str, client: str, folder: str) -> Receipt:
-    """The one for a client's directory; empty if nothing is installed, or it is damaged."""
+    """Receipt of a client's directory; empty if nothing is installed or it is damaged."""
     key = store_key(os.path.realpath(folder))
     path = os.path.join(state_dir, RECEIPTS, f"{client}-{key}.json")
     try:
@@ -290,7 +271,6 @@ def read_receipt(state_dir: str, client: str, folder: str) -> Receipt:
 
 
 def receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
-    """The receipt once these edits are done."""
     files, folders = dict(receipt.files), list(receipt.folders)
     for edit in edits:
         if edit.new is None or edit.new == edit.clean:
@@ -303,7 +283,7 @@ def receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
 
 
 def write_receipt(receipt: Receipt) -> None:
-    """Before the files themselves: nothing of ours stands anywhere without a receipt."""
+    """Called before the files are written: nothing of ours may exist without a receipt."""
     files: dict[str, dict[str, object]] = {}
     for path, entry in receipt.files.items():
         files[path] = {
@@ -320,9 +300,9 @@ def write_receipt(receipt: Receipt) -> None:
 
 
 def drop_receipt(receipt: Receipt) -> None:
-    """Nothing of ours is left; neither are the folders we made, unless others use them."""
+    """Also removes the folders we created, unless others use them."""
     with explained(receipt.path, "the receipt cannot be removed"):
         remove(*os.path.split(receipt.path))
     for folder in sorted(receipt.folders, key=len, reverse=True):
-        with suppress(OSError, ValueError):  # one that no disk can have: the receipt is damaged
+        with suppress(OSError, ValueError):  # invalid path: the receipt is damaged
             os.rmdir(folder)

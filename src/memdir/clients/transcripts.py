@@ -1,4 +1,4 @@
-"""What readers of transcripts share: lines of a growing file, bounds, what is new in it."""
+"""Shared parts of transcript readers: lines of a growing file, limits, cursors."""
 
 from __future__ import annotations
 
@@ -26,34 +26,32 @@ from memdir.errors import BadInput, MemdirError
 from memdir.hot.disk import READ, close_quietly, failure
 from memdir.hot.place import PATH_CHARACTERS, is_below
 
-ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all that is read at once
-MAX_MESSAGES = 20_000  # that are read at once
-CHUNK_BYTES = 1 << 20  # that are read at once
-MAX_LINE_BYTES = 32 << 20  # a longer line is passed over
-WINDOW = 64 << 20  # bytes of a file that are read, counted from the end
-BEFORE_BYTES = 1 << 20  # before the cursor that are looked at for the names of tools
-PARSED_BYTES = 8 << 20  # of a line; a longer one may hold images
+ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all messages read at once
+MAX_MESSAGES = 20_000  # read at once
+CHUNK_BYTES = 1 << 20  # read at once
+MAX_LINE_BYTES = 32 << 20  # longer lines are skipped
+WINDOW = 64 << 20  # bytes read from the end of a file
+BEFORE_BYTES = 1 << 20  # read before the cursor to learn the names of tools
+PARSED_BYTES = 8 << 20  # a longer line may hold images and is not parsed
 MAX_ID_CHARACTERS = 200
 MAX_FOLDER_NAMES = 10_000
-SHOWN_CHARACTERS = 200  # of a path that nobody can mean
-HASHED = "@"  # how the id of a record starts that has none of its own
+SHOWN_CHARACTERS = 200  # of an invalid path in a message
+HASHED = "@"  # prefix of ids made from a hash, for records without one
 
 Record = dict[str, Any]
-_JSON = json.JSONDecoder(strict=False)  # a control character in a text hides no record
-# Anchored at the quote, which cannot be inside: so it is linear.
+_JSON = json.JSONDecoder(strict=False)  # accepts control characters in strings
+# Linear: anchored at a quote, which cannot occur inside.
 _IMAGE = rb'"[A-Za-z0-9+/=]{4096,}"'
 
 
 class Newest:
-    """The newest messages, within the bounds."""
-
     def __init__(self) -> None:
         self.messages: deque[Message] = deque()
         self.characters = 0
         self.cut = False
 
     def add(self, more: Iterable[Message]) -> None:
-        """At the end; what is too much goes at the other."""
+        """Drops the oldest messages beyond the limits."""
         for message in more:
             self.messages.append(message)
             self.characters += _size(message)
@@ -66,19 +64,16 @@ def _size(message: Message) -> int:
     return len(message.text) + sum(map(len, message.wrote))
 
 
-# Files that somebody else may be writing.
-
-
 class Line(NamedTuple):
-    """One line without its end; `data` is None if it is too long to be held."""
+    """Line without its end; `data` is None if it is too long to keep."""
 
-    end: int  # behind its newline, if it has one
+    end: int  # offset after the newline, if there is one
     data: bytes | None
-    whole: bool = True  # False for a last line that has no newline yet
+    whole: bool = True  # False for a last line without a newline
 
 
 def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
-    """The lines from an offset on; what is written behind `stop` meanwhile does not count."""
+    """Lines from an offset on; data appended behind `stop` meanwhile is ignored."""
     held, long, position, begun = bytearray(), False, start, start
     while position < stop and (
         chunk := os.pread(handle, min(CHUNK_BYTES, stop - position), position)
@@ -100,7 +95,6 @@ def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
 
 
 def find_line_start(handle: int, offset: int, stop: int) -> int:
-    """Where the first line starts that does not start before an offset."""
     if offset <= 0:
         return 0
     line = next(read_lines_between(handle, offset - 1, stop), None)
@@ -109,7 +103,6 @@ def find_line_start(handle: int, offset: int, stop: int) -> int:
 
 @contextmanager
 def open_transcript(path: str, root: str) -> Iterator[int]:
-    """A handle to read a regular file; whatever goes wrong meanwhile becomes a sentence."""
     place, handle = resolve_path(path, root), -1
     try:
         handle = os.open(place, READ)
@@ -123,15 +116,15 @@ def open_transcript(path: str, root: str) -> Iterator[int]:
 
 
 def resolve_path(path: str, root: str) -> str:
-    """Where a path truly lies; refused outside of the client's own sessions.
+    """Real path; refused outside of the client's own sessions.
 
-    The path comes from a hook's input, and so maybe from a repository: it must not make us read
-    any other file. Links may lead to the root, as in a home of links, but not out of it.
+    The path comes from a hook's input, so perhaps from a repository: it must not make us read any
+    other file. Links may lead to the root, as in a home of links, but not out of it.
     """
     name = os.path.basename(path)
     whole = path.startswith("/") and "\0" not in path and len(path) <= PATH_CHARACTERS
     if whole and name not in ("", ".", ".."):
-        with suppress(OSError, UnicodeEncodeError):  # no name that a file can have
+        with suppress(OSError, UnicodeEncodeError):  # not a valid file name
             os.fsencode(path)
             folder, top = os.path.realpath(os.path.dirname(path)), os.path.realpath(root)
             if folder == top or is_below(folder, top):
@@ -142,11 +135,10 @@ def resolve_path(path: str, root: str) -> str:
 
 
 def parse_record(data: bytes | None) -> Record | None:
-    """A line as a record; None where it is none."""
     if data is not None and len(data) > PARSED_BYTES:
         data = re.sub(_IMAGE, b'""', data)
     if data is None or len(data) > PARSED_BYTES:
-        return None  # what it becomes may take twenty times as much
+        return None  # parsed, it may take twenty times the memory
     try:
         value = _JSON.decode(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -155,7 +147,6 @@ def parse_record(data: bytes | None) -> Record | None:
 
 
 def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
-    """The first record at the top of a file that has this field; empty where none can be read."""
     with suppress(MemdirError), open_transcript(path, root) as handle:
         for line in read_lines_between(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
             record = parse_record(line.data)
@@ -165,17 +156,15 @@ def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
 
 
 class File(NamedTuple):
-    """A file or folder of a client."""
-
     name: str
     path: str
-    facts: tuple[float, int]  # when it was modified, and how large it is
+    facts: tuple[float, int]  # modification time and size
 
 
 def list_folder(folder: str, suffix: str = "") -> list[File]:
-    """The folders in a folder, or with a suffix its regular files; none where it is not there."""
+    """Subfolders, or with a suffix its regular files; empty if the folder does not exist."""
     files: list[File] = []
-    # A client that was never used, or a file that has just gone.
+    # The client was never used, or a file has just been deleted.
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if (
@@ -190,7 +179,7 @@ def list_folder(folder: str, suffix: str = "") -> list[File]:
 
 
 def is_of_project(cwd: str, project: str) -> bool:
-    """True for a session of the project or of a folder in it; and where nobody knows."""
+    """True for a session in the project or below it, or with an unknown directory."""
     if not cwd or "\0" in cwd:
         return True
     tops = (project.rstrip("/"), os.path.realpath(project))
@@ -200,63 +189,53 @@ def is_of_project(cwd: str, project: str) -> bool:
 
 
 def newest_first(sessions: Iterable[Session]) -> list[Session]:
-    """As every client lists them."""
     return sorted(sessions, key=lambda session: session.modified, reverse=True)
 
 
 def named_folder(environ: Mapping[str, str], variable: str, default: str) -> str:
-    """Where a client keeps its files: as its variable says, if that is a whole path."""
+    """Folder that the variable names, if it is an absolute path, else the default."""
     named = environ.get(variable, "")
     return named if named.startswith("/") else default
 
 
-# What is new since a cursor.
-
-
 class Reader:
-    """Reads the sessions of a client, below one directory."""
-
     def __init__(self, root: str, home: str) -> None:
         self.root, self.home = root, home
 
 
 class Parser:
-    """What a client's records mean. It is made anew for each reading, so it holds a state."""
+    """Turns a client's records into messages; stateful, so each reading needs a new one."""
 
     def __init__(self, home: str, cwd: str = "", by_agent: bool = False) -> None:
         self.home, self.cwd, self.by_agent = home, cwd, by_agent
-        self.id, self.time = "", 0.0  # of the record at hand
-        self.tools: dict[str, str] = {}  # names, by the id of the call
-        self.failed: dict[str, set[str]] = {}  # by the id of a message: files it did not write
+        self.id, self.time = "", 0.0  # of the current record
+        self.tools: dict[str, str] = {}  # tool name by call id
+        self.failed: dict[str, set[str]] = {}  # files not written, by message id
         self._calls: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def mark(self, record: Record) -> str | None:
-        """The record's own id, empty if it has none; None for one that is no landmark."""
+        """The record's own id, empty if it has none; None if a cursor must not point at it."""
         raise NotImplementedError
 
     def take(self, record: Record) -> Iterable[Message] | None:
-        """The messages in it; None for a record of an unknown kind."""
+        """Messages of a record; None if its kind is unknown."""
         raise NotImplementedError
 
     def parse(self, record: Record | None, id: str) -> list[Message] | None:
-        """The messages in a record, by that id."""
         self.id, self.time = id, seconds((record or {}).get("timestamp"))
         taken = self.take(record) if record else None
         return None if taken is None else list(taken)
 
     def say(self, who: str, text: str, tool: str = "", wrote: Sequence[str] = ()) -> list[Message]:
-        """A message of the record at hand; none if it says and writes nothing."""
         return messages(who, self.id, text, self.time, tool, wrote)
 
     def call(self, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
-        """Remember a call of a tool; gives the files that it writes."""
         paths = written_files(tool, given, os.path.join(self.cwd, folder), self.home)
         self.tools[call] = tool
         self._calls[call] = (self.id, paths)
         return paths
 
     def fail(self, call: str) -> None:
-        """A call that was meant to write, but did not."""
         id, paths = self._calls.get(call, ("", ()))
         self.failed.setdefault(id, set()).update(paths)
 
@@ -264,13 +243,12 @@ class Parser:
 def read_lines(
     path: str, root: str, since: Cursor, last: str, parser: Parser, session: str
 ) -> NewMessages:
-    """What was said since the cursor, in a file of one JSON record per line."""
     newest, lines, broken, cursor, earlier = Newest(), 0, 0, None, ""
     with open_transcript(path, root) as handle:
         size = os.fstat(handle).st_size
         start = _find_start(handle, size, since, parser)
         begin = max(start or 0, find_line_start(handle, size - WINDOW, size))
-        # The parser takes in calls that later records refer to.
+        # Feed earlier calls to the parser: later records refer to them.
         before = find_line_start(handle, begin - BEFORE_BYTES, begin)
         for line in read_lines_between(handle, before, begin):
             earlier = _last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
@@ -279,12 +257,12 @@ def read_lines(
                 continue
             record = parse_record(line.data)
             if record is None and not line.whole:
-                break  # it is being written: another time
+                break  # still being written: read it next time
             id = _mark(parser, record, line.data or b"") if record else ""
-            said = parser.parse(record, id)
+            parsed = parser.parse(record, id)
             lines += 1
-            broken += said is None
-            newest.add(said or ())
+            broken += parsed is None
+            newest.add(parsed or ())
             if id:
                 cursor = Cursor(id, line.end)
     whole = []
@@ -313,7 +291,6 @@ def select_new(
     broken: int = 0,
     cut: bool = False,
 ) -> NewMessages:
-    """What was said after the cursor, of messages by ids: of a table."""
     ids = [id for id, _ in groups]
     lost = bool(since.id) and since.id not in ids
     start = len(ids) - ids[::-1].index(since.id) if since.id and not lost else 0
@@ -335,12 +312,11 @@ def select_new(
 
 
 def is_mark(id: str) -> bool:
-    """True for an id that a cursor can name: cursors are written down."""
     return 0 < len(id) <= MAX_ID_CHARACTERS and id.isascii() and id.isprintable()
 
 
 def _mark(parser: Parser, record: Record, data: bytes) -> str:
-    """The id by which a record is found again; empty for one that is no landmark."""
+    """Id to find a record again; empty if a cursor must not point at it."""
     mark = parser.mark(record)
     if mark is None:
         return ""
@@ -348,20 +324,20 @@ def _mark(parser: Parser, record: Record, data: bytes) -> str:
 
 
 def _hash(data: bytes) -> str:
-    from hashlib import blake2b  # heavy, and seldom needed: nearly every record has an id
+    from hashlib import blake2b  # slow to import and rarely needed: nearly every record has an id
 
     return HASHED + blake2b(data.strip(), digest_size=16).hexdigest()
 
 
 def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | None:
-    """Where the news begins; None if the cursor's record is gone."""
+    """Offset of the first new record; None if the cursor's record is gone."""
     if not since.id:
         return 0
     hashed = since.id.startswith(HASHED)
     needle = b"" if hashed else json.dumps(since.id).encode()  # as a client writes it
 
     def is_it(data: bytes | None) -> bool:
-        if not data or needle not in data:  # so nearly all lines are passed over
+        if not data or needle not in data:  # skips nearly all lines without parsing
             return False
         if hashed:
             return _hash(data) == since.id
@@ -380,16 +356,15 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
     return start
 
 
-def _last_reply(said: Iterable[Message]) -> str:
-    texts = [message.text for message in said if message.who == AGENT and message.text]
+def _last_reply(items: Iterable[Message]) -> str:
+    texts = [message.text for message in items if message.who == AGENT and message.text]
     return texts[-1] if texts else ""
 
 
 def _with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
-    """Together with the last reply, if the client has not written it down yet."""
-    said, reply = tuple(new), readable(last)
-    written = _last_reply(said) or earlier
-    # A reply of several blocks is several records, and the hook has all of them, or the end alone.
+    items, reply = tuple(new), readable(last)
+    written = _last_reply(items) or earlier
+    # A reply may be several records; the hook gets all of it, or only the end.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
-        return said
-    return (*said, Message("", AGENT, reply))
+        return items
+    return (*items, Message("", AGENT, reply))
