@@ -57,8 +57,6 @@ KEPT_SECONDS = 30 * 86_400  # for which what is derived is kept
 
 @dataclass
 class Job:
-    """A line of the queue."""
-
     cwd: str
     tries: int
     said: Mapping[str, object]
@@ -86,7 +84,7 @@ class Job:
 
     @property
     def session(self) -> str:
-        """The conversation; "" if there is none to capture."""
+        """The session id; "" if there is no transcript to capture."""
         return self.text("session") if self.text("transcript").startswith("/") else ""
 
     @property
@@ -102,7 +100,6 @@ class Job:
 
 
 def read_job(line: bytes) -> Job | None:
-    """The inverse of `Job.written`; None if the line is damaged."""
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
@@ -117,7 +114,6 @@ def read_job(line: bytes) -> Job | None:
 
 
 def read_jobs(lines: Iterable[bytes]) -> list[Job]:
-    """All readable lines, at most `MAX_WAITING` of those that wait."""
     jobs = [job for job in map(read_job, lines) if job]
     waiting = [job for job in jobs if job.after]
     gone = {id(job) for job in waiting[: max(0, len(waiting) - MAX_WAITING)]}
@@ -125,9 +121,9 @@ def read_jobs(lines: Iterable[bytes]) -> list[Job]:
 
 
 def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) -> list[list[Job]]:
-    """Conversations that are due, each with all its lines, of which the last one counts.
+    """Sessions that are due, each with all its jobs.
 
-    Many at a time, since each time costs two writes; one that a worker may have died of, alone.
+    Many at once, since each round costs two writes; a session that may have killed a worker, alone.
     """
     mine = [job for job in jobs if job.looked and job.session]
     due = dict.fromkeys(job.key for job in mine if job.is_due(now) and job.key not in heard)
@@ -177,7 +173,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
 
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
-    """Let a model draft records; nothing is saved without a person's yes."""
+    """Let a model draft records; nothing is saved without the user's approval."""
     from memdir.records.proposals import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
@@ -192,7 +188,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
 
 
 def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -> App | None:
-    """The project in which the conversation started, wherever the agent is now."""
+    """The project in which the conversation started, even if the agent has moved since."""
     for _ in range(2):
         config = read_config(environ, cwd)
         if is_silent(config) or not config.options.capture or config.state_dir != first.state_dir:
@@ -211,7 +207,6 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
 
 
 def _consolidate(app: App, latest: Job) -> None:
-    """Consolidate memories if enabled and due, and report it."""
     from memdir.upkeep.dream import run_if_due
 
     reader = open_reader(app, latest.client)
@@ -223,7 +218,6 @@ def _consolidate(app: App, latest: Job) -> None:
 
 
 def work(start: str) -> int:
-    """Returns how many directories were processed; 0 if other workers are busy."""
     environ = clean_environment(os.environ, start)
     config = read_config(environ, start)
     done = 0
@@ -237,7 +231,7 @@ def work(start: str) -> int:
 
 @contextmanager
 def _turn(folder: str) -> Iterator[bool]:
-    """One worker runs and one waits for it, so later jobs are done, too."""
+    """One worker runs and one waits, so that jobs queued later are done, too."""
     work, turn = (os.path.join(folder, name) for name in (LOCK, NEXT))
     with ExitStack() as working, ExitStack() as waiting:
         if waiting.enter_context(Lock(turn, 0, 0).held_if_free(NAME)) is None:
@@ -249,7 +243,6 @@ def _turn(folder: str) -> Iterator[bool]:
 
 
 def _drain(environ: Mapping[str, str], config: Config) -> int:
-    """Process the queue; failed jobs stay for the next run."""
     queue, done = Queue(config.state_dir), 0
     looked, heard = set[str](), set[tuple[str, str]]()
     while True:
@@ -274,7 +267,6 @@ def _drain(environ: Mapping[str, str], config: Config) -> int:
 def _look_once(
     environ: Mapping[str, str], queue: Queue, jobs: list[Job], cwd: str, config: Config
 ) -> bool:
-    """Update one directory; its jobs go on to capture."""
     mine = [job for job in jobs if job.cwd == cwd and not job.looked]
     for job in mine:
         job.tries += 1  # before the work: it may be what kills us
@@ -292,7 +284,6 @@ def _look_once(
 def _hear_once(
     environ: Mapping[str, str], queue: Queue, jobs: list[Job], due: list[list[Job]], config: Config
 ) -> None:
-    """Capture these conversations; failed jobs stay."""
     for some in due:
         some[-1].tries = max(job.tries for job in some) + 1  # before the work, as above
     _keep(queue, jobs)
@@ -310,7 +301,6 @@ def _hear_once(
 
 
 def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
-    """Capture one conversation; returns the jobs that stay."""
     latest = some[-1]
     try:
         latest.after = hear(environ, some, config)
@@ -334,7 +324,6 @@ def _keep(queue: Queue, jobs: list[Job]) -> None:
 
 
 def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
-    """True if the directory needs no further try."""
     try:
         _look_after(environ, cwd, config)
     except (BadInput, Missing) as error:
@@ -348,7 +337,6 @@ def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
 
 
 def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
-    """Update history, catalog, verdicts and rules of every store of a directory."""
     config = read_config(environ, cwd)
     if is_silent(config) or config.state_dir != first.state_dir:
         return
@@ -371,7 +359,6 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
 
 
 def _tidy(config: Config) -> None:
-    """Delete caches that nobody used for a long time."""
     Sessions(config.state_dir).prune(time.time())
     for folder in (PLACES, RULES):
         with suppress(FileNotFoundError), os.scandir(f"{config.cache_dir}/{folder}") as entries:
@@ -381,11 +368,10 @@ def _tidy(config: Config) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Errors go to the log; failed jobs stay for the next run."""
     stops = count(1)
 
     def stop(*_: object) -> None:
-        """Raise first, so that child processes end too; then exit."""
+        """Raises first, so that child processes end too; exits if that does not help."""
         if next(stops) >= MAX_STOPS:
             os._exit(1)
         raise TimeoutError(f"not done after {SECONDS} seconds")

@@ -58,7 +58,6 @@ SAME_START = f"default (existing directory with the same first {NAME_CHARACTERS}
 
 
 def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
-    """The project's memory directory, and the step of the chain that decided."""
     override = SettingsFile("environment", {DIRECTORY: site.env.get(OVERRIDE)})
     chain = (
         (f"environment {OVERRIDE}", override, False),
@@ -81,7 +80,6 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
 
 
 def _problem(value: object, tilde: bool, site: Site) -> str:
-    """Why an override is refused, or ""."""
     if not isinstance(value, str):
         return "it is not a text"
     if problem := override_problem(value, tilde=tilde):
@@ -103,7 +101,6 @@ def _problem(value: object, tilde: bool, site: Site) -> str:
 
 
 def _taken(path: str, site: Site) -> str:
-    """Why a real path cannot be a store, or ""."""
     home, claude = os.path.realpath(site.home), os.path.realpath(site.claude)
     if path == home or is_below(home, path):
         return "the home directory itself, or above it"
@@ -137,7 +134,7 @@ def _exposed(path: str) -> str:
 
 
 def _folder(projects: str, root: str) -> tuple[str, bool]:
-    """The project's folder; for a long name the client may use another hash, so look for it."""
+    """The folder, and whether its name is ours; clients may hash long names differently."""
     name = project_name(root)
     if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name, True
@@ -152,7 +149,6 @@ def _directories(path: str) -> list[str]:
 
 
 def all_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, str]:
-    """Every scope's directory by name, without those that lead through a repository's link."""
     agents = [
         Scope("agent", name, where)
         for where in AGENT_PLACES
@@ -180,7 +176,6 @@ def _agents_folder(site: Site, where: str) -> str:
 
 
 def store_of(scope: Scope, project: str, site: Site) -> str:
-    """The directory of a scope; refuses one that lies behind a link inside the repository."""
     if scope.kind == "agent":
         path = os.path.join(_agents_folder(site, scope.place), scope.folder)
     elif scope.kind == "user":
@@ -207,7 +202,6 @@ def _refuse_links(top: str, path: str) -> None:
 
 
 def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) -> tuple[Scope, str]:
-    """Scope and store for `--dir`; the directory of a known scope keeps its rules."""
     if taken := _taken(path, site):
         hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
         raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
@@ -226,8 +220,6 @@ def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) ->
 
 @dataclass(frozen=True)
 class Config:
-    """What settings and environment decide: where memories are, whether memory is on, options."""
-
     store: str
     scope: Scope
     step: str
@@ -255,14 +247,12 @@ class Config:
 
     @property
     def origin(self) -> str:
-        """Who else writes memories here; "" if they are the user's own."""
         if self.foreign or self.store == self.scopes.get("user"):
             return ""  # a person named it, or the home is a project
         return place.origin_of(str(self.scope), self.store, self.checkout, self.shared)
 
     @property
     def own(self) -> str:
-        """The folder beside config.toml with the user's own members, one folder per family."""
         return os.path.dirname(self.config_file)
 
 
@@ -274,7 +264,6 @@ def read_config(
     dir: str | None = None,
     scope: str = "project",
 ) -> Config:
-    """The configuration, from the arguments alone."""
     wanted, findings = parse_scope(scope), list[Finding]()
     site = find_site(environ, cwd, project, findings)
     on, by = enabled(site.env, _switches(site, findings))
@@ -309,7 +298,6 @@ def read_config(
 
 
 def _find_code(site: Site, scope: Scope, named: str) -> str:
-    """The checkout that memories refer to; user memories have none."""
     inside = place.checkout_root(named, place.look) if named else ""
     if inside or scope.kind == "user":
         return inside
@@ -317,7 +305,7 @@ def _find_code(site: Site, scope: Scope, named: str) -> str:
 
 
 def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
-    """Settings that turn memory on or off, strongest first; a repository's count only for off."""
+    """Settings that turn memory on or off, strongest first; a repository can only turn it off."""
     sources = [("managed", site.managed), *(("repository", said) for said in site.repository)]
     switches = []
     for source, said in [*sources, ("user", site.user)]:
@@ -339,10 +327,7 @@ def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
 
 
 def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
-    """Where a hook was called, as the whole configuration says; left behind at `path`.
-
-    Needed once in each directory.
-    """
+    """The configuration that hooks need in a directory, cached at `path`; None if unclear."""
     begun, unclear = time.time_ns(), list[Finding]()
     for name in around.doubtful:
         read_settings(name, unclear)
@@ -360,7 +345,7 @@ def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str)
 
 
 def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
-    """The environment without what the settings of the client's start project added to it."""
+    """The environment without variables from the settings of the client's start project."""
     top = environ.get(place.PROJECT, "")
     if not top.startswith("/") or not os.path.isdir(top) or top == cwd:
         return environ
@@ -380,7 +365,6 @@ def is_silent(config: Config) -> bool:
 
 
 def here_of(config: Config, around: Around) -> Here:
-    """The part of a configuration that hooks need."""
     from memdir.hot.stop import CALLER
 
     holds = {
@@ -399,10 +383,7 @@ def here_of(config: Config, around: Around) -> Here:
 
 
 def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
-    """Each path that the decision rests on; False where only what it is counts.
-
-    The repository's own settings are among what is seen around.
-    """
+    """Paths that the decision depends on; False if only their type matters."""
     managed = environ.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
     parts = os.path.splitext(managed)[0] + ".d"
     own = f"{config.checkout}/.claude"
@@ -424,7 +405,6 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_old(path: str, begun: int) -> bool:
-    """False if the file may have changed while it was read."""
     if not path.startswith("/") or place.facts_of(path, True) == place.ABSENT:
         return True
     try:

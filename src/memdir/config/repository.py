@@ -26,7 +26,6 @@ class SettingsFile:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables that the client sets for every hook, written as the client writes them."""
         env = self.values.get("env")
         pairs = env.items() if isinstance(env, dict) else ()
         return {
@@ -49,7 +48,6 @@ def read_repository(folders: list[str], findings: list[Finding]) -> list[Setting
 def without_repository(
     environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
 ) -> dict[str, str]:
-    """The environment without what the repository put there; every attempt becomes a finding."""
     env = dict(environ)
     for said in repository:
         for key in REDIRECT_KEYS:
@@ -89,8 +87,6 @@ SHOWN_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Site:
-    """The surroundings of a run; `env` is free of what a repository put there."""
-
     env: Mapping[str, str]
     home: str
     claude: str
@@ -151,7 +147,6 @@ def find_site(
 
 
 def named_directory(cwd: str, path: str) -> str:
-    """The real path of a directory that the user named; it need not exist yet."""
     if not path or "\0" in path:
         raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
     if not _absolute(cwd) and not _absolute(path):
@@ -173,7 +168,6 @@ def _start(cwd: str, project: str | None) -> str:
 
 
 def _folders(start: str, checkout: str, root: str) -> list[str]:
-    """Where the client looks for repository settings: up to the checkout, and in its root."""
     folders = [start]
     while folders[-1] != checkout:
         folders.append(os.path.dirname(folders[-1]))
@@ -191,7 +185,6 @@ def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) ->
 
 
 def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:
-    """The environment with absolute paths; a value that cannot be a path becomes a finding."""
     for name in place.PATH_VARIABLES:
         value = env.get(name, "")
         if "\0" in value:

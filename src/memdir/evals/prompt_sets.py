@@ -29,7 +29,7 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` names two, `D:11:26` 
 
 @dataclass(frozen=True)
 class Query:
-    """A prompt put to a store: `gold` should be seen, `ok` does no harm; paths below the store."""
+    """A prompt for a store: `gold` should be shown, `ok` may be; paths below the store."""
 
     id: str
     prompt: str
@@ -40,8 +40,6 @@ class Query:
 
 @dataclass
 class PromptSet:
-    """Stores by name, each with the repository (or dialogue) it belongs to, and the prompts."""
-
     name: str
     data: str
     group: str = "repository"  # what a group is called
@@ -52,7 +50,6 @@ class PromptSet:
 
 
 def read_data(path: str, next: str) -> str:
-    """The text of a data file; `next` says where to get it."""
     try:
         if os.path.getsize(path) > MAX_BYTES:
             raise BadInput(f"{path}: larger than {MAX_BYTES:,} bytes", path=path, next=next)
@@ -66,14 +63,12 @@ def read_data(path: str, next: str) -> str:
 
 
 def bad_data(path: str, line: int, problem: str) -> BadInput:
-    """What is wrong with a data file, and where."""
     place = f"{path}:{line}" if line else path
     next = "correct the file or get it again; docs/guides/evaluation.md has the format"
     return BadInput(f"{place}: {problem}", path=path, next=next)
 
 
 def read_row(path: str, number: int, line: str, texts: Sequence[str] = ()) -> dict[str, Any]:
-    """One line of a data file: an object in which these fields are texts."""
     try:
         given = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -87,9 +82,9 @@ def read_row(path: str, number: int, line: str, texts: Sequence[str] = ()) -> di
 
 
 def read_corpus(data: str) -> PromptSet:
-    """Real memory directories, and `queries.jsonl` with one labelled prompt a line.
+    """Real memory directories, and `queries.jsonl` with one labelled prompt per line.
 
-    Every line must be right: a prompt that is dropped quietly would change the figures.
+    A bad line is an error: skipping it would change the figures.
     """
     path = os.path.join(data, "queries.jsonl")
     result = PromptSet("corpus", data)
@@ -152,7 +147,7 @@ def _read_locomo(row: Any, number: int) -> Dialogue:
 
 
 def _read_longmemeval(row: Any, number: int) -> Dialogue:
-    """A question with sessions of its own, whose turns say whether they answer it."""
+    """A question with its own sessions, whose turns say whether they answer it."""
     name, days = str(row["question_id"]), row.get("haystack_dates", [])
     turns, gold = {}, []
     for i, session in enumerate(row["haystack_sessions"]):
@@ -166,7 +161,6 @@ def _read_longmemeval(row: Any, number: int) -> Dialogue:
 
 
 def _read_dialogues(result: PromptSet, read: Callable[[Any, int], Dialogue]) -> PromptSet:
-    """A JSON list of dialogues; each becomes a store with a memory for each turn."""
     path = result.data
     try:
         rows = json.loads(read_data(path, GET_DIALOGUES))

@@ -58,8 +58,6 @@ COVERAGE = (
 
 @dataclass(frozen=True)
 class Ranking:
-    """One prompt: the paths that came back with a positive score, best first, and the time."""
-
     query: Query
     ranking: tuple[str, ...]
     milliseconds: float
@@ -67,8 +65,6 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Injection:
-    """One prompt put to one store, and what an agent in a fresh session is given."""
-
     query: Query
     store: str
     shown: tuple[str, ...]  # paths of bodies and pointers
@@ -78,7 +74,6 @@ class Injection:
 def rank_all(
     queries: Iterable[Query], searches: Mapping[str, Search], limit: int, say: Say
 ) -> list[Ranking]:
-    """Put each prompt to its store; strict: what has no positive score was not returned."""
     for search in searches.values():
         search.find("warm up", 1)  # it has read the store then: only finding is timed
     result = []
@@ -94,24 +89,20 @@ def rank_all(
 
 
 def recalls(ranked: Iterable[Ranking], k: int) -> list[float]:
-    """The share of gold among the first `k`, prompt by prompt."""
     return [report.recall_at(k, item.ranking, item.query.gold) for item in ranked]
 
 
 def ranks(ranked: Iterable[Ranking]) -> list[float]:
-    """1 over the rank of the first gold, prompt by prompt."""
     return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
 def ask_store(app: App, query: Query, store: str = "") -> Injection:
-    """What an agent would be told: no index is loaded, nothing was told before."""
     injected = answer.recall([(SCOPE, app)], query.prompt).injected
     shown = tuple(item.memory.path for item in (*injected.bodies, *injected.pointers))
     return Injection(query, store, shown, len(injected.text))
 
 
 def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Report:
-    """rank → what is injected (where stores are real)"""
     asked = [query for query in prompts.queries if query.gold]
     searches = {name: Scan(store) for name, store in prompts.stores.items()}
     ranked = rank_all(asked, searches, depth, say)
@@ -127,7 +118,6 @@ def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Repor
 
 
 def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Section:
-    """The ranking alone: every prompt is answered."""
     goals = GOALS.get(prompts.name, {})
     cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
     gains = [report.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
@@ -161,7 +151,6 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Sect
 
 
 def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) -> Table:
-    """A row for each group of prompts."""
     cuts = (1, 5, 20)
     shares = [(f"R@{k}", SHARE) for k in cuts]
     rows = [
@@ -174,7 +163,6 @@ def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) 
 def _evaluate_injection(
     prompts: PromptSet, ranked: Sequence[Ranking], app: App, say: Say
 ) -> list[Section]:
-    """Ask each store its own prompts, then those of every other repository."""
     apps = {
         name: replace(app, store=store, search=Scan(store))
         for name, store in prompts.stores.items()
@@ -221,7 +209,6 @@ def _show_abstention(
 
 
 def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
-    """Each prompt in a fresh session of an agent that has no index loaded."""
     rules = {name: answer.standing_rules([(SCOPE, app)]) for name, app in apps.items()}
     seen = []
     for told in own:

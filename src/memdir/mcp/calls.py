@@ -67,15 +67,12 @@ _STEPS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a tool: a text, and the same in fields where a program may want them."""
-
     text: str
     fields: Fields | None = None
     wrong: bool = False
 
 
 def call_tool(stores: Stores, name: object, arguments: object, client: str) -> Answer:
-    """What a tool answers; what the user can cause is an answer, too."""
     if not isinstance(name, str) or name not in TOOLS:
         known = ", ".join(TOOLS)
         shown = inert_line(name, 80) if isinstance(name, str) else "without a name"
@@ -93,32 +90,29 @@ def call_tool(stores: Stores, name: object, arguments: object, client: str) -> A
 
 
 def frame_text(text: str) -> str:
-    """A text that holds words of memories, between lines that only we can write."""
+    """Put text from memories between delimiters that no memory can forge."""
     return inject.render_frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
 
 
 def render_refusal(error: MemdirError) -> str:
-    """An error as a sentence, and what to do next."""
     said = _step(error.message, 4 * LINE_BYTES)
     next = _step(error.next, 2 * LINE_BYTES)
     return f"{said}. Next: {next}" if next else f"{said}."
 
 
 def _step(text: str, limit_bytes: int) -> str:
-    """Advice for the command line as one line, for somebody who has tools instead."""
+    """Advice for the command line, rewritten for a client that has tools."""
     for pattern, instead in _STEPS:
         text = pattern.sub(instead, text)
     return inert_line(text, limit_bytes)
 
 
 def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
-    """Lines, then what is worth knowing beside them."""
     said = [f"note: {_step(text, 2 * LINE_BYTES)}" for text in dict.fromkeys(remarks)]
     return "\n".join([*lines, *said])
 
 
 def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
-    """A memory from a line on, framed: age, origin and verdicts, a page of its text; its bytes."""
     path, data, document = look.show(app, name)
     facts = app.store.facts(path)
     moment = facts[0] / 1e9 if facts else app.now()
@@ -133,7 +127,6 @@ def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str,
 
 
 def render_index(app: App, start: int = 1) -> str:
-    """The index as far as it goes in one page, in a frame; empty where there is none."""
     text = decode(app.store.index() or b"")
     if not text.strip():
         return ""
@@ -142,7 +135,6 @@ def render_index(app: App, start: int = 1) -> str:
 
 
 def _page(text: str, start: int) -> str:
-    """The lines from `start` on that fit; one that is too long is cut."""
     lines = inert(make_visible(text)).strip("\n").split("\n")
     shown: list[str] = []
     room = PAGE_CHARACTERS
@@ -162,7 +154,6 @@ def _page(text: str, start: int) -> str:
 
 
 def _save(stores: Stores, given: Given, client: str) -> Answer:
-    """A new memory, or the next version of the one that has its name."""
     app, name = _writable(stores, given, client), given.get("name", "")
     draft = Draft(
         body=given.get("text", ""),
@@ -183,7 +174,7 @@ def _save(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _forget(stores: Stores, given: Given, client: str) -> Answer:
-    """Into the trash, one memory at a time: a pattern might mean more than was read."""
+    """Retires one memory at a time: a pattern could match memories the agent has not read."""
     app, name = _writable(stores, given, client), given.get("name", "")
     if not name.strip():
         raise BadInput("name is empty", next="memdir list shows them")
@@ -202,7 +193,7 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _undo(stores: Stores, given: Given, client: str) -> Answer:
-    """One change by its id: the newest may be somebody else's."""
+    """Needs an id: the newest change may be somebody else's."""
     app, change = stores.app(given.get("scope", ""), client), given.get("change", "").strip()
     if len(change) < SHORTEST_ID or change.lower().strip("0123456789abcdef"):
         raise BadInput(
@@ -230,7 +221,6 @@ def _writable(stores: Stores, given: Given, client: str) -> App:
 
 
 def _changed(change: Change, remarks: list[str]) -> Answer:
-    """What became of it; not done, although it was asked for, is an error."""
     refused = change.kind == SKIPPED and not change.hash
     where = inert_line(change.path or change.name, CHANGE_BYTES)
     reason = _step(change.reason, CHANGE_BYTES)
@@ -358,7 +348,7 @@ Key = tuple[int, str]  # the place of the scope, the path
 
 
 def list_resources(stores: Stores, cursor: object) -> Fields:
-    """A page of everything there is, in an order that stays; the cursor is the last one told."""
+    """A page of all resources in a stable order; the cursor is the last one listed."""
     after = _key(_parsed(cursor)) if cursor is not None else None
     entries: dict[Key, Fields] = {}
     for scope, app in stores.apps():
@@ -374,7 +364,7 @@ def list_resources(stores: Stores, cursor: object) -> Fields:
 
 
 def read_resource(stores: Stores, uri: object) -> Fields:
-    """One document. Only what the store itself lists is opened: no path leads anywhere else."""
+    """Opens only paths that the store itself lists, so no path leads outside."""
     scope, path = _parsed(uri)
     try:
         app = hide_waiting(stores.app(scope))
@@ -399,7 +389,6 @@ def _entry(scope: str, path: str, about: str) -> Fields:
 
 
 def _parsed(uri: object) -> tuple[str, str]:
-    """Scope and path of an address; whether there is such a path, the store's own list says."""
     form = f"an address is {SCHEME}SCOPE/PATH, its scope one of {', '.join(SCOPES)}"
     if not isinstance(uri, str) or len(uri) > URI_CHARACTERS or not uri.startswith(SCHEME):
         raise Refused(PARAMS, form)

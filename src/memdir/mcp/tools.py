@@ -112,10 +112,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
 
 
 def list_tools() -> "list[Fields]":
-    """What tools/list answers.
-
-    Limits that no honest call reaches are not worth a word to every session.
-    """
+    """The answer to tools/list; limits that no honest call reaches are left out to save tokens."""
     tools: list[Fields] = []
     for name, (about, hints, required, arguments) in TOOLS.items():
         shown = {
@@ -134,11 +131,11 @@ def list_tools() -> "list[Fields]":
 
 
 class Wrong(ValueError):
-    """An argument that cannot be taken; its text says what to send instead."""
+    """A bad argument; the text says what to send instead."""
 
 
 def check_arguments(tool: str, given: "Mapping[str, Any]") -> "dict[str, Any]":
-    """The arguments, each of its type and size; one that is null was not given."""
+    """The arguments, checked for type and size; null counts as not given."""
     _, _, required, arguments = TOOLS[tool]
     taken = {key: value for key, value in given.items() if value is not None}
     unknown = sorted(key for key in taken if key not in arguments)
@@ -156,7 +153,6 @@ def check_arguments(tool: str, given: "Mapping[str, Any]") -> "dict[str, Any]":
 
 
 def _problem(value: object, schema: "Mapping[str, Any]") -> str:
-    """What is wrong with the value of an argument, as the rest of a sentence; empty if nothing."""
     if schema["type"] == "boolean":
         return "" if isinstance(value, bool) else "is true or false"
     if schema["type"] == "integer":

@@ -16,7 +16,7 @@ DEFAULT = "claude-haiku-4-5"
 
 
 def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
-    """Nothing is imported or sent before the first question."""
+    """Imports and sends nothing before the first question."""
     name, url = name or DEFAULT, base_url or BASE_URL
 
     def connect() -> Opened:

@@ -60,7 +60,6 @@ _HOST = re.compile(r"[\w.:-]+", re.ASCII)
 
 
 def conversation(question: Question, mode: Mode) -> list[ModelMessage]:
-    """The first text and each earlier turn; a mark for caches behind the first text."""
     from pydantic_ai.messages import (
         CachePoint,
         ModelRequest,
@@ -89,13 +88,13 @@ def conversation(question: Question, mode: Mode) -> list[ModelMessage]:
 
 
 class Unfit(ValueError):
-    """An answer that is not read; its text is ours."""
+    """An unreadable answer; the text of the error is ours, not the server's."""
 
 
 def plain_client(default: type[Any]) -> Any:
     """An HTTP client that follows no redirect and reads at most `MAX_ANSWER_BYTES`.
 
-    Made from the class that the package brings along, whatever HTTP library that uses.
+    It subclasses the client class of the package, whatever HTTP library that uses.
     """
 
     class Plain(default):  # type: ignore[misc]
@@ -130,8 +129,6 @@ async def _read_body(response: Any) -> bytes:
 
 
 def run_within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """The coroutine's result, also inside another event loop; TimeoutError when time is up."""
-
     def run() -> T:
         loop = asyncio.new_event_loop()
         loop.set_default_executor(_Daemons())
@@ -146,7 +143,7 @@ def run_within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 class _Daemons(ThreadPoolExecutor):
-    """Threads that nobody waits for: a name server that hangs must not delay our exit."""
+    """Daemon threads: a name server that hangs must not delay our exit."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
@@ -165,8 +162,6 @@ class _Daemons(ThreadPoolExecutor):
 
 @dataclass(frozen=True)
 class Api:
-    """A model behind an HTTP API. `connect` runs anew for each question, in its own event loop."""
-
     name: str
     modules: tuple[str, ...]
     mode: Mode
@@ -174,7 +169,7 @@ class Api:
     caching: Mapping[str, object] = field(default_factory=dict)  # settings, where turns may follow
 
     def answer(self, question: Question) -> Answer:
-        """Ask once, without a second try. Loading the packages (seconds) is not in the limit."""
+        """Ask once, without a retry; the limit excludes loading the packages (seconds)."""
         load_packages(self.modules)
         warnings.filterwarnings("ignore", BAD_COUNTS)
         failure: ModelFailed
@@ -204,7 +199,6 @@ class Api:
 
 
 def load_packages(modules: tuple[str, ...]) -> None:
-    """Import what a member needs; it may not be installed."""
     if sys.flags.no_site and modules[-1] not in sys.modules:
         site.main()  # hooks start Python without its packages (-S)
     try:
@@ -217,7 +211,7 @@ def load_packages(modules: tuple[str, ...]) -> None:
 
 
 def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
-    """The key for that address; none travels in the clear to another machine."""
+    """The key for that address; never sent unencrypted to another machine."""
     key = environ.get(variable, "").strip()
     try:
         address = urlsplit(base_url)
@@ -262,7 +256,7 @@ def _text(response: ModelResponse) -> str:
 
 
 def _usage(response: ModelResponse) -> Usage:
-    """What the server counted; it may claim to have cached more than there was."""
+    """The server's token counts, corrected if it claims to have cached more than was sent."""
     used = response.usage
     given, made, cached = used.input_tokens, used.output_tokens, used.cache_read_tokens
     return Usage(max(given - cached, 0), max(made, 0), max(cached, 0))
@@ -299,7 +293,6 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
 
 
 def _http_failure(name: str, status: int) -> ModelFailed:
-    """An HTTP status in words; such an answer is not charged for."""
     problem, hint = {
         400: ("the request was not understood", "choose another model"),
         401: ("the key was not accepted", "check the key in your environment"),

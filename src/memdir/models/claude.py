@@ -41,15 +41,13 @@ OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
 
 @dataclass(frozen=True)
 class Claude:
-    """One process per question, in an empty directory, ended with all its children."""
-
     name: str
     command: str
     alias: str
     environ: Mapping[str, str] = field(repr=False)
 
     def answer(self, question: Question) -> Answer:
-        """Ask on standard input: a prompt in the arguments would be seen by every user."""
+        """Asks on standard input: every user could see a prompt in the arguments."""
         words = [self.command, "-p", "--output-format", "json", *ALONE]
         words += ["--model", self.alias] if self.alias else []
         words += ["--system-prompt", question.system]
@@ -80,7 +78,6 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Claude:
 def _run(
     words: list[str], question: Question, env: Mapping[str, str], folder: str, name: str
 ) -> bytes:
-    """What the command prints; its whole process group is ended when it is late."""
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(
@@ -110,7 +107,6 @@ def _run(
 
 
 def _read(out: bytes, question: Question, name: str) -> Answer:
-    """The answer in the command's envelope."""
     try:
         said = json.loads(out)
     except (ValueError, RecursionError):

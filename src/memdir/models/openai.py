@@ -17,7 +17,7 @@ NO_KEY = "none"  # the package wants some text; local servers want nothing
 
 
 def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
-    """Nothing is imported or sent before the first question."""
+    """Imports and sends nothing before the first question."""
     name, url = name or DEFAULT, base_url or BASE_URL
 
     def connect() -> Opened:

@@ -33,15 +33,12 @@ AGENTS = ".claude/agent-memory/*"
 
 @dataclass(frozen=True)
 class Installed:
-    """Who merges the indexes of a repository: its files before and after, and what others set."""
-
     root: str
     files: Sequence[Planned]
     settings: dict[str, str]
 
 
 def merge_index(base: str, ours: str, theirs: str) -> Merged:
-    """Three versions of an index, by their texts."""
     for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
         if "\0" in text or text.count("\n") > MAX_LINES:
             raise BadInput(
@@ -53,7 +50,6 @@ def merge_index(base: str, ours: str, theirs: str) -> Merged:
 
 
 def write_merged(path: str, text: str) -> None:
-    """Put the merged text where git expects it: whole, or not at all."""
     folder, name = os.path.split(os.path.abspath(path))
     if name == INDEX:  # git hands over copies; a store's own index has one writer, with a history
         raise BadInput(
@@ -68,7 +64,6 @@ def write_merged(path: str, text: str) -> None:
 
 
 def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> Installed:
-    """Name the driver in .gitattributes and in the settings of the store's repository."""
     root = find_repository(store)
     if not root:
         raise BadInput(
@@ -102,7 +97,6 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
 
 
 def _settings(started: str = "") -> dict[str, str]:
-    """What to set; `started` is how memdir was called, for where it is not on the path."""
     program = PROGRAM
     if os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM):
         program = "'" + os.path.abspath(started).replace("'", "'\\''") + "'"
@@ -125,7 +119,6 @@ def _read(folder: str, name: str) -> bytes | None:
 
 
 def _with_lines(old: bytes, lines: Sequence[str]) -> bytes:
-    """The file with those of these lines that it has not; its own lines stay as they are."""
     there = {line.strip() for line in old.splitlines()}
     missing = [line.encode() for line in lines if line.encode() not in there]
     if not missing:
@@ -136,7 +129,7 @@ def _with_lines(old: bytes, lines: Sequence[str]) -> bytes:
 
 
 def _pattern(path: str) -> str:
-    """A path as .gitattributes takes it: literal but for `*`, in quotes where it needs them."""
+    """A path for .gitattributes: literal except `*`, quoted if needed."""
     safe = "".join(f"\\{char}" if char in "?[\\" else char for char in path)
     if not any(char.isspace() or char in '"\\#!' for char in safe):
         return safe

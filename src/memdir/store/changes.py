@@ -37,7 +37,6 @@ KEPT = "was changed again at the same place; there it keeps its present text"
 
 
 def remark_ignored(app: App, paths: Sequence[str]) -> list[str]:
-    """Remarks about shared files that git ignores."""
     if not is_for_others(app) or not paths:
         return []
     # Only a shared store asks git; the others need not load what asking takes.
@@ -54,7 +53,7 @@ def remark_ignored(app: App, paths: Sequence[str]) -> list[str]:
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:
-    """Copy to the shelf first, then delete, so the memory always exists somewhere."""
+    """Copies to the shelf first, then deletes, so the memory always exists somewhere."""
     if path == INDEX and room == ARCHIVE:
         raise BadInput(
             f"{INDEX} is this store's only memory and its index; it cannot be archived",
@@ -68,7 +67,6 @@ def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str =
 
 
 def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
-    """Write the memory back; never overwrites one that has taken its place."""
     data, path = shelf.read(shelved), shelved.path
     standing = read_if_there(store, path)
     if standing is None:
@@ -103,7 +101,6 @@ def edit(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
 
 
 def touch(app: App, names: Sequence[str]) -> Done:
-    """Record that these memories were checked and still hold."""
     with app.changing("touch") as desk:
         rules = app.rules()
         seen = (("last_verified", safe.iso_time(rules.now)),)
@@ -116,7 +113,6 @@ def touch(app: App, names: Sequence[str]) -> Done:
 
 
 def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
-    """Move memories to the trash, or to the archive."""
     with app.changing("archive" if room == ARCHIVE else "retire") as desk:
         desk.cause = replace(desk.cause, reason=reason)
         desk.plan, now = _find_paths(desk, names), app.now()
@@ -126,7 +122,6 @@ def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") 
 
 
 def restore(app: App, names: Sequence[str]) -> Done:
-    """Bring memories back from trash or archive, all or none."""
     with app.changing("restore") as desk:
         everything = list_shelved(app)
         wanted = expand_wildcards(names, [item.path for item in everything])
@@ -145,7 +140,6 @@ def restore(app: App, names: Sequence[str]) -> Done:
 
 
 def purge(app: App, names: Sequence[str], expired: bool = False) -> Done:
-    """Delete from trash and archive; the history keeps its versions."""
     with app.changing("purge") as desk:
         everything = list_shelved(app)
         doomed = [item for name in names for item in _find_shelved(everything, name)]
@@ -165,7 +159,7 @@ def rebuild_index(app: App) -> Done:
 
 
 def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
-    """Import files unchanged, as one batch and one undo."""
+    """Import files unchanged, as one batch that one undo takes back."""
     with app.changing("import") as desk:
         rules = app.rules()
         reason = f"from {origin}" if origin else ""
@@ -178,7 +172,6 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") 
 def finish_change(
     app: App, desk: Desk, changes: list[Change], before: Memory | None = None
 ) -> None:
-    """Name the change after its memories, and update the index."""
     desk.changes += changes
     names = [change.name for change in changes if change.changed]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -198,7 +191,6 @@ def finish_change(
 
 
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
-    """Update the index by the rules of its layout; True if it changed."""
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
     done = update_index(desk.store, app.rules(), anew=anew)
@@ -207,7 +199,7 @@ def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
 
 
 def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
-    """Undo these changes, all or none; no change if a killed undo had finished already."""
+    """Undo these changes, all or none; changes nothing if a killed undo had finished already."""
     name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
     desk.cause = replace(desk.cause, name=name + more, undoes=tuple(logged.id for logged in chosen))
@@ -283,7 +275,6 @@ def _plan_undo(
 
 
 def put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
-    """Restore these paths as the history last saw them."""
     newest = next(app.history.log()).id
     for path in paths:
         data = app.history.content(newest, path)

@@ -100,7 +100,7 @@ class Git:
     def stream(
         self, *words: str, given: bytes = b"", seconds: float, limit: int, ended: Ended
     ) -> Iterator[bytes]:
-        """The output piece by piece; `ended` tells afterwards how it went."""
+        """Yields the output in pieces; `ended` is filled in at the end."""
         from tempfile import TemporaryFile  # slow to import
 
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
@@ -123,7 +123,7 @@ class Git:
                 ended.said = stderr.read(4096).decode("utf-8", "replace")
 
     def disarm(self) -> None:
-        """Disable the filters that the settings name: `status` would run them."""
+        """Disable the filters of the repository's settings, since `status` would run them."""
         out, _ = self.ask("config", "--list", "-z", "--name-only")
         names = set(out.decode("utf-8", "surrogateescape").split("\0"))
         if EXCLUDES in names:
@@ -156,7 +156,7 @@ class Git:
 
 
 def find_git(path: str) -> str:
-    """Path of the program, or ""; relative PATH entries could point into the checkout."""
+    """Path of git, or ""; relative PATH entries are skipped, they could point into the checkout."""
     for folder in path.split(os.pathsep):
         program = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(program) and os.access(program, os.X_OK):
@@ -189,7 +189,6 @@ def _pieces(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the whole process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     if process.stdout is not None:
@@ -202,14 +201,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True)
 class Committed:
-    """Commit times of unmodified files; `remarks` say what git could not tell."""
-
     times: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
 
 def find_repository(store: str) -> str:
-    """The work tree that contains a directory, or ""."""
     here = store
     while here != os.path.dirname(here):
         if os.path.lexists(os.path.join(here, ".git")):
@@ -234,7 +230,6 @@ def commit_times(store: str, wanted: Collection[str]) -> Committed:
 
 
 def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
-    """Last author of each file that is unmodified."""
     root = find_repository(store)
     if not root or not wanted:
         return {}
@@ -245,7 +240,6 @@ def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
 
 
 def find_ignored(store: str, paths: Collection[str]) -> frozenset[str]:
-    """Files that git ignores; none if git cannot say."""
     root = find_repository(store)
     if not root or not paths:
         return frozenset()
@@ -274,10 +268,7 @@ def _ask(root: str, *words: str, given: bytes = b"") -> bytes:
 
 
 def _ask_log(root: str, store: str, wanted: Collection[str], field: str) -> dict[str, str]:
-    """What the newest commit of each file says in a field, where it stands as committed.
-
-    Git is asked no further back than needed.
-    """
+    """One field of the newest commit of each unmodified file; stops reading once all are known."""
     below = os.path.relpath(store, root)
     prefix = "" if below == "." else f"{below}/"
     output = _ask(root, "ls-tree", "-r", "-z", "HEAD", "--", prefix or ".")

@@ -21,18 +21,14 @@ VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss co
 
 
 class Targets:
-    """Resolves pointers in the store; a line that leads to anything that exists stays."""
+    """Resolves pointers; a line that leads to any existing file stays."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._special: Lookup | None = None
 
     def lost(self, pointer: Pointer) -> bool:
-        """True where nothing stands at any path that the pointer may mean.
-
-        A disk that stumbles is asked again: a line that stayed by mistake would outlive its memory.
-        Where a folder keeps refusing, nobody can tell, and the line stays.
-        """
+        """True if the pointer leads nowhere; asks twice, since an error may be temporary."""
         try:
             return self._is_lost(pointer)
         except MemdirError:
@@ -70,7 +66,6 @@ class Indexed:
     cut_characters: int = 0
 
     def remarks(self, expected: Collection[str] = ()) -> list[str]:
-        """What the user should know, besides pointers that were expected to come and go."""
         said = []
         added = [path for path in self.added if path not in expected]
         dropped = [path for path in self.dropped if path not in expected]
@@ -96,7 +91,6 @@ class Indexed:
 def update_index(
     store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
 ) -> Indexed:
-    """Update the index after a change; `before` is the memory as it was."""
     if not rules.index and not anew:
         return Indexed()
     old = store.index()
@@ -134,7 +128,6 @@ def pointer_line(memory: Memory) -> str:
 
 
 def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, bool]:
-    """Over the limit, the most valuable pointers come first."""
     if not any(index_module.over_limit(text)):
         return text, False
     memories = sorted(
@@ -152,7 +145,6 @@ def _memories(store: Store, files: list[str]) -> list[Memory]:
 
 
 def _memory(store: Store, path: str) -> Memory:
-    """The memory at a path; an unreadable one is listed by its file name."""
     try:
         data = store.read(path)
     except MemdirError:

@@ -20,7 +20,7 @@ ADDED, MODIFIED, GONE = "A", "M", "D"
 
 @dataclass(frozen=True)
 class Cause:
-    """Who changed what, how and why; `undoes` are the ids that an undo takes back."""
+    """Who changed what, how and why; `undoes` are ids of undone changes."""
 
     verb: str
     name: str = ""
@@ -43,7 +43,6 @@ class Logged:
 
 
 def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
-    """The commit message: a subject for people, then `key: value` lines."""
     subject = f"{cause.verb} {cause.name}".strip()
     facts = [("verb", cause.verb), ("actor", cause.actor), ("name", cause.name)]
     facts += [("reason", cause.reason), ("batch", cause.batch)]
@@ -53,7 +52,6 @@ def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
 
 
 def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
-    """The inverse of `write_message`; unknown lines are skipped."""
     facts: dict[str, str] = {}
     undoes, paths = [], []
     for line in text.partition("\n\n")[2].split("\n"):
@@ -73,7 +71,6 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
 def to_undo(
     log: Iterable[Logged], change: str, batch: str, since: float | None, now: float = math.inf
 ) -> list[Logged]:
-    """The changes to undo, newest first."""
     if change:
         chosen = [logged for logged in log if logged.id.startswith(change.strip().lower())]
         if len(chosen) > 1:
@@ -102,7 +99,6 @@ def to_undo(
 
 
 def list_standing(log: Iterable[Logged]) -> Iterator[Logged]:
-    """Changes that were not undone, newest first, without undos."""
     undone: set[str] = set()
     for logged in log:
         # An undo that says of no change that it takes it back was cut off: it is to be completed.
@@ -125,9 +121,9 @@ class Scan(Protocol):
 
 
 class Store(Protocol):
-    """A set of memories with an index. Only the holder of the lock calls `put`, `drop`, `sweep`.
+    """Memories with an index; only the holder of the lock calls `put`, `drop` and `sweep`.
 
-    `view` is a file as Markdown, whatever it is on disk; of other bytes where they are given.
+    `view` is a file, or `data` in its place, as Markdown.
     """
 
     root: str
@@ -156,8 +152,6 @@ class Store(Protocol):
 
 @runtime_checkable
 class IndexKeeper(Protocol):
-    """A layout with index rules of its own; returns True if the index changed."""
-
     def keep_index(self, store: Store) -> bool: ...
 
 
@@ -166,8 +160,6 @@ TRASH, ARCHIVE = "trash", "archive"  # the rooms of a shelf
 
 @dataclass(frozen=True)
 class Shelved:
-    """A retired or archived memory: room, number, time, and its path before."""
-
     room: str
     number: int
     time: float

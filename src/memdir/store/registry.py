@@ -43,14 +43,12 @@ _loaded: dict[tuple[str, int], ModuleType] = {}  # by the file and the time of i
 
 
 def members(family: str, own: str = "") -> tuple[str, ...]:
-    """Names of a family's members, ours and the user's."""
     if family not in FAMILIES:
         raise BadInput(f"there is no family {family!r}", next=f"There are: {', '.join(FAMILIES)}")
     return tuple(sorted({*FAMILIES[family], *own_members(family, own)}))
 
 
 def load(family: str, name: str, own: str = "") -> ModuleType:
-    """Import one member; ours wins over a user's of the same name."""
     if name in FAMILIES.get(family, {}):
         return importlib.import_module(FAMILIES[family][name])
     if name in own_members(family, own):
@@ -69,7 +67,6 @@ def own_members(family: str, own: str) -> tuple[str, ...]:
 
 
 def use_types(own: str, tell: Callable[[str], None]) -> None:
-    """Register the user's own types; a broken one is reported and left out."""
     added: dict[str, Type] = {}
     for name in own_members(TYPES, own):
         try:
@@ -88,7 +85,6 @@ def _load_type(name: str, own: str) -> Type:
 
 
 def load_own(family: str, name: str, own: str) -> ModuleType:
-    """Run a user's file; errors name the file."""
     path = os.path.join(own, family, f"{name}.py")
     key = path, _changed(path)
     if key not in _loaded:
@@ -109,7 +105,6 @@ def load_own(family: str, name: str, own: str) -> ModuleType:
 
 
 def _changed(path: str) -> int:
-    """Time of the file's last change; refused if others could have changed it."""
     try:
         facts = os.stat(path)
     except OSError as error:

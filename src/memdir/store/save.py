@@ -38,7 +38,6 @@ SAID_ALREADY = "it says exactly this already"
 
 
 def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
-    """Take a memory from elsewhere as it is; never overwrites."""
     reason = "" if is_memory(path) else "it is not a memory (an index, a hidden file, no Markdown)"
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
         reason = "its name holds a control character"
@@ -61,7 +60,6 @@ def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
 def refuse_file(
     path: str, data: bytes, rules: Rules, *, old: bytes = b"", allow_secret: bool = False
 ) -> str:
-    """Why a file is refused, or ""; secrets that stood there before may stay."""
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
     if allow_secret:
@@ -83,7 +81,6 @@ def _find_secret_lines(text: str) -> dict[tuple[str, str], int]:
 
 
 def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """The next version of a memory, checked like a draft."""
     path = revision.path
     if path == INDEX:
         raise BadInput(
@@ -118,7 +115,7 @@ def _put_revision(
 
 
 def write_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """A new memory, or the next version of the one with its name; a refusal is a value."""
+    """Save a new memory, or the next version of the one with its name; a refusal is returned."""
     drafts.check(draft, rules)
     if reason := drafts.refusal(draft, rules, wishes):
         return Change(SKIPPED, draft.name, "", reason=reason)
@@ -169,7 +166,6 @@ def _update(
 
 
 def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
-    """What an update by name leaves unchanged or drops, for the user to know."""
     said = []
     before = old.get("description")
     if not draft.description and before == first_sentence(old.body):
@@ -183,7 +179,6 @@ def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> 
 
 
 def _find_file(name: str, files: list[str]) -> str:
-    """The file of that name; one that differs only in `-`, `_` or case is refused."""
     file = name + ".md"
     if file in files:
         return file
@@ -199,7 +194,6 @@ def _find_file(name: str, files: list[str]) -> str:
 
 
 def _find_twin(description: str, store: Store, files: list[str]) -> str:
-    """A memory that already says this, by its index line or description."""
     if not files:
         return ""
     from memdir.text import similar
@@ -233,7 +227,6 @@ def _find_twin(description: str, store: Store, files: list[str]) -> str:
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:
-    """An unused name made from the text, in the store's naming style."""
     title = draft.description.rstrip("…")
     base = names.name_for(title, draft.type, "_" if style.prefix else "-")
     marks = (draft.type + "_", draft.type + "-")
@@ -248,7 +241,6 @@ def _free_name(draft: Draft, files: list[str], style: Style) -> str:
 
 
 def _convert_standalone(store: Store, files: list[str], taken: str) -> str:
-    """Turn an index with inline content into a first file and a pointer to it."""
     data = store.standalone() if not files else None
     if data is None:
         return ""

@@ -27,7 +27,6 @@ T = TypeVar("T")
 
 @contextmanager
 def explained(path: str, problem: str) -> Iterator[None]:
-    """Turn an OSError into a message with path and next step."""
     try:
         yield
     except OSError as error:
@@ -44,10 +43,10 @@ def append(
     keep_torn: bool = False,
     durable: bool = True,
 ) -> int:
-    """Add whole lines at the end, all or none of them, and give the new size of the file.
+    """Append whole lines, all or none; returns the new size of the file.
 
-    A line that a killed writer left unfinished is cut off first, or ended where `keep_torn` says
-    that it may be a person's. A new file begins with `heading`.
+    An unfinished last line is cut off, or ended if `keep_torn` (a person may have written it).
+    A new file begins with `heading`.
     """
     disk = Disk(folder)
     disk.make_root()
@@ -88,10 +87,7 @@ def append_json(folder: str, name: str, values: Iterable[object], **options: Any
 
 
 def read_lines(folder: str, name: str, max_bytes: int = 0) -> tuple[list[bytes], bytes]:
-    """The lines that were written whole, and what stands behind them; no file has none.
-
-    A file that is larger than `max_bytes` is refused.
-    """
+    """Complete lines, and the unfinished rest; OSError above `max_bytes`."""
     data = read_bytes(folder, name, max_bytes)
     if data is None:
         return [], b""
@@ -112,7 +108,6 @@ def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> tuple[list
 
 
 def read_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
-    """All bytes of a regular file; None if missing, an error above `max_bytes`."""
     try:
         data = Disk(folder).read(name, max_bytes + 1 if max_bytes else -1)[0]
     except (FileNotFoundError, NotADirectoryError):
@@ -123,16 +118,12 @@ def read_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
 
 
 def read_json(folder: str, name: str, parse: Callable[[Any], T], max_bytes: int = 0) -> T | None:
-    """What `parse` makes of a small document; None where there is none.
-
-    What is no such document raises one of `DAMAGE`.
-    """
+    """The parsed document, or None if missing; damage raises one of `DAMAGE`."""
     data = read_bytes(folder, name, max_bytes)
     return None if data is None else parse(json.loads(data))
 
 
 def replace(folder: str, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file in one step."""
     disk = Disk(folder)
     disk.make_root()
     if durable:
@@ -153,10 +144,7 @@ def replace_json(folder: str, name: str, value: object, *, durable: bool = True)
 
 
 def overwrite(folder: str, name: str, data: bytes) -> None:
-    """Write in place, not durably: for a cache that can tell when it is torn.
-
-    A rename over the old one would make the file system flush it each time.
-    """
+    """Write in place, not durably, for a cache with a checksum; a rename would force a flush."""
     parent, base = Disk(folder).open_parent(name)
     try:
         handle = _open_regular(base, os.O_WRONLY, parent)
@@ -170,7 +158,6 @@ def overwrite(folder: str, name: str, data: bytes) -> None:
 
 
 def remove(folder: str, name: str) -> bool:
-    """Delete durably; False if there was no such file."""
     try:
         Disk(folder).drop(name)
     except (FileNotFoundError, NotADirectoryError):

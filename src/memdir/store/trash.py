@@ -23,17 +23,15 @@ THEIRS = 0  # the number of everything in that folder; ours start at 1
 
 
 class Shelf:
-    """The rooms of one store in the state directory, and the store's own `archive/` folder.
+    """Trash and archive in the state directory, and the store's own `archive/` folder.
 
-    What another tool put into that folder is restored from there and leaves it; nothing is laid
-    into it.
+    Other tools made that folder: memories are restored out of it, and none are added.
     """
 
     def __init__(self, folder: str, store: Store) -> None:
         self.folder, self.store, self.disk = folder, store, Disk(folder)
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
-        """Copy into a room, durably, under the next number."""
         where = os.path.join(self.folder, room)
         with explained(where, "cannot be read"):
             try:
@@ -49,7 +47,6 @@ class Shelf:
         return shelved
 
     def list(self, room: str) -> list[Shelved]:
-        """Contents of a room, newest first."""
         where = os.path.join(self.folder, room)
         items: list[Shelved] = []
         hidden: list[Finding] = []
@@ -79,7 +76,7 @@ class Shelf:
             return self.disk.read(place)[0]
 
     def clear(self, shelved: Shelved) -> None:
-        """Take one memory off its shelf for good; the history has what leaves the store."""
+        """Delete from the shelf; the history keeps files of the store's `archive/`."""
         if shelved.number == THEIRS:
             self.store.drop(FOLDER + shelved.path)
             return
@@ -95,13 +92,11 @@ class Shelf:
 
 
 class DryShelf(Shelf):
-    """A shelf that changes nothing."""
-
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
         return Shelved(room, 1, now, path)
 
     def clear(self, shelved: Shelved) -> None:
-        """Leave it where it is; a store of the same kind takes note of what would leave it."""
+        """Keeps the shelf; records in the dry run what would leave the store's `archive/`."""
         if shelved.number == THEIRS:
             super().clear(shelved)
 

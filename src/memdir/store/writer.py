@@ -36,8 +36,6 @@ MAX_NAMED_FILES = 10  # that a message names one by one
 
 
 class Overlay(Around):
-    """A store with the writes of one change on top: path -> bytes, None if dropped."""
-
     def __init__(self, inside: Store) -> None:
         super().__init__(inside)
         self.written: dict[str, bytes | None] = {}
@@ -46,11 +44,11 @@ class Overlay(Around):
 
     @property
     def index_path(self) -> str:
-        """The index when the change began: README.md stays it when its last memory goes."""
+        """The index when the change began: README.md stays it even without memories."""
         return self._index_path
 
     def files(self) -> list[str]:
-        """Looked up once: under the lock, files change only through us."""
+        """Listed once: under the lock, files change only through us."""
         if self._files is None:
             self._files = set(self.inside.files())
         gone = {path for path, data in self.written.items() if data is None}
@@ -79,13 +77,11 @@ class Overlay(Around):
 
 
 class DryRun(Overlay):
-    """Takes every change and writes none; later reads see what would be there."""
-
     def standalone(self) -> bytes | None:
         return None if self.written else self.inside.standalone()
 
     def make(self) -> None:
-        """Leave the directory as it is."""
+        """Creates nothing."""
 
     def put(self, path: str, data: bytes) -> None:
         self.written[path] = data
@@ -96,10 +92,9 @@ class DryRun(Overlay):
 
 
 class RecordedStore(Overlay):
-    """The store of one change: keeps the old bytes, announces, writes, remembers what was done.
+    """The store during one change.
 
-    Nothing is overwritten that the history does not have; where it is off or broken, the old
-    version goes to the trash first.
+    It overwrites only what the history has; without a history, the old version goes to the trash.
     """
 
     def __init__(self, inside: Store, history: History, shelf: Shelf, now: float) -> None:
@@ -107,7 +102,7 @@ class RecordedStore(Overlay):
         self.history, self.shelf, self.now = history, shelf, now
 
     def read(self, path: str) -> bytes:
-        """A dropped file may have come back through somebody else; it is kept, too."""
+        """A dropped file is read again: somebody else may have created a new one to keep."""
         data = self.written.get(path)
         return self.inside.read(path) if data is None else data
 
@@ -149,10 +144,7 @@ class RecordedStore(Overlay):
 
 
 class OwnWrites:
-    """What memdir writes for a person into a shared store needs no second yes.
-
-    Begun before anything is written, by the holder of the lock.
-    """
+    """Accepts memdir's own writes in a shared store; created under the lock, before any write."""
 
     def __init__(self, folder: str, origin: str, store: Store, verb: str) -> None:
         self.folder, self.origin, self.store = folder, origin, store
@@ -169,7 +161,6 @@ class OwnWrites:
                 self.only = there - self.unaccepted
 
     def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
-        """Accept what was written, unless it was made from something not accepted."""
         made = {
             path: data
             for path, data in written.items()
@@ -201,8 +192,6 @@ class Done:
 
 @dataclass
 class Desk:
-    """What a change works with under the lock; `cause` may become more precise."""
-
     store: Store
     shelf: Shelf
     cause: Cause
@@ -221,7 +210,7 @@ class Desk:
 
 @dataclass(frozen=True)
 class App:
-    """An open store with all that belongs to it; `tell` prints notices for the user."""
+    """An open store; `tell` prints notices for the user."""
 
     config: Config
     store: Store
@@ -251,9 +240,9 @@ class App:
 
     @contextmanager
     def changing(self, verb: str) -> Iterator[Desk]:
-        """The way of every change: lock, commit what others did, act, commit ours.
+        """Every change goes through here: lock, commit changes by others, act, commit ours.
 
-        Afterwards `desk.done` says what was changed; print it then, when the lock is free again.
+        Print `desk.done` afterwards, when the lock is free again.
         """
         cause = Cause(verb, actor=self.actor, batch=self.batch)
         if self.dry_run:
@@ -289,7 +278,7 @@ class App:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def snapshot(self) -> None:
-        """Commit what others did, unless somebody is writing; never waits."""
+        """Commit changes by others, unless somebody is writing; never waits."""
         if self.dry_run or not self.history.on:
             return
         try:
@@ -306,8 +295,6 @@ class App:
 
 
 class LaterSearch:
-    """A search that is imported at its first use."""
-
     def __init__(self, open_search: Callable[[], Search]) -> None:
         self.search = functools.cache(open_search)
 
@@ -353,7 +340,6 @@ def open_app(
 
 
 def state_folder(config: Config) -> str:
-    """Folder with history, shelves and lock of this store."""
     return os.path.join(config.state_dir, "stores", _key(config))
 
 
@@ -369,7 +355,6 @@ def _key(config: Config) -> str:
 
 
 def day_of(now: float) -> datetime.date:
-    """The local date; for a clock beyond the calendar, its last or first day."""
     try:
         return datetime.datetime.fromtimestamp(now).astimezone().date()
     except (ValueError, OverflowError, OSError):
@@ -379,7 +364,6 @@ def day_of(now: float) -> datetime.date:
 def _add_what_was_done(
     error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
 ) -> None:
-    """After a partial failure, add to the error which files were written."""
     done = [path for path in plan if path in written]
     left = [path for path in dict.fromkeys(plan) if path not in written]
     if not done or not left:
