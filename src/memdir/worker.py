@@ -1,10 +1,8 @@
-"""What hooks leave to a process of its own: `start.py worker DIRECTORY`.
+"""Background process of the hooks: `start.py worker DIRECTORY`.
 
-It does what waits in the queue: keeps what others changed in the history, brings the catalog up
-to date, looks at the code that memories speak of and leaves verdicts and rules behind; then it
-learns from the conversations that were named there. One at a time, with the lowest priority,
-gone after two minutes whatever happens; it opens no port, and calls a model only where the
-settings name one.
+It works off the queue: commits changes by others, updates catalog, verdicts and rules, then
+captures conversations. Only one runs at a time, with low priority and for at most two minutes; it
+opens no port, and calls a model only if the settings name one.
 """
 
 from __future__ import annotations
@@ -41,18 +39,18 @@ from memdir.store.writer import App, open_app
 
 NAME, CAPTURE = "worker", "capture"  # in the log
 START, STOP = "session-start", "stop"
-TRIES = 3  # of one line; what kills the worker must not do so for ever
-DEADLY_TRIES = 6  # a worker that lives gives up earlier
+TRIES = 3  # per job: one that kills the worker must not do so forever
+DEADLY_TRIES = 6  # across workers that died; a living worker gives up earlier
 MAX_TOGETHER = 50  # conversations
-MAX_MISSED = 20  # conversations that one start makes up for
-MAX_MOMENT_SECONDS = 1e12  # what is more, or no number, is no moment
-MAX_WAITING = 2_000  # lines; what waited longest goes first, and is made up for by its session
-SECONDS, MORE_SECONDS = 120, 5  # until it is told to stop, and again
-MAX_STOPS = 3  # after so many it is gone
+MAX_MISSED = 20  # conversations that one session start catches up on
+MAX_MOMENT_SECONDS = 1e12  # later times are invalid
+MAX_WAITING = 2_000  # jobs; the oldest are dropped, and their session catches up later
+SECONDS, MORE_SECONDS = 120, 5  # until the first signal to stop, and between further ones
+MAX_STOPS = 3  # then it exits
 NICE = 10
 LOCK, NEXT = "worker.lock", "worker.next"
 SPEAK_OF_CODE = ("project", "local", "team", "records")
-KEPT_SECONDS = 30 * 86_400  # for which what is derived is kept
+KEPT_SECONDS = 30 * 86_400  # unused caches are deleted after this
 
 
 @dataclass
@@ -60,19 +58,19 @@ class Job:
     cwd: str
     tries: int
     said: Mapping[str, object]
-    looked: bool = False  # after the directory
-    after: float = 0.0  # not before
+    looked: bool = False  # the directory is up to date
+    after: float = 0.0  # not before this time
 
     def written(self) -> bytes:
-        said = {**self.said, "cwd": self.cwd, "tries": self.tries}
-        said |= {"looked": True} if self.looked else {}
-        said |= {"after": self.after} if self.after else {}
-        return json.dumps(said, separators=(",", ":")).encode()
+        fields = {**self.said, "cwd": self.cwd, "tries": self.tries}
+        fields |= {"looked": True} if self.looked else {}
+        fields |= {"after": self.after} if self.after else {}
+        return json.dumps(fields, separators=(",", ":")).encode()
 
     def bare(self) -> Job:
         """Without the last reply, which is in the transcript by now."""
-        said = {name: value for name, value in self.said.items() if name != "last"}
-        return Job(self.cwd, self.tries, said, self.looked, self.after)
+        fields = {name: value for name, value in self.said.items() if name != "last"}
+        return Job(self.cwd, self.tries, fields, self.looked, self.after)
 
     def text(self, field: str) -> str:
         value = self.said.get(field)
@@ -101,15 +99,19 @@ class Job:
 
 def read_job(line: bytes) -> Job | None:
     try:
-        said = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(said, dict) and type(said.get("cwd")) is str and type(said.get("tries")) is int:
-        after = said.pop("after", 0.0)
-        looked = said.pop("looked", False) is True
+    if (
+        isinstance(fields, dict)
+        and type(fields.get("cwd")) is str
+        and type(fields.get("tries")) is int
+    ):
+        after = fields.pop("after", 0.0)
+        looked = fields.pop("looked", False) is True
         is_moment = isinstance(after, (int, float)) and 0 <= after < MAX_MOMENT_SECONDS
         moment = float(after) if is_moment else 0.0
-        return Job(said["cwd"], said["tries"], said, looked, moment)
+        return Job(fields["cwd"], fields["tries"], fields, looked, moment)
     return None
 
 
@@ -128,7 +130,7 @@ def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) 
     mine = [job for job in jobs if job.looked and job.session]
     due = dict.fromkeys(job.key for job in mine if job.is_due(now) and job.key not in heard)
     sessions: dict[tuple[str, str], list[Job]] = {key: [] for key in due}
-    for job in mine:  # also those that wait: the latest one stands for all
+    for job in mine:  # including those that wait: the last one decides for all
         if job.key in sessions:
             sessions[job.key].append(job)
     fresh = [some for some in sessions.values() if not any(job.tries for job in some)]
@@ -154,7 +156,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
     outcomes = []
     if any(job.event == START for job in jobs):
         begin_session(app, asked)
-        # For conversations that were killed: nobody said that they ended.
+        # Conversations that were killed never reported their end.
         outcomes += [
             capture(app, missing) for missing in missed_sessions(app, [latest.session], MAX_MISSED)
         ]
@@ -269,7 +271,7 @@ def _look_once(
 ) -> bool:
     mine = [job for job in jobs if job.cwd == cwd and not job.looked]
     for job in mine:
-        job.tries += 1  # before the work: it may be what kills us
+        job.tries += 1  # before the work, which may kill us
     _keep(queue, jobs)
     finished = _try(environ, cwd, config)
     given_up = [job for job in mine if job.tries >= TRIES]
@@ -292,7 +294,7 @@ def _hear_once(
     for index, some in enumerate(due):
         try:
             left += _hear(environ, some, config)
-        except TimeoutError:  # the next worker goes on from here
+        except TimeoutError:  # the next worker continues here
             for others in due[index + 1 :]:
                 others[-1].tries -= 1
             _keep(queue, [*left, *(job for others in due[index:] for job in others)])
@@ -327,7 +329,7 @@ def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
     try:
         _look_after(environ, cwd, config)
     except (BadInput, Missing) as error:
-        log(config.state_dir, NAME, error.message)  # the directory is gone, or is no place for one
+        log(config.state_dir, NAME, error.message)  # the directory is gone or unsuitable
     except TimeoutError:
         raise
     except (MemdirError, OSError) as error:
@@ -352,7 +354,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         )
         app.snapshot()
         accept_own_writes(app)
-        app.search.find("what is there", 1)  # any question brings the catalog up to date
+        app.search.find("what is there", 1)  # any search updates the catalog
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)
     standing_text(here_of(config, Around(cwd, environ)))

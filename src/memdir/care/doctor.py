@@ -1,4 +1,4 @@
-"""The check-up: look at what saving rests on, mend what can be mended, prove that it works."""
+"""Checks a store, repairs what it can, and proves that saving works."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from memdir.store.trash import Shelf
 from memdir.store.writer import App
 from memdir.upkeep.worksheet import Check
 
-OLDEST = (3, 11)  # the first Python that hooks run on
-NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")  # as the plugin looks
-PYTHON_SECONDS = 10.0  # for an interpreter to say which one it is
+OLDEST = (3, 11)  # oldest Python for hooks
+NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")  # plugin's order
+PYTHON_SECONDS = 10.0  # to ask an interpreter for its version
 ASK_VERSION = "import sys, _sqlite3; print(*sys.version_info[:2])"
 PRIVATE, OTHERS_WRITE = 0o700, 0o022
 MIN_FREE_BYTES = 16 * 1024 * 1024
-HISTORY_SECONDS = 5.0  # to read changes back in full, the newest first
-FEW = 5  # of many findings, shown one by one
+HISTORY_SECONDS = 5.0  # to read changes in full, newest first
+FEW = 5  # findings to show
 MENDED = "run: memdir doctor --fix"
 CLIENT = "claude-code"
 INSTALL = f"install Python {OLDEST[0]}.{OLDEST[1]} or newer"
 PROOF = Draft("memdir proves here that what it saves is safe.", type="project", name="proof")
 NOT_SAFE = "what memdir says it saved is not safe here; see the other checks"
-# In the command line of a hook; a path with blanks stands in quotes.
+# The Python in a hook's command line; a path with spaces is quoted.
 _RUNS = re.compile(r"exec (?:env \S{1,100} )?('[^']{1,4096}'|\S{1,4096}) -I -S ")
 
 
@@ -51,7 +51,7 @@ def check_store(app: App, trial: App, fix: bool = False) -> list[Check]:
         if "history" in broken:
             with app.lock.held("memdir doctor", app.tell):
                 app.tell(f"the damaged history is kept as {app.history.set_aside()}")
-        changes.rebuild_index(app)  # it begins the new history
+        changes.rebuild_index(app)  # starts the new history
         checks = list(examine_store(app))
     checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
     return [*checks, prove_saving(trial)]

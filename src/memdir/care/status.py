@@ -1,4 +1,4 @@
-"""What memory did lately: captured, saved and told; what waits, what went wrong."""
+"""Recent activity of memory: captures, saves and recalls, waiting work and errors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from memdir.store.ports import list_standing
 from memdir.store.writer import App
 
 WORKER_LOCK = "worker.lock"  # in the cache directory
-LOG_BYTES = 64 * 1024  # at the end of the log
-MAX_QUEUE_BYTES = 16 * 1024 * 1024  # that are counted
+LOG_BYTES = 64 * 1024  # read from the end of the log
+MAX_QUEUE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _set_up(config: Config) -> str:
     try:
         plan = install_client(config, CLIENT, Wish(), dry_run=True)
     except MemdirError:
-        return ""  # its settings cannot be read; memdir doctor says so
+        return ""  # unreadable settings; memdir doctor reports it
     edit = plan.edits[0]
     by_client = plan.way == PLUGIN and edit.new == edit.clean
     return plan.way if by_client or edit.old != edit.clean else ""
@@ -128,7 +128,7 @@ def _last_save(app: App) -> tuple[float, str]:
             if any(kind != "D" and path.endswith(".md") for kind, path in logged.paths):
                 return logged.time, logged.cause.name or logged.paths[0][1]
     except MemdirError:
-        return 0.0, ""  # the history is broken; memdir doctor says so
+        return 0.0, ""  # broken history; memdir doctor reports it
     return 0.0, ""
 
 

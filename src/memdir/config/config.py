@@ -1,4 +1,4 @@
-"""The configuration: which directory holds the memories of a scope, and which rule said so."""
+"""The configuration: which directory holds the memories of a scope, and which rule decided."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from memdir.hot.place import RECORDS, Around, Here, is_below
 SWITCH = "autoMemoryEnabled"
 DIR = "--dir"
 REPOSITORY = "repository"
-YOUNG_NS = 50_000_000  # what changed so lately may change again unseen
+YOUNG_NS = 50_000_000  # a file younger than this may change again unnoticed
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 DIRECTORY = "autoMemoryDirectory"
-# Nobody keeps memories in them, and one look would take a copy of everything below.
+# Never a store: the history would copy everything below.
 # fmt: off
 SYSTEM = (
     "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt",
@@ -52,8 +52,8 @@ SYSTEM = (
     "/private/etc", "/private/tmp", "/private/var",
 )
 # fmt: on
-SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
-IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, each with its own kind of file
+SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor any directory below these
+IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, with different file types
 SAME_START = f"default (existing directory with the same first {NAME_CHARACTERS} characters)"
 
 
@@ -64,14 +64,14 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
         (f"managed setting {DIRECTORY}", site.managed, True),
         (f"user setting {DIRECTORY}", site.user, True),
     )
-    for step, said, tilde in chain:
-        value = said.values.get(DIRECTORY)
+    for step, settings, tilde in chain:
+        value = settings.values.get(DIRECTORY)
         if value is None or value == "":
             continue
         problem = _problem(value, tilde, site)
         if not problem and isinstance(value, str):
             return os.path.realpath(expand(value, site.home)), step
-        findings.append(rejected(said.path, step, value, problem))
+        findings.append(rejected(settings.path, step, value, problem))
     base = site.env.get(REMOTE, "")
     name, exact = _folder(os.path.join(base or site.claude, "projects"), site.root)
     store = os.path.realpath(os.path.join(base or site.claude, "projects", name, "memory"))
@@ -86,7 +86,7 @@ def _problem(value: object, tilde: bool, site: Site) -> str:
         return problem
     home = site.home
     path = expand(value, home)
-    # The home and a top directory may be links themselves; what lies below may not be bent.
+    # The home and a top directory may be links; directories below them may not.
     anchor = home if is_below(path, home) else "/" + path.split("/")[1]
     real = os.path.realpath(path)
     if taken := _taken(real, site):
@@ -122,11 +122,11 @@ def _exposed(path: str) -> str:
         try:
             info = os.stat(here)
         except OSError:
-            return ""  # not there yet: we shall create it, and it will be ours
+            return ""  # it does not exist yet, and will be ours
         if sticky and info.st_uid not in mine:
             return here
         open_to_all = bool(info.st_mode & stat.S_IWOTH)
-        # In a sticky directory like /tmp, what is ours stays ours.
+        # In a sticky directory like /tmp, nobody else can replace our files.
         sticky = open_to_all and bool(info.st_mode & stat.S_ISVTX) and here != path
         if open_to_all and not sticky:
             return here
@@ -153,7 +153,7 @@ def all_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, s
         Scope("agent", name, where)
         for where in AGENT_PLACES
         for name in _directories(_agents_folder(site, where))
-        if agent_folder(name) == name  # else it is not one of ours
+        if agent_folder(name) == name  # skip folders of others
     ]
     scopes: dict[str, str] = {}
     for scope in [*map(Scope, place.MAIN_SCOPES), *agents]:
@@ -185,7 +185,7 @@ def store_of(scope: Scope, project: str, site: Site) -> str:
     else:
         path = os.path.join(project, "team") if scope.kind == "team" else project
     inside = scope.kind in IN_CHECKOUT or (scope.kind == "agent" and scope.place != "user")
-    # In a home that is a project itself, links are the user's own.
+    # If the home is a project, links are the user's own.
     if (inside or site.commits(path)) and site.checkout != os.path.realpath(site.home):
         _refuse_links(site.checkout, path)
     return os.path.realpath(path)
@@ -223,10 +223,10 @@ class Config:
     store: str
     scope: Scope
     step: str
-    shared: bool  # what is saved there may reach other people: by its scope, or through git
-    project_root: str  # what all worktrees share
+    shared: bool  # memories may reach other people, by scope or through git
+    project_root: str  # shared by all worktrees
     checkout: str  # this worktree
-    code: str  # the checkout that the memories speak of; empty where there is no one such
+    code: str  # the checkout that memories refer to, or ""
     project_name: str
     enabled: bool
     enabled_by: str
@@ -238,8 +238,8 @@ class Config:
     cache_dir: str
     config_file: str
     options: Options
-    environ: Mapping[str, str] = field(repr=False)  # for the keys of models; never shown
-    foreign: bool = False  # a person named it with --dir, and it is no scope's own
+    environ: Mapping[str, str] = field(repr=False)  # has the API keys of models; never shown
+    foreign: bool = False  # named with --dir, and not the directory of a scope
 
     @property
     def layout(self) -> str:
@@ -248,7 +248,7 @@ class Config:
     @property
     def origin(self) -> str:
         if self.foreign or self.store == self.scopes.get("user"):
-            return ""  # a person named it, or the home is a project
+            return ""  # named by the user, or the home is a project
         return place.origin_of(str(self.scope), self.store, self.checkout, self.shared)
 
     @property
@@ -306,22 +306,22 @@ def _find_code(site: Site, scope: Scope, named: str) -> str:
 
 def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
     """Settings that turn memory on or off, strongest first; a repository can only turn it off."""
-    sources = [("managed", site.managed), *(("repository", said) for said in site.repository)]
+    sources = [("managed", site.managed), *(("repository", file) for file in site.repository)]
     switches = []
-    for source, said in [*sources, ("user", site.user)]:
-        value = said.values.get(SWITCH)
+    for source, file in [*sources, ("user", site.user)]:
+        value = file.values.get(SWITCH)
         if isinstance(value, bool) and not (source == "repository" and value):
             switches.append((f"{source} setting {SWITCH}", value))
         elif value is not None and value is not True:
             message = f"{SWITCH} = {repr(value)[:SHOWN_CHARACTERS]} is ignored"
-            findings.append(Finding("bad-setting", said.path, message, "Write true or false."))
+            findings.append(Finding("bad-setting", file.path, message, "Write true or false."))
     if switches and not switches[0][1]:
         message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
         fix = "Switch it on in your user settings if you want it."
         findings += [
-            Finding("ignored-setting", said.path, message, fix)
-            for said in site.repository
-            if said.values.get(SWITCH) is True
+            Finding("ignored-setting", file.path, message, fix)
+            for file in site.repository
+            if file.values.get(SWITCH) is True
         ]
     return switches
 
@@ -332,11 +332,11 @@ def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str)
     for name in around.doubtful:
         read_settings(name, unclear)
     if unclear:
-        return None  # a client may understand these settings: better no memory at all
+        return None  # the client may understand these settings: better no memory
     try:
         config = read_config(clean_environment(environ, cwd), cwd)
     except MemdirError:
-        return None  # no home, or no such directory: nobody to tell
+        return None  # no home, or no such directory
     here = here_of(config, around)
     basis = _basis(config, environ)
     if path and all(_is_old(name, begun) for name in (*basis, *around.seen.split("\0"))):
@@ -359,8 +359,8 @@ def is_silent(config: Config) -> bool:
         return True
     if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
         return True
-    # A repository may switch memory off for itself, and that means ours too. A user who switches
-    # the client's own off has installed us instead.
+    # A repository that switches memory off means ours, too. A user who switches off the client's
+    # own memory has installed ours instead.
     return not config.enabled and config.enabled_by.startswith(REPOSITORY)
 
 
@@ -369,7 +369,7 @@ def here_of(config: Config, around: Around) -> Here:
 
     holds = {
         place.SILENT: is_silent(config),
-        # Of Claude Code; whoever else calls us has none of its own.
+        # Only Claude Code has a memory of its own.
         place.BUILT_IN: config.enabled and not config.environ.get(CALLER),
         place.INDEX: config.options.index,
         place.SHARED: config.shared,
@@ -389,7 +389,7 @@ def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
     own = f"{config.checkout}/.claude"
     basis = {f"{config.claude_dir}/settings.json": True, managed: True, config.config_file: True}
     basis |= {parts: True, **{f"{parts}/{name}": True for name in _names(parts)}}
-    # A link there is not followed, so it matters when one comes or goes.
+    # Links there are not followed, so it matters if one appears or disappears.
     basis |= {own: False, f"{own}/memory": False, config.store: False}
     agents = (f"{own}/agent-memory", f"{own}/agent-memory-local")
     for top in (f"{config.claude_dir}/agent-memory", *agents):

@@ -1,4 +1,4 @@
-"""Where the program stands; what a repository says about that is heard, and not obeyed."""
+"""Finds the project of a run; redirects by a repository's settings are reported, not obeyed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memdir.hot import place
 from memdir.hot.memory import TEAM
 from memdir.hot.place import is_below
 
-# The second name is what other tools and older notes call it.
+# The second name is used by other tools and older notes.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
 
 
@@ -49,29 +49,29 @@ def without_repository(
     environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
 ) -> dict[str, str]:
     env = dict(environ)
-    for said in repository:
+    for settings in repository:
         for key in REDIRECT_KEYS:
-            if key in said.values:
-                findings.append(_attempt(said.path, f"sets {key}"))
-        for name, value in said.environment.items():
+            if key in settings.values:
+                findings.append(_attempt(settings.path, f"sets {key}"))
+        for name, value in settings.environment.items():
             if not _decides(name, value):
                 continue
-            findings.append(_attempt(said.path, f"sets the variable {name}"))
-            # Equal: the client handed it on. Different: it is the user's own, and stays.
+            findings.append(_attempt(settings.path, f"sets the variable {name}"))
+            # If equal, the client passed it on; if not, it is the user's own and stays.
             if env.get(name) == value:
                 del env[name]
     return env
 
 
 def _decides(name: str, value: str) -> bool:
-    # A repository may switch memory off for itself, but not on against the user.
+    # A repository may switch memory off, but not on against the user.
     if name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY":
         return not is_true(value)
     return name in place.PLACE_VARIABLES or name.startswith(place.OURS)
 
 
-def _attempt(path: str, what: str) -> Finding:
-    message = f"the repository {what}; ignored: a repository may not decide where memory lies"
+def _attempt(path: str, action: str) -> Finding:
+    message = f"the repository {action}; ignored: a repository may not decide where memory lies"
     fix = "If you want this yourself, put it into your user settings or your own environment."
     return Finding("redirect-attempt", path, message, fix)
 
@@ -92,7 +92,7 @@ class Site:
     claude: str
     checkout: str  # this worktree
     git: bool
-    root: str  # what all worktrees share
+    root: str  # shared by all worktrees
     managed: SettingsFile
     user: SettingsFile
     repository: tuple[SettingsFile, ...]
@@ -103,7 +103,7 @@ class Site:
             return True
         if is_below(path, os.path.realpath(self.claude)):
             return False
-        here = path  # wherever we stand: --dir may name a folder of another repository
+        here = path  # not the current directory: --dir may be in another repository
         while here != os.path.dirname(here):
             if os.path.lexists(os.path.join(here, ".git")):
                 return True
@@ -127,8 +127,8 @@ def find_site(
     start = _start(cwd, project)
     checkout = place.checkout_root(start, place.look)
     root = place.git_root(start, place.look, os.path.realpath)
-    said = read_repository(_folders(start, checkout or start, root), findings)
-    repository = _foreign(said, environ, cwd)
+    settings = read_repository(_folders(start, checkout or start, root), findings)
+    repository = _foreign(settings, environ, cwd)
     env = _clean(without_repository(environ, repository, findings), cwd, findings)
     claude = _claude_dir(env, cwd)
     user = os.path.join(claude, "settings.json")
@@ -177,7 +177,7 @@ def _folders(start: str, checkout: str, root: str) -> list[str]:
 def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) -> list[SettingsFile]:
     """Files that belong to the repository; if the home is a project, `.claude` is the user's."""
     for file in files:
-        # Whoever moves the home could make the repository's folder look like the user's.
+        # By moving the home, a repository could pass its folder off as the user's.
         if "HOME" in file.environment or "CLAUDE_CONFIG_DIR" in file.environment:
             return files
     mine = os.path.realpath(_claude_dir(environ, cwd))
@@ -226,5 +226,5 @@ def _home(env: Mapping[str, str]) -> str:
 
 def _claude_dir(env: Mapping[str, str], cwd: str) -> str:
     named = env.get("CLAUDE_CONFIG_DIR", "")
-    # A relative one is taken from the current directory, as the client does.
+    # A relative path starts at the current directory, as in the client.
     return place.tidy_path(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")

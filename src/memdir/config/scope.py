@@ -1,11 +1,11 @@
-"""The scopes that memories live in, and the names and paths of their directories."""
+"""Scopes of memories, and the names and paths of their directories."""
 
 from unicodedata import normalize
 
 from memdir.errors import BadInput
 from memdir.hot.place import MAIN_SCOPES, PATH_CHARACTERS, RECORDS, tidy_path
 
-TYPE_CHECKING = False  # light: the hook of a subagent imports this module
+TYPE_CHECKING = False  # the hook of a subagent imports this module: it must load fast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -40,7 +40,7 @@ def _as_client_reads(path: str) -> str:
 
     try:
         path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # half a character that no file system gave us; it is one unit
+    except UnicodeEncodeError:  # a lone surrogate that is not from a file name; it is one unit
         return path
     return normalize("NFC", path)
 
@@ -103,7 +103,7 @@ def agent_folder(name: str) -> str:
     safe = "".join(
         char if char.isprintable() and char not in UNSAFE_IN_FOLDER else "-" for char in name
     )
-    # A leading dot hides the folder or leaves it (`..`); trailing dots and spaces get lost.
+    # A leading dot hides the folder or leaves it (`..`); trailing dots and spaces may be dropped.
     left, right = len(safe) - len(safe.lstrip(". ")), len(safe.rstrip(". "))
     folder = "-" * left + safe[left:right] + "-" * (len(safe) - max(left, right))
     if len(folder.encode()) > AGENT_FOLDER_BYTES:
@@ -144,7 +144,7 @@ def parse_scope(text: str) -> Scope:
     if text in MAIN_SCOPES or text in (RECORDS, "all"):
         return Scope(text)
     kind, _, rest = text.partition(":")
-    # The last `@`: an agent's name may hold one itself.
+    # The last `@`, since an agent's name may contain one.
     agent, _, place = rest.rpartition("@")
     if kind == "agent" and agent.strip() and place in AGENT_PLACES:
         return Scope("agent", agent, place)

@@ -1,6 +1,6 @@
 """Settings: the client's JSON, our config.toml, the variables MEMDIR_*.
 
-Nobody has vouched for these files: what cannot be used is a finding, never a failure.
+These files are untrusted: a bad value becomes a finding, never a failure.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memdir.config.scope import is_false, is_true
 from memdir.errors import Finding
 from memdir.hot.disk import read_start
 
-# No client writes more; what is larger is a mistake or an attack on our start-up time.
+# No client writes more; a larger file is a mistake or an attack.
 MAX_SETTINGS_BYTES = 1024 * 1024
-# Every number up to here is exact as a float, too.
+# Integers up to here are exact as floats.
 MAX_NUMBER = 2**53
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""How good memory is on your own store: offline, nothing is written, no model is asked."""
+"""Quality of memory on your own store: offline, read-only, without a model."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from memdir.text import markdown
 from memdir.text.similar import find_alike
 from memdir.text.terminal import count
 
-MAX_QUERIES = 300  # of a kind; a larger store is sampled, always the same way
-MIN_WORDS = 2  # of a question; less could mean anything
-CHUNK_CHARACTERS = 4  # that stand for a word where words have no spaces between them
-MAX_ROWS = 20  # of a table; the figure above it counts all
-TOKEN_CHARACTERS = 4  # a usual estimate for English
+MAX_QUERIES = 300  # per kind; larger stores are sampled, always the same way
+MIN_WORDS = 2  # per question; fewer are ambiguous
+CHUNK_CHARACTERS = 4  # per word in scripts without spaces
+MAX_ROWS = 20  # per table; the figure above it counts all
+TOKEN_CHARACTERS = 4  # estimate for English
 ACTIONS, VERDICTS = ("keep", "review", "prune"), (TRUE, STALE, UNKNOWN)
 SEE_AUDIT = "Which ones: memdir audit."
 SEE_VERIFY = "Which ones: memdir verify."
@@ -69,7 +69,7 @@ def evaluate_own(app: App, say: Say) -> Report:
         try:
             texts[item.path] = decode(app.store.view(item.path))
         except MemdirError:
-            continue  # it is among the findings
+            continue  # the findings report it
     linked, dangling = ask_links(texts, {memory.name: memory.path for memory in memories})
     described = ask_descriptions(memories)
     say(f"asking {len(described):,} descriptions and {len(linked):,} links")
@@ -140,7 +140,7 @@ def _show_recall(
 ) -> Section:
     searches = {"": app.search}
     asked = rank_all(described, searches, DEPTH, say)
-    # The memory with the link in it is no answer to its own question.
+    # The memory that contains the link is no answer to its own question.
     around = [
         replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
         for item in rank_all(_sample(linked), searches, DEPTH, say)

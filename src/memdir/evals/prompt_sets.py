@@ -1,4 +1,4 @@
-"""Test sets of recall: stores, and prompts with the memories of a store that belong to each."""
+"""Test sets of recall: stores, and prompts labelled with the memories that they should find."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from memdir.hot.layout import Markdown
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import Store
 
-MAX_BYTES = 512 * 1024 * 1024  # of one file of a test set
+MAX_BYTES = 512 * 1024 * 1024  # per file of a test set
 ADVERSARIAL = 5  # LoCoMo's category of questions whose answer is not in the dialogue
-UNANSWERABLE = "_abs"  # how the ids of LongMemEval's questions without an answer end
+UNANSWERABLE = "_abs"  # suffix of ids of LongMemEval's questions without an answer
 GET_CORPUS = "name the directory that holds queries.jsonl with --data"
 GET_DIALOGUES = (
     "name the set's json file (locomo10.json, longmemeval_oracle.json) with --data; "
     "it is not part of memdir"
 )
 _SESSION = re.compile(r"session_\d+")
-_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` names two, `D:11:26` is a slip
+_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` are two, `D:11:26` is a typo in the data
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Query:
 class PromptSet:
     name: str
     data: str
-    group: str = "repository"  # what a group is called
+    group: str = "repository"  # name of a group
     stores: dict[str, Store] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)  # store -> repository
     queries: list[Query] = field(default_factory=list)
@@ -99,7 +99,7 @@ def read_corpus(data: str) -> PromptSet:
                 raise bad_data(path, number, f"the field {key!r} is not a list of paths")
         name = f"{row['repo']}/{row['root']}"
         if name not in result.stores:
-            # Nothing outside the data is read.
+            # Never read outside the data directory.
             parts = [row["repo"].replace("/", "__"), *row["root"].split("/")]
             if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
                 raise bad_data(path, number, f"{name!r} is no directory below the data")
@@ -119,8 +119,8 @@ def read_corpus(data: str) -> PromptSet:
     return result
 
 
-# A dialogue as a store: its name, its group, its turns by path, and what is asked about them
-# (id, question, paths of the turns that answer it).
+# A dialogue as a store: name, group, turns by path, and questions (id, text, paths of the turns
+# that answer it).
 Dialogue = tuple[str, str, dict[str, str], list[tuple[str, str, list[str]]]]
 
 

@@ -1,4 +1,4 @@
-"""Figures with intervals and tables: one report, as a page of a terminal or as JSON."""
+"""Reports of figures with intervals and tables, for a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ RESAMPLES = 1_000
 SEED = 20_260_302
 CONFIDENCE = 0.95
 SHARE, MS, COUNT, TEXT = "share", "ms", "count", "text"  # units
-TEXT_COLUMNS = 30  # at most, of a column that is not the last
+TEXT_COLUMNS = 30  # limit of a column that is not the last
 
 Value = str | float | None
 Cell = str | tuple[str, str]
-Say = Callable[[str], None]  # reports what is under way
+Say = Callable[[str], None]  # reports progress
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Goal:
     def met(self, value: float | None) -> bool:
         if value is None:
             return False
-        # Shares are printed with three decimals; what prints alike is judged alike.
+        # Shares are printed with three decimals; judge the printed value.
         value = round(value, 3)
         return value <= self.value if self.at_most else value >= self.value
 
@@ -92,8 +92,8 @@ def ndcg_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
     return gain / sum(gains[: len(set(gold))])
 
 
-def precision(right: int, said: int) -> float | None:
-    return right / said if said else None
+def precision(right: int, total: int) -> float | None:
+    return right / total if total else None
 
 
 def average(values: Sequence[float]) -> float | None:
@@ -125,7 +125,7 @@ def median(values: Sequence[float]) -> float | None:
 def time_figures(name: str, milliseconds: Sequence[float]) -> list[Figure]:
     p95 = quantile(sorted(milliseconds), 0.95) if milliseconds else None
     pairs = (("median", median(milliseconds)), ("p95", p95))
-    return [Figure(f"{name}, {what}", value, MS, len(milliseconds)) for what, value in pairs]
+    return [Figure(f"{name}, {label}", value, MS, len(milliseconds)) for label, value in pairs]
 
 
 def spell(value: Value, unit: str) -> str:
@@ -216,7 +216,7 @@ def _grid(columns: Sequence[tuple[str, str, list[str]]], paper: Paper) -> list[s
     for heading, unit, cells in columns:
         size = 0 if unit == TEXT else max(map(len, (heading, *cells)))
         texts.append([cell.rjust(size) for cell in (heading, *cells)])
-    if columns[-1][1] != TEXT:  # a last column may be cut; a number must not be
+    if columns[-1][1] != TEXT:  # a last column may be cut, but not a number
         texts.append([""] * len(texts[0]))
     rows: list[list[Cell]] = [list(row) for row in zip(*texts, strict=True)]
     rows[0] = [(str(text), "dim") for text in rows[0]]

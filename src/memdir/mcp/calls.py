@@ -1,7 +1,4 @@
-"""Each tool: one call, and what an agent reads of it.
-
-Memories stand in a frame, long texts come in pages, next steps are tools.
-"""
+"""The tools: memories are framed, long texts are paged, and next steps name tools."""
 
 from __future__ import annotations
 
@@ -39,19 +36,19 @@ if TYPE_CHECKING:
 
     Given = dict[str, Any]
 
-PAGE_CHARACTERS = 20_000  # of one memory at once
-FRAME_UNITS = 30_000  # UTF-16 units of an answer; clients cut or refuse more
+PAGE_CHARACTERS = 20_000  # of one memory per call
+FRAME_UNITS = 30_000  # per answer, in UTF-16 units; clients cut or refuse more
 LINE_BYTES, CHANGE_BYTES = 300, 600
 NONCE_BYTES = 4
 RECALLED = 5
-MAX_ROWS = 100  # memories of one list
-MAX_CLAIMS = 60  # of one verify
-CHANGES = 20  # of one history
-MAX_PATHS = 5  # of one change
+MAX_ROWS = 100  # memories per list
+MAX_CLAIMS = 60  # per verify
+CHANGES = 20  # per history
+MAX_PATHS = 5  # per change
 MAX_UNDONE = 20  # paths
-LOOKED_AT = 3  # newest changes of a memory
-SHORTEST_ID, SHOWN_ID = 8, 12  # characters of a change's id: that may stand for it, that are shown
-# The command line's words for what a tool does here.
+LOOKED_AT = 3  # newest changes of a memory to search for ours
+SHORTEST_ID, SHOWN_ID = 8, 12  # characters of a change's id: accepted, printed
+# Rewrites advice for the command line into advice for tools.
 _STEPS = (
     (re.compile(r"memdir edit ([\w.-]{1,80})"), r"call save with name \1"),
     (re.compile(r"memdir restore --list|memdir log\b( --json)?"), "the tool history"),
@@ -95,9 +92,9 @@ def frame_text(text: str) -> str:
 
 
 def render_refusal(error: MemdirError) -> str:
-    said = _step(error.message, 4 * LINE_BYTES)
+    message = _step(error.message, 4 * LINE_BYTES)
     next = _step(error.next, 2 * LINE_BYTES)
-    return f"{said}. Next: {next}" if next else f"{said}."
+    return f"{message}. Next: {next}" if next else f"{message}."
 
 
 def _step(text: str, limit_bytes: int) -> str:
@@ -108,8 +105,8 @@ def _step(text: str, limit_bytes: int) -> str:
 
 
 def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
-    said = [f"note: {_step(text, 2 * LINE_BYTES)}" for text in dict.fromkeys(remarks)]
-    return "\n".join([*lines, *said])
+    notes = [f"note: {_step(text, 2 * LINE_BYTES)}" for text in dict.fromkeys(remarks)]
+    return "\n".join([*lines, *notes])
 
 
 def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
@@ -150,9 +147,6 @@ def _page(text: str, start: int) -> str:
     return "\n".join(shown) if start <= len(lines) else f"(it has {len(lines):,} lines)"
 
 
-# The tools that change something: each through the one writer.
-
-
 def _save(stores: Stores, given: Given, client: str) -> Answer:
     app, name = _writable(stores, given, client), given.get("name", "")
     draft = Draft(
@@ -181,7 +175,7 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
     if any(mark in name for mark in WILD):
         raise BadInput("name holds a wildcard", next="name one memory")
     done = changes.retire(app, [name], reason=given.get("reason", ""))
-    # In the log another change may already be the newest.
+    # Another process may have added a newer change.
     logged = look.log(app, done.changes[0].path, LOOKED_AT)
     ours = [
         change
@@ -226,7 +220,7 @@ def _changed(change: Change, remarks: list[str]) -> Answer:
     reason = _step(change.reason, CHANGE_BYTES)
     text = f"{change.kind} {where}".rstrip() + f": {reason}" * bool(reason)
     text = f"not saved: {reason}" if refused else text
-    # Some clients show these instead of the text: nothing of a memory comes in unquoted.
+    # Some clients show these instead of the text, so they must be inert, too.
     fields: Fields = {"change": change.kind, "name": inert_line(change.name), "path": where}
     fields |= {"hash": change.hash, "reason": reason, "remarks": _steps(remarks)}
     return Answer(_with_remarks([text], remarks), None if refused else fields, refused)
@@ -234,9 +228,6 @@ def _changed(change: Change, remarks: list[str]) -> Answer:
 
 def _steps(remarks: Sequence[str]) -> list[str]:
     return [_step(text, CHANGE_BYTES) for text in remarks]
-
-
-# The tools that only look.
 
 
 def _recall(stores: Stores, given: Given, client: str) -> Answer:
@@ -301,8 +292,8 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
             counts.update(claim.verdict for claim in judged)
             for item in judged:
                 if item.verdict == STALE or (name and item.verdict != NOT_A_CLAIM):
-                    said = f"{path}:{item.claim.line}: {item.claim.text} – {item.reason}"
-                    lines.append(inert_line(f"- {item.verdict}: {said}", LINE_BYTES))
+                    shown = f"{path}:{item.claim.line}: {item.claim.text} – {item.reason}"
+                    lines.append(inert_line(f"- {item.verdict}: {shown}", LINE_BYTES))
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STALE, UNSURE, TRUE))
     left = [f"({len(lines) - MAX_CLAIMS} more)"] if len(lines) > MAX_CLAIMS else []
     text = frame_text("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
@@ -322,8 +313,8 @@ def _change(logged: Logged) -> str:
     paths = ", ".join(change + " " + path for change, path in logged.paths[:MAX_PATHS])
     more = f" and {len(logged.paths) - MAX_PATHS} more" if len(logged.paths) > MAX_PATHS else ""
     reason = f" ({cause.reason})" if cause.reason else ""
-    said = f"{cause.actor}: {cause.verb} {cause.name}{reason}: {paths}{more}"
-    return inert_line(f"- {logged.id[:SHOWN_ID]} {safe.iso_time(logged.time)} {said}", LINE_BYTES)
+    text = f"{cause.actor}: {cause.verb} {cause.name}{reason}: {paths}{more}"
+    return inert_line(f"- {logged.id[:SHOWN_ID]} {safe.iso_time(logged.time)} {text}", LINE_BYTES)
 
 
 RUNS: dict[str, Callable[[Stores, Given, str], Answer]] = {
@@ -338,13 +329,13 @@ RUNS: dict[str, Callable[[Stores, Given, str], Answer]] = {
 }
 
 
-# Memories as documents: `memdir://SCOPE/PATH`, the index of a store among them.
+# Resources: `memdir://SCOPE/PATH`, including the index of a store.
 
 SCHEME = "memdir://"
 URI_CHARACTERS = 4_000
 KIND = "text/markdown"
 SCOPES = (*MAIN_SCOPES, RECORDS)
-Key = tuple[int, str]  # the place of the scope, the path
+Key = tuple[int, str]  # number of the scope, path
 
 
 def list_resources(stores: Stores, cursor: object) -> Fields:

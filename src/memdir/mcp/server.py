@@ -1,7 +1,4 @@
-"""The methods of the protocol, for one client; memories are opened when one asks for them.
-
-JSON-RPC 2.0: a line becomes a message, a message a line; what is neither is refused.
-"""
+"""MCP methods for one client, as JSON-RPC 2.0 with one message per line."""
 
 import json
 import os
@@ -21,16 +18,16 @@ if TYPE_CHECKING:
     Params = Mapping[str, object]
     Method = Callable[["Server", Params], Fields]
 
-MAX_BYTES = 2 * 1024 * 1024  # of one message
+MAX_BYTES = 2 * 1024 * 1024  # per message
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NO_RESOURCE = -32002
-EDGE_BYTES = 200  # bytes at either end of a message in which its id may stand
+EDGE_BYTES = 200  # at either end of a message, to find its id
 _ID = rb'"id"\s{0,9}:\s{0,9}(-?\d{1,15}|"[^"\\\x00-\x1f]{1,64}")'
 _FIRST = re.compile(rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9},\s{0,9})?' + _ID)
 _LAST = re.compile(_ID + rb"\s{0,9}\}\s{0,9}\Z")
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-STRUCTURED = "2025-06-18"  # the first whose clients read fields beside the text
-NAME_CHARACTERS = 40  # of a client's name
+STRUCTURED = "2025-06-18"  # first version with structured fields beside the text
+NAME_CHARACTERS = 40
 ALL, PROJECT = "all", "project"
 ACTOR = "mcp"
 INSTRUCTIONS = (
@@ -99,7 +96,7 @@ class Stores:
     ) -> None:
         self.environ, self.cwd, self.now = environ, cwd, now
         self.project, self.dir, self.scope = project, dir, scope
-        self.remarks: list[str] = []  # what the person would be told on a terminal
+        self.remarks: list[str] = []  # notices for the user
         self.opened: list[App] = []
 
     def app(self, scope: str = "", client: str = "") -> "App":
@@ -148,7 +145,7 @@ class Server:
         try:
             while self.stores.opened:
                 self.stores.opened.pop().snapshot()
-        except Exception as error:  # the net: the answer is out, and the next one is to come
+        except Exception as error:  # the answer is sent; a bug here must not end the server
             self._mistake(error)
 
     def answer(self, message: object) -> "Fields | None":
@@ -157,7 +154,7 @@ class Server:
         id, method = message.get("id"), message.get("method")
         id = id if isinstance(id, str | int) and not isinstance(id, bool) else None
         if "method" not in message and ("result" in message or "error" in message):
-            return None  # an answer to a question that we never ask
+            return None  # an answer, though we send no requests
         if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
             return _invalid(id, 'a request has "jsonrpc": "2.0" and a method')
         if "id" not in message:
@@ -173,7 +170,7 @@ class Server:
             return {"jsonrpc": "2.0", "id": id, "result": METHODS[method](self, params or {})}
         except Refused as refused:
             return error_answer(id, refused)
-        except Exception as error:  # the net: one bad request must not end the others
+        except Exception as error:  # a bug in one request must not end the server
             return error_answer(id, self._mistake(error))
 
     def _mistake(self, error: Exception) -> Refused:

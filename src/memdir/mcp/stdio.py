@@ -1,4 +1,4 @@
-"""The server's command line and pipes: it starts before anything heavy is imported."""
+"""Command line and pipes of the server; heavy imports come after the start."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 USAGE = "usage: memdir mcp [--project PATH] [--dir DIR] [--scope SCOPE]\n"
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-PART_BYTES = 65_536  # of a message that is too long, at once
+PART_BYTES = 65_536  # per read of a message that is too long
 OPTIONS = ("--project", "--dir", "--scope")
 
 
@@ -60,7 +60,7 @@ def serve_client(project: str | None, dir: str | None, scope: str) -> int:
     if project or dir or scope != "all":
         from memdir.errors import MemdirError
 
-        try:  # a mistake is better told at the start
+        try:  # report a mistake at the start
             stores.config("project" if scope == "all" else scope)
         except MemdirError as error:
             sys.stderr.write(f"memdir: {error.message}. Next: {error.next}\n")
@@ -145,5 +145,5 @@ class Pipe:
             data = memoryview(write_message(message))
             while data:
                 data = data[self._sink.write(data) :]
-        except (OSError, ValueError):  # closed, there or here
+        except (OSError, ValueError):  # closed on either side
             self._ended = True

@@ -1,6 +1,6 @@
-"""The tools as an agent is told of them, and the check of what it sends.
+"""Descriptions of the tools, and the check of their arguments.
 
-The whole list stands in the context of a session: each word here is paid for by every user.
+The whole list is in the context of every session, so each word costs every user tokens.
 """
 
 from memdir.hot import types
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from memdir.mcp.server import Fields
 
 QUERY_CHARACTERS = 20_000
-WORD_CHARACTERS = 2_000  # of any other text
-TEXT_CHARACTERS = 400_000  # of a memory; the store's own limit is lower and says so itself
+WORD_CHARACTERS = 2_000  # per other argument
+TEXT_CHARACTERS = 400_000  # per memory; the store has its own, lower limit
 MAX_RECALLED, MAX_CHANGES = 20, 100
 LAST_LINE = 1_000_000_000
 
@@ -27,8 +27,8 @@ def _text(about: str = "", longest: int = WORD_CHARACTERS) -> "Fields":
 
 
 def _number(least: int, limit: int, about: str = "") -> "Fields":
-    said = {"description": about} if about else {}
-    return {"type": "integer", **said, "minimum": least, "maximum": limit}
+    description = {"description": about} if about else {}
+    return {"type": "integer", **description, "minimum": least, "maximum": limit}
 
 
 _SCOPE = _text()

@@ -1,9 +1,9 @@
-"""What models may spend: limits, prices, the ledger of calls, and a model held to its budget.
+"""Spending on models: limits, prices, the ledger of calls, and a model within its budget.
 
 The ledger has one JSON line per event, appended and never rewritten. A call has two lines with one
-id: `reserved` with the estimate before it is made, then its outcome with the true figures. The last
-line of an id counts, so a process killed in between has spent its estimate. A third line may tell
-what became of the answer.
+id: `reserved` with the estimate before the call, then its outcome with the actual figures. The last
+line of an id counts, so a process killed in between has spent its estimate. A third line may give
+the result of the answer.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from memdir.store.lock import Lock
 from memdir.store.writer import App
 
 FILE = "ledger.jsonl"
-MAX_FILE_BYTES = 64 * 1024 * 1024  # some 150,000 calls
+MAX_FILE_BYTES = 64 * 1024 * 1024  # about 150,000 calls
 MAX_LINE_BYTES = 64 * 1024
 MAX_PRODUCED_CHARACTERS = 500
-LOCK_SECONDS = 1.0  # it is held for the time of a few writes
+LOCK_SECONDS = 1.0  # it is held for a few writes
 LINE_START = b'{"id": "'
-RESERVED = "reserved"  # the outcome of a call that has not come back; its estimate counts
+RESERVED = "reserved"  # outcome of a call without an answer yet; its estimate counts
 ANSWERED = "answered"
-RUN_TOKENS = 8_000  # default limit of one capture
+RUN_TOKENS = 8_000  # default limit per capture
 MILLION = 1_000_000
-# List prices of late 2025 in US dollars for a million tokens: input, output, cached input. They
-# change and contracts differ: a figure from the model itself wins. The longest name counts.
+# List prices of late 2025 in US dollars per million tokens: input, output, cached input. A cost
+# reported by the model wins. The longest matching name counts.
 PRICES = {
     "anthropic:claude-haiku-4-5": (1.00, 5.00, 0.10),
     "anthropic:claude-sonnet-4": (3.00, 15.00, 0.30),
@@ -99,7 +99,7 @@ class Call:
     session: str
     usage: Usage
     outcome: str = RESERVED
-    produced: str = ""  # what became of the answer, in a few words
+    produced: str = ""  # result of the answer, in a few words
 
 
 def estimate(question: Question, cached: int = 0) -> Usage:
@@ -181,7 +181,7 @@ class Ledger:
         produced = produced[:MAX_PRODUCED_CHARACTERS]
         settled = replace(call, time=self.now(), usage=usage, outcome=outcome, produced=produced)
         with self._lock.held("memdir ledger", lambda _: None):
-            self.calls()  # a damaged ledger stays as it is
+            self.calls()  # raises if the ledger is damaged: then nothing is appended
             self._append(settled)
 
     def spent(self, day: str, session: str) -> Spent:
@@ -199,8 +199,8 @@ class Ledger:
             except state.DAMAGE:
                 raise self._broken(f"line {number} cannot be read") from None
             calls[call.id] = call
-        # Text behind the last line end is a write that was cut off: its call was not made, or its
-        # estimate stands. Anything else there is damage.
+        # An unfinished last line is a write that was killed: its call was not made, or its
+        # estimate counts. Anything else there is damage.
         if len(torn) > MAX_LINE_BYTES or not LINE_START.startswith(torn[: len(LINE_START)]):
             raise self._broken(f"line {len(lines) + 1} cannot be read")
         return [*calls.values()]
@@ -243,7 +243,7 @@ class Metered:
         self.purpose = purpose
         self.session = session
         self.used = 0  # tokens of this run
-        self._cached = 0  # tokens that a cache gave for the last answer
+        self._cached = 0  # cached tokens of the last answer
         self._last: tuple[Call, Usage, str] | None = None
 
     @property
@@ -259,7 +259,7 @@ class Metered:
         try:
             answer = self.model.answer(question)
         except ModelFailed as error:
-            # If nobody knows what it cost, the estimate stands.
+            # If the cost is unknown, the estimate counts.
             self._settle(call, wanted if error.usage is None else error.usage, error.code)
             raise
         self._cached = answer.usage.cached_tokens
@@ -277,8 +277,8 @@ class Metered:
         self._write(call, usage, outcome)
 
     def _write(self, call: Call, usage: Usage, outcome: str, produced: str = "") -> None:
-        # The answer is paid for and worth keeping; its estimate stays in the ledger, and the next
-        # reservation meets the same trouble before anything is spent.
+        # Keep the answer, since it is paid for: its estimate is in the ledger, and the next
+        # reservation fails before anything is spent.
         with suppress(MemdirError):
             self.ledger.settle(call, usage, outcome, produced)
 

@@ -1,4 +1,4 @@
-"""What a model is asked, what it answers, how it fails, and whether an answer fits its schema."""
+"""Questions, answers and failures of models, and the check of an answer against its schema."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ KINDS: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 CHECKED = {"type", "enum", "properties", "required", "additionalProperties", "items"}
-# The model is told these and often exceeds them; only the caller knows what to cut then.
+# Models often exceed these limits; the caller decides what to cut.
 UNCHECKED = {"title", "description", "minItems", "maxItems", "minLength", "maxLength"}
 MAX_SHOWN_CHARACTERS = 40
-CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English and code; the ledger has the true figures
+CHARACTERS_PER_TOKEN = 4  # estimate for English and code
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def find_misfits(
         raise ValueError(f"nothing checks {', '.join(unknown)} in a schema")
     kinds = schema.get("type", [*KINDS])
     names = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
-    if isinstance(data, bool):  # to Python it is a number, too
+    if isinstance(data, bool):  # a bool is an int in Python
         fits = "boolean" in names
     else:
         fits = any(isinstance(data, KINDS[name]) for name in names)

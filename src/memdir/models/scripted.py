@@ -1,4 +1,4 @@
-"""A model that answers from a file: `scripted:answers.jsonl`. For tests, demos and dry trials.
+"""A model that answers from a file: `scripted:answers.jsonl`. For tests and demos.
 
 One JSON object per line, used in order; the last one is repeated:
 

@@ -1,6 +1,6 @@
-"""The indexes of two branches: merged by memdir where git is told so.
+"""The git merge driver for indexes.
 
-Only the repository's own settings are written, never those of the user or the machine.
+It is installed in the repository's own settings, never in those of the user or the machine.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LABEL = "memdir: union of the pointers of both sides"
 PROGRAM = "memdir"
 ARGUMENTS = "merge-index %O %A %B %P"
 GIT_SECONDS = 5.0
-MAX_ATTRIBUTES_BYTES = 1 << 20  # of .gitattributes
+MAX_ATTRIBUTES_BYTES = 1 << 20
 Planned = tuple[str, bytes | None, bytes | None]
-MAX_LINES = 20_000  # of an index: more is no index but an attack on our time
+MAX_LINES = 20_000  # per index; more may be an attack
 AGENTS = ".claude/agent-memory/*"
 
 
@@ -51,7 +51,7 @@ def merge_index(base: str, ours: str, theirs: str) -> Merged:
 
 def write_merged(path: str, text: str) -> None:
     folder, name = os.path.split(os.path.abspath(path))
-    if name == INDEX:  # git hands over copies; a store's own index has one writer, with a history
+    if name == INDEX:  # git passes copies; a store's own index has one writer
         raise BadInput(
             f"{path} is an index in its place, and not a copy of one; nothing was written",
             path=path,
@@ -74,7 +74,7 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
     wanted = _settings(program)
     attributes, old = os.path.join(root, ATTRIBUTES), _read(root, ATTRIBUTES)
     new = _with_lines(old or b"", [f"{_pattern(path)} merge={DRIVER}" for path in patterns])
-    # The settings that all worktrees of the repository share.
+    # Settings shared by all worktrees of the repository.
     config = os.path.join(root, _git(root, "rev-parse", "--git-common-dir"), "config")
     before = _read(*os.path.split(config))
     try:
@@ -88,11 +88,11 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
         try:
             Disk(root).put(ATTRIBUTES, new)
             if old is None:
-                os.chmod(attributes, 0o644)  # nothing private: others of this machine may read it
+                os.chmod(attributes, 0o644)  # not private
         except OSError as error:
             raise failure(error, attributes, "cannot be written") from None
     if not dry_run and before != after:
-        _set(root, config, wanted)  # git itself writes its settings, so that it sees to its lock
+        _set(root, config, wanted)  # git writes its settings itself, under its own lock
     return Installed(root, [(attributes, old, new), (config, before, after)], _settings())
 
 
@@ -153,6 +153,6 @@ def _git(root: str, *words: str) -> str:
     except (OSError, subprocess.SubprocessError):
         raise BadInput(f"git gave no answer in {root}", path=root, next="try again") from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
-        raise BadInput(f"git refused: {said}", path=root, next=f"look with: git -C {root} status")
+        reason = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+        raise BadInput(f"git refused: {reason}", path=root, next=f"look with: git -C {root} status")
     return os.fsdecode(done.stdout).rstrip("\n")

@@ -1,4 +1,4 @@
-"""Memories put where others get them: copied or moved, never over another one."""
+"""Copies or moves memories into a shared store; never overwrites."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
 SHARE, PRIVATE = "share", "private"
-NAMED = 3  # memories that a message names each
+NAMED = 3  # memories named in a message
 INSTEAD = "Others would read it: say where the secret is kept, not what it is."
 Diff = list[tuple[str, bytes | None, bytes | None]]
 File = tuple[Memory, bytes]

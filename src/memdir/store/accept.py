@@ -1,4 +1,4 @@
-"""What repositories and teams bring along: accepted or rejected by a person."""
+"""Review of memories from repositories and teams: accepted or rejected by the user."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> 
                     own.add(path)
                     left.discard(path)
     except HistoryBroken:
-        pass  # what cannot be read proves nothing
+        pass  # the rest of the history is unreadable
     return own
 
 

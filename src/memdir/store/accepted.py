@@ -1,4 +1,4 @@
-"""A shared store as an agent is told of it: only what the person has accepted."""
+"""A shared store as agents see it: only memories that the user has accepted."""
 
 from memdir.errors import MemdirError, Missing
 from memdir.format.pointer import write_pointer
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memdir.hot.recall import Found
     from memdir.store.ports import Scan, Search, Store
 
-EVERYTHING = 100_000  # hits: more memories than a store has
+EVERYTHING = 100_000  # hits, more than a store has memories
 
 
 class AcceptanceView(Around):

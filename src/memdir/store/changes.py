@@ -39,7 +39,7 @@ KEPT = "was changed again at the same place; there it keeps its present text"
 def remark_ignored(app: App, paths: Sequence[str]) -> list[str]:
     if not is_for_others(app) or not paths:
         return []
-    # Only a shared store asks git; the others need not load what asking takes.
+    # slow to import, and only a shared store needs it
     from memdir.store.git import find_ignored, find_repository
 
     if not find_repository(app.store.root):
@@ -128,7 +128,7 @@ def restore(app: App, names: Sequence[str]) -> Done:
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
         dry = DryRun(desk.store)
-        for item in chosen:  # all of them can come back, or none does
+        for item in chosen:  # fails before anything is written if one cannot be restored
             restore_memory(item, dry, desk.shelf)
         finish_change(app, desk, [restore_memory(item, desk.store, desk.shelf) for item in chosen])
         try:
@@ -177,7 +177,7 @@ def finish_change(
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     desk.cause = replace(desk.cause, name=names[0] + more if names else "")
     if not any(change.path for change in changes):
-        return  # refused; but a change that was made already may lack its pointer
+        return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
         indexed = update_index(desk.store, app.rules(), before)
         desk.remarks += indexed.remarks([change.path for change in changes])
@@ -205,7 +205,7 @@ def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> lis
     desk.cause = replace(desk.cause, name=name + more, undoes=tuple(logged.id for logged in chosen))
     desk.undone[:] = chosen
     if not app.dry_run:
-        # Killed on the way, it has taken nothing back yet: the next undo completes it.
+        # Without `undoes`: if this undo is killed, the next one completes it.
         app.history.announce(app.store, replace(desk.cause, undoes=()))
     wanted, remark = _plan_undo(chosen, desk.store, app.history)
     if not wanted and explicit:
@@ -224,11 +224,11 @@ def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> lis
         if path != index_path or not remark:
             reason = "gone again" if data is None else ""
             done.append(Change(UNDONE, stem(path), path, reason=reason))
-    # They see to the index themselves: before them, the index was as it was.
+    # These record their changes of the index, so it needs no update here.
     alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
     if remark or (index_path not in wanted and not alone):
         _keep_index(app, desk)
-    if remark:  # an index that is not simply back says so
+    if remark:
         kind = UNDONE if index_path in wanted else SKIPPED
         done.append(Change(kind, stem(index_path), index_path, reason=remark))
         desk.remarks.append(f"{index_path} {remark}; its pointers are in step")
@@ -251,7 +251,7 @@ def _plan_undo(
             if now == after:
                 wanted[path] = before
             elif now != before:
-                # Of the index, the lines of this change are taken back; later ones stay.
+                # In the index, only the lines of this change are undone; later ones stay.
                 fits, merged = path == index_path, b""
                 if fits:
                     from memdir.text.merge import merge
@@ -269,7 +269,7 @@ def _plan_undo(
                         theirs=standing[path] or b"",
                     )
                 wanted[path] = merged if now is not None else None
-    # The index comes last: until then it is only behind, and it is healed when it must be.
+    # The index comes last: if killed before that, it is only out of date and can be rebuilt.
     order = sorted(wanted, key=lambda path: (path == index_path, wanted[path] is None, path))
     return {path: wanted[path] for path in order if wanted[path] != standing[path]}, remark
 
@@ -289,7 +289,7 @@ def _read_memory(store: Store, path: str) -> Memory | None:
     try:
         return read_memory(path, store.read(path), 0)
     except (BadInput, Missing, ValueError):
-        return None  # whoever wants to write there hears what is wrong with the name
+        return None  # writing there reports the bad name
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:

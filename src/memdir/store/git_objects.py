@@ -1,8 +1,8 @@
 """A git object database: loose objects, trees, commits, in git's own format.
 
 Plain git reads it (`git --git-dir … log`). Writing it ourselves costs a tenth of running git,
-keeps our order of fsyncs, and nothing of the user's world can bend it: no configuration, hooks,
-filters or ignore rules.
+keeps our order of fsyncs, and is independent of the user's configuration, hooks, filters and
+ignore rules.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Objects:
     def set_head(self, oid: str) -> None:
         """Move the branch durably; every object it reaches must be durable already."""
         with suppress(FileNotFoundError):
-            # We hold the store's lock, so a lock file of git here belongs to nobody alive.
+            # We hold the store's lock, so a lock file of git is left over from a crash.
             os.unlink(os.path.join(self.folder, BRANCH + ".lock"))
         self.disk.put(BRANCH, oid.encode() + b"\n")
 
@@ -118,7 +118,7 @@ class Objects:
         return heads[0] if heads else ""
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
-        from memdir.store.git import Git, find_git  # seldom needed, and slow to import
+        from memdir.store.git import Git, find_git  # rarely needed, and slow to import
 
         program = find_git(os.environ.get("PATH", ""))
         if not program and self._packs():
@@ -148,7 +148,7 @@ def write_tree(objects: Objects, files: dict[str, str]) -> str:
             entries[encode(head)] = (_FILE, oid)
     for name, inner in folders.items():
         entries[encode(name) + b"/"] = (_FOLDER, write_tree(objects, inner))
-    # Git orders a folder as if its name ended in a slash.
+    # Git sorts a folder as if its name ended in a slash.
     rows = [
         mode + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
         for name, (mode, oid) in sorted(entries.items())

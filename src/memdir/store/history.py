@@ -1,7 +1,7 @@
 """The history of a store: a real git repository outside it, one commit per change.
 
-What others did to the store (Claude Code, an editor, rsync) is committed first, as `outside`: so
-nothing is ever overwritten that the history does not have.
+Changes by others (Claude Code, an editor, rsync) are committed first, as `outside`, so nothing is
+ever overwritten that the history does not have.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 TABLE, ANNOUNCED = "known.json", "announced"
 SHORTEST_ID = 4
-TREES_KEPT = 8  # an undo asks the same few trees for every path
+TREES_KEPT = 8  # an undo reads the same few trees for every path
 
-# A file may change again within the tick of the clock in which it changed, and look the same.
+# A file that changes twice within one tick of the clock has the same stat facts.
 TICK_NS = 20_000_000
-# What one commit may bring in: far more than any store has, far less than a home directory.
+# Limits of one commit: far above any store, far below a home directory.
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
-Facts = tuple[int, ...]  # of a file, as its layout gives them
+Facts = tuple[int, ...]  # stat facts of a file, as its layout returns them
 
 
 class Announcement:
@@ -65,7 +65,7 @@ class Announcement:
             return Cause(OUTSIDE), {}
 
     def remove(self) -> None:
-        with suppress(OSError):  # it names bytes; what does not match them is never taken for ours
+        with suppress(OSError):  # harmless: a change counts as announced only if its bytes match
             os.unlink(self.path)
 
 
@@ -75,12 +75,12 @@ class HistoryTable:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.head = ""
-        self.stale = False  # something here is newer than the table on disk
+        self.stale = False  # newer than the table on disk
         self.files: dict[str, tuple[str, Facts]] = {}
         try:
             data, _, check = (state.read_bytes(folder, TABLE) or b"").rpartition(b"\n")
             if b"%08x" % zlib.crc32(data) != check:
-                raise ValueError("torn")  # a power cut may leave half of it new, and still JSON
+                raise ValueError("torn")  # a power cut may mix old and new bytes into valid JSON
             table = json.loads(data)
             self.head = str(table["head"])
             for name, (oid, *facts) in table["files"].items():
@@ -186,7 +186,7 @@ class GitHistory(Past):
         super().__init__(folder)
         self.now = now
         self._announcement = Announcement(folder)
-        self._ours: dict[str, str] = {}  # path -> id: what the change under way has written
+        self._ours: dict[str, str] = {}  # path -> blob id, written by the current change
         self._changing = False  # between `announce` and the end of `record`
         self._table: HistoryTable | None = None  # valid while the lock is held
 
@@ -196,7 +196,7 @@ class GitHistory(Past):
 
     def catch_up(self, store: Store) -> list[str]:
         if not self._changing and self._announcement.left_behind():
-            # A writer was cut off: nothing may rest on names it gave that are on no disk yet.
+            # A writer was killed: fsync the names it created before anything depends on them.
             with self._writing():
                 Disk(self.folder).sweep(lambda path: True)
                 for root in (self.folder, store.root):
@@ -238,7 +238,7 @@ class GitHistory(Past):
         if standing == self._ours.get(path):
             return True
         if standing == oid:
-            if not self.objects.has(oid):  # damaged: here are the bytes that it has lost
+            if not self.objects.has(oid):  # the history lost this object: store it again
                 with self._writing():
                     self.objects.write("blob", store.read(path))
             return True
@@ -250,7 +250,7 @@ class GitHistory(Past):
             table = self._table or self._read_table()
             self._commit_others(store, table)
             contents = {path: data for path, data in written.items() if _id(data) != table.id(path)}
-            # No facts: somebody may have changed the file again since we wrote it.
+            # No facts: somebody may have changed the file since we wrote it.
             made = self._commit(store, table, contents, cause, {}) if contents else ""
             self._announcement.remove()
             table.save()
@@ -271,13 +271,13 @@ class GitHistory(Past):
     def _read_table(self) -> HistoryTable:
         if not self.objects.exists():
             with self._writing():
-                state.remove(self.folder, TABLE)  # it tells of another history
+                state.remove(self.folder, TABLE)  # it belongs to another history
                 self.objects.create()
                 force_names(self.folder)
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:
-            read_commit(self.objects, head)  # nothing is built on a commit that is damaged
+            read_commit(self.objects, head)  # raises if damaged: never build on it
         if table.head != head:
             table.adopt(head, self.paths(head))
         return table
@@ -289,7 +289,7 @@ class GitHistory(Past):
         _refuse_flood(
             store.root, [row for path, row in standing.items() if path not in table.files]
         )
-        # What has changed only just before may change again and look the same: no facts.
+        # No facts for a file that changed just now: it may change again within the same tick.
         tree = {path: row if row[1] < moment - TICK_NS else () for path, row in standing.items()}
         store.sweep()
         contents = self._differences(store, table, tree)
@@ -322,7 +322,7 @@ class GitHistory(Past):
             try:
                 data = store.read(path)
             except MemdirError:
-                continue  # unreadable now: the scan reports it; it is not gone
+                continue  # unreadable, not deleted; the scan reports it
             if _id(data) == oid:
                 table.refresh(path, oid, facts)
             else:
@@ -343,7 +343,7 @@ class GitHistory(Past):
         memories = [path for _, path in paths if path != store.index_path] or [*contents]
         if not cause.name and cause.verb != BEGIN and len(memories) == 1:
             cause = dataclasses.replace(cause, name=memories[0])
-        if not self._announcement.left_behind():  # be there while anything is written
+        if not self._announcement.left_behind():  # it must exist while anything is written
             self._announcement.add([])
         with self._writing():
             for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
@@ -361,7 +361,7 @@ class GitHistory(Past):
         try:
             yield
         except OSError as error:
-            self._table = None  # it may be ahead of what could be written
+            self._table = None  # it may be ahead of the disk
             folder = self.objects.folder
             raise HistoryBroken(
                 f"{folder}: the history cannot be written: {error.strerror}",

@@ -1,4 +1,4 @@
-"""A store in this process only: for tests of agents, and for trying things out."""
+"""A store that exists only in this process: for tests of agents, and for experiments."""
 
 from __future__ import annotations
 

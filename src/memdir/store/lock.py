@@ -1,7 +1,7 @@
 """One writer at a time: a blocking flock on a file in the state directory.
 
-Never a lock directory with an age: the kernel releases an flock when its holder dies, so a
-killed writer blocks nobody, and a stopped one is named to those who wait.
+No lock file with an age: the kernel releases an flock when its holder dies, so a killed writer
+blocks nobody. Processes that wait print the holder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memdir.errors import Busy, Unwritable
 from memdir.hot.disk import Disk, close_quietly, failure, read_start, sync_directory
 
 HOLDER_BYTES = 200
-HEARING_SECONDS = 0.5  # an interrupt just before a wait begins is heard only when that wait ends
+HEARING_SECONDS = 0.5  # an interrupt just before a wait is handled only when that wait ends
 
 
 def force_names(root: str) -> None:

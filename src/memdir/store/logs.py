@@ -1,4 +1,4 @@
-"""The log of a day: one item per entry, `- HH:MM [type] what`, further lines indented below it."""
+"""Daily logs: one item per entry, `- HH:MM [type] text`, with further lines indented below it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memdir.store import state, writer
 from memdir.store.writer import App
 from memdir.text import dates, secrets
 
-PROJECTS = "projects"  # in the client's directory
+PROJECTS = "projects"  # folder in the client's directory
 LOGS = "logs"
 INDENT = "  "
-LONGEST_BYTES = 8 * 1024  # of an entry
+LONGEST_BYTES = 8 * 1024  # per entry
 MAX_DAY_BYTES = 4 * 1024 * 1024
 MAX_DAYS = 20_000
 _ENTRY = re.compile(r"- (?:(\d\d:\d\d) )?(?:\[([\w -]{1,40})\] )?(.*)")
@@ -117,7 +117,7 @@ class DailyLog:
                 continue
             start = seen.get(path, 0)
             start = start if start <= len(data) else 0
-            end = data.rfind(b"\n") + 1  # half a line is somebody's who is writing
+            end = data.rfind(b"\n") + 1  # an unfinished line is still being written
             entries = tuple(read_entries(data[start:end].decode("utf-8", "surrogateescape")))
             if entries:
                 stretches.append(NewEntries(path, day, entries, end))

@@ -1,4 +1,4 @@
-"""Everything that only looks: no lock, no waiting."""
+"""Read-only operations: no lock, no waiting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memdir.store.keep_index import Targets
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
 from memdir.store.writer import App
 
-KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
+KEPT_NEWEST = 100  # trashed memories that never expire, since clocks jump
 DAY_SECONDS = 86_400
 Files = list[tuple[str, bytes]]
 
@@ -114,7 +114,7 @@ def list_missed(app: App) -> list[Shelved]:
         try:
             return item.path in there and app.shelf.read(item) == app.store.read(item.path)
         except MemdirError:
-            return False  # what cannot be compared is listed
+            return False  # cannot be compared, so list it
 
     return [item for item in list_shelved(app) if not is_back(item)]
 

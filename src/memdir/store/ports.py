@@ -1,4 +1,4 @@
-"""What a layout and a search must offer, and the values that pass between parts of a store."""
+"""Protocols of layouts and searches, and the values shared by the modules of a store."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def to_undo(
         chosen = [logged for logged in log if logged.cause.batch == batch]
     elif since is not None:
         chosen = list(log)
-        # A clock that was ahead dates a change in the future: the change before it decides.
+        # A change dated in the future (the clock was ahead) does not mark the start.
         while chosen and not since <= chosen[-1].time <= now:
             chosen.pop()
     else:
-        # The newest change that stands, with all others of its batch: one run is one undo.
+        # The newest change not undone, with its whole batch: one run is one undo.
         changes = list_standing(log)
         chosen = list(itertools.islice(changes, 1))
         if chosen and chosen[0].cause.batch:
@@ -101,16 +101,13 @@ def to_undo(
 def list_standing(log: Iterable[Logged]) -> Iterator[Logged]:
     undone: set[str] = set()
     for logged in log:
-        # An undo that says of no change that it takes it back was cut off: it is to be completed.
+        # An undo without `undoes` was killed: the changes that it was to undo still stand.
         cut_off = logged.cause.verb == UNDO and not logged.cause.undoes
         if logged.id in undone or logged.cause.verb == BEGIN or cut_off:
             continue
         if not logged.cause.undoes:
             yield logged
         undone.update(logged.cause.undoes)
-
-
-# Members fit these shapes; nobody inherits from them.
 
 
 class Scan(Protocol):

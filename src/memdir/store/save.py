@@ -1,4 +1,4 @@
-"""One memory on its way into the store: a draft, an edit, a file from elsewhere."""
+"""Writes one memory into the store: a draft, an edit, or a file from elsewhere."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from memdir.store.ports import Store
 from memdir.store.writer import read_if_there
 from memdir.text import secrets
 
-STYLE_SAMPLES = 5  # files that decide how a new header looks
-NOTES = "notes"  # the file that takes over the content of a standalone index
+STYLE_SAMPLES = 5  # files that decide the style of a new header
+NOTES = "notes"  # file for the content of a standalone index
 SAID_ALREADY = "it says exactly this already"
 
 
@@ -46,7 +46,7 @@ def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
         standing = read_if_there(store, path)
-    except Unwritable as error:  # a link or a directory: the others can still be taken
+    except Unwritable as error:  # a link or a directory; other files can still be saved
         return Change(SKIPPED, stem(path), path, reason=error.message)
     if standing is None:
         store.put(path, data)
@@ -98,8 +98,8 @@ def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -
         drafts.check_line(field, value)
     if revision.body is not None:
         drafts.check(Draft(revision.body), rules)
-    said = Draft("\n".join((revision.body or "", *values.values())))
-    if reason := drafts.refusal(said, rules, replace(wishes, anyway=True)):
+    draft = Draft("\n".join((revision.body or "", *values.values())))
+    if reason := drafts.refusal(draft, rules, replace(wishes, anyway=True)):
         return Change(SKIPPED, stem(path), path, reason=reason)
     return _put_revision(revision, store.read(path), store, rules)
 
@@ -140,7 +140,7 @@ def _create(
 ) -> Change:
     samples = []
     for path in files[:: max(1, len(files) // STYLE_SAMPLES)][:STYLE_SAMPLES]:
-        with suppress(MemdirError):  # it cannot be read, so it cannot be an example
+        with suppress(MemdirError):  # unreadable
             samples.append((path, memory.read(memory.decode(store.read(path)))))
     style = drafts.style_of(samples)
     name = draft.name or _free_name(draft, files, style)
@@ -166,16 +166,16 @@ def _update(
 
 
 def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
-    said = []
+    remarks = []
     before = old.get("description")
     if not draft.description and before == first_sentence(old.body):
         fields.append(("description", first_sentence(draft.body)))
     elif not draft.description and before:
-        said.append(f'its description stays "{before}"; change it with --description')
+        remarks.append(f'its description stays "{before}"; change it with --description')
     lost = [mark for mark in (WHY, HOW) if mark in old.body]
     if any(mark not in draft.body for mark in lost):
-        said.append("the old text had reasons (Why, How to apply) that the new one has not")
-    return tuple(said)
+        remarks.append("the old text had reasons (Why, How to apply) that the new one has not")
+    return tuple(remarks)
 
 
 def _find_file(name: str, files: list[str]) -> str:
@@ -201,7 +201,7 @@ def _find_twin(description: str, store: Store, files: list[str]) -> str:
     try:
         text = memory.decode(store.index() or b"")
     except MemdirError:
-        text = ""  # an index that cannot be read is reported when it is to be written
+        text = ""  # writing the index reports it
     if not text:
         memories = [memory for memory in store.scan().memories if memory.description]
         lines = {memory.description: memory.path for memory in memories}
@@ -211,14 +211,14 @@ def _find_twin(description: str, store: Store, files: list[str]) -> str:
     def read_hook(line: str) -> str:
         pointers = read_pointers(line, 1)
         hook = pointers[0].hook if pointers else line
-        # A hook that was cut for want of room says the same as far as it goes: ask the file.
+        # The text after the pointer may be shortened: compare with the file itself.
         cut = pointers and (not hook or hook.endswith("…")) and pointers[0].target in files
         if not cut or not similar.words(hook) <= mine:
             return hook
         try:
             data = store.read(pointers[0].target)
         except MemdirError:
-            return ""  # it cannot be read, so it cannot be compared
+            return ""  # unreadable
         return memory.read(memory.decode(data)).get("description")
 
     line = similar.find_twin(description, text, read_hook)

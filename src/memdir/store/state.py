@@ -1,8 +1,7 @@
-"""Files of our own state: lines that are only appended, and small files that are replaced whole.
+"""Files of our own state: append-only lines, and small files that are replaced as a whole.
 
-Private (0600 in folders of 0700), never through a link, never waiting for a pipe. `folder` is
-followed where it is a link, `name` below it is not. Functions raise `OSError`; `explained` turns
-that into a message for a person.
+Files are 0600 in folders of 0700; pipes are never waited for. `folder` may be a link, `name`
+below it may not. Functions raise `OSError`; `explained` turns that into a message for the user.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 
 from memdir.hot.disk import Disk, close_quietly, failure
 
-# What reading back a file that somebody else has damaged may raise.
+# Errors that parsing a damaged file may raise.
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 
 _CREATE = os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -59,7 +58,7 @@ def append(
             if not size:
                 data = heading + data
                 if durable:
-                    os.fsync(parent)  # before the first byte: a file with lines has its name
+                    os.fsync(parent)  # a file with lines must have a durable name
             elif os.pread(handle, 1, size - 1) != b"\n":
                 if keep_torn:
                     data = b"\n" + data
@@ -68,13 +67,13 @@ def append(
             if max_bytes and size + len(data) > max_bytes:
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
             if os.write(handle, data) != len(data):
-                os.ftruncate(handle, size)  # half a line would be a wrong one
+                os.ftruncate(handle, size)  # never leave half a line
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if durable:
                 os.fsync(handle)
             return size + len(data)
         finally:
-            with suppress(OSError):  # said, not only closed: a forked child has the same handle
+            with suppress(OSError):  # a forked child may have the same handle
                 fcntl.flock(handle, fcntl.LOCK_UN)
             close_quietly(handle)
     finally:
@@ -103,7 +102,7 @@ def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> tuple[list
         try:
             values.append(parse(json.loads(line)))
         except DAMAGE:
-            damaged.append(number)  # a broken line hides no other
+            damaged.append(number)
     return values, damaged
 
 

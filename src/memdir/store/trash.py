@@ -1,7 +1,7 @@
 """Trash and archive: retired and archived memories, whole, outside the tree a client scans.
 
-`<room>/<number>-<time>/<path>`: the number orders what the clock may not, the path is the one the
-memory had. No table beside them that could be lost.
+`<room>/<number>-<time>/<path>`: the number gives the order even if the clock jumps, the path is
+the one in the store. There is no table that could be lost.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from memdir.store.ports import ARCHIVE, Shelved, Store
 from memdir.store.state import explained
 
 STAMP = "%Y%m%dT%H%M%SZ"
-FOLDER = "archive/"  # which another tool left inside the store
-THEIRS = 0  # the number of everything in that folder; ours start at 1
+FOLDER = "archive/"  # inside the store, made by another tool
+THEIRS = 0  # number of all files in that folder; ours start at 1
 
 
 class Shelf:
@@ -58,7 +58,7 @@ class Shelf:
                 items.append(Shelved(room, int(number), float(calendar.timegm(moment)), rest))
             except (ValueError, OverflowError):
                 continue
-        if hidden:  # an older copy must not pass for the newest, nor a number be given twice
+        if hidden:  # else an old copy could look like the newest, or a number be used twice
             raise Unwritable(f"{where}: {hidden[0].message}", path=where, next=hidden[0].fix)
         items.sort(key=lambda shelved: -shelved.number)
         tree = sorted(self.store.tree().items()) if room == ARCHIVE else []
@@ -88,7 +88,7 @@ class Shelf:
             try:
                 os.rmdir(os.path.join(self.folder, place))
             except OSError:
-                return  # a folder that stays is no memory; something else may lie in it
+                return  # not empty
 
 
 class DryShelf(Shelf):
@@ -107,6 +107,6 @@ def _place(shelved: Shelved) -> str:
             f"{shelved.path!r} is not a path below the store",
             next="memdir restore --list shows what can be restored",
         )
-    # Cut to the years that can be read back: a clock may say anything.
+    # `iso_time` limits the year to 1-9999, so that the stamp can be parsed.
     stamp = safe.iso_time(shelved.time).replace("-", "").replace(":", "")
     return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"

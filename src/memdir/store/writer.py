@@ -1,4 +1,4 @@
-"""A store opened for work, and the one way to change it: lock, announce, act, commit."""
+"""Opens a store, and the only way to change it: lock, announce, act, commit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RESTORE = "restore"
 CLAUDE_MD = "CLAUDE.md"
 MAX_CLAUDE_MD_BYTES = 256 * 1024
 DEFAULT_LAYOUT = "markdown"
-MAX_NAMED_FILES = 10  # that a message names one by one
+MAX_NAMED_FILES = 10  # in a message
 
 
 class Overlay(Around):
@@ -117,7 +117,7 @@ class RecordedStore(Overlay):
             if not self._is_kept(path):
                 self.shelf.lay(TRASH, path, self.read(path), self.now)
         except Missing:
-            pass  # there is nothing to keep
+            pass  # nothing to keep
         self.history.expect(path, data)
         try:
             if data is None:
@@ -125,7 +125,7 @@ class RecordedStore(Overlay):
             else:
                 self.inside.put(path, data)
         except MemdirError:
-            # A failure may come after the deed: what stands is ours, not somebody else's.
+            # The write may have happened before the failure; then the new bytes are ours.
             with suppress(MemdirError):
                 if read_if_there(self.inside, path) == data:
                     self.written[path] = data
@@ -137,7 +137,7 @@ class RecordedStore(Overlay):
             if self.history.keeps(self, path):
                 return True
         except HistoryBroken:
-            pass  # the shelf keeps it then
+            pass  # then the shelf must have it
         newest = [item for room in (TRASH, ARCHIVE) for item in self.shelf.list(room)[:1]]
         data = self.read(path)
         return any(item.path == path and self.shelf.read(item) == data for item in newest)
@@ -157,7 +157,7 @@ class OwnWrites:
             view = AcceptanceView(store, open_acceptance(folder, origin, store))
             there = set(filter(store.is_memory, store.tree()))
             self.unaccepted = {path for path in there if not view.accepts(path)}
-            if verb == RESTORE:  # a record changes in place; a file comes back as it was
+            if verb == RESTORE:  # a restored file keeps its old decision; a record changes in place
                 self.only = there - self.unaccepted
 
     def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
@@ -196,7 +196,7 @@ class Desk:
     shelf: Shelf
     cause: Cause
     remarks: list[str] = field(default_factory=list)
-    plan: list[str] = field(default_factory=list)  # the paths that are to be changed, in order
+    plan: list[str] = field(default_factory=list)  # paths to change, in order
     undone: list[Logged] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     diff: list[tuple[str, bytes | None, bytes | None]] = field(default_factory=list)
@@ -222,7 +222,7 @@ class App:
     tell: Callable[[str], None]
     actor: str
     dry_run: bool = False
-    batch: str = ""  # what several changes of one run are called together
+    batch: str = ""  # shared by all changes of one run
 
     def rules(self) -> Rules:
         from memdir.format.draft import Rules
@@ -266,7 +266,7 @@ class App:
             try:
                 yield desk
             except BaseException as error:
-                desk.cause = replace(desk.cause, undoes=())  # half an undo takes nothing back
+                desk.cause = replace(desk.cause, undoes=())  # half an undo counts as none
                 if isinstance(error, MemdirError):
                     _add_what_was_done(error, desk.plan, store.written, history)
                 raise
@@ -282,7 +282,7 @@ class App:
         if self.dry_run or not self.history.on:
             return
         try:
-            # Not everything that somebody looks at with --dir is a store, to be copied as a whole.
+            # A directory named with --dir may not be a store; do not copy it as a whole.
             other = not self.store.exists(INDEX) or self.store.exists(".git")
             if other and self.config.foreign and not self.history.begun:
                 return
@@ -314,14 +314,16 @@ def open_app(
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
     if options.search not in registry.members("searches", config.own):
-        registry.load("searches", options.search, config.own)  # says which there are
+        registry.load(
+            "searches", options.search, config.own
+        )  # raises, with a list of the known ones
 
     def open_search() -> Search:
         search = registry.load("searches", options.search, config.own)
         return cast(Search, search.open_search(store, cache_folder(config)))
 
     folder = state_folder(config)
-    # One writer per directory, whatever its layouts: a writer sweeps what others left there.
+    # One lock per directory for all layouts, since a writer deletes temporary files of others.
     usual = store_key(os.path.realpath(config.store))
     lock_file = os.path.join(config.state_dir, "stores", usual, "lock")
     store = cast(Store, layout.open_store(config.store, options.max_file_bytes))
