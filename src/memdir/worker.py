@@ -1,10 +1,8 @@
-"""What hooks leave to a process of its own: `start.py worker DIRECTORY`.
+"""Background process of the hooks: `start.py worker DIRECTORY`.
 
-It does what waits in the queue: keeps what others changed in the history, brings the catalog up
-to date, looks at the code that memories speak of and leaves verdicts and rules behind; then it
-learns from the conversations that were named there. One at a time, with the lowest priority,
-gone after two minutes whatever happens; it opens no port, and calls a model only where the
-settings name one.
+It works off the queue: commits changes by others, updates catalog, verdicts and rules, then
+captures conversations. Only one runs at a time, with low priority and for at most two minutes; it
+opens no port, and calls a model only if the settings name one.
 """
 
 from __future__ import annotations
@@ -41,40 +39,38 @@ from memdir.store.writer import App, open_app
 
 NAME, CAPTURE = "worker", "capture"  # in the log
 START, STOP = "session-start", "stop"
-TRIES = 3  # of one line; what kills the worker must not do so for ever
-DEADLY_TRIES = 6  # a worker that lives gives up earlier
+TRIES = 3  # per job: one that kills the worker must not do so forever
+DEADLY_TRIES = 6  # across workers that died; a living worker gives up earlier
 MAX_TOGETHER = 50  # conversations
-MAX_MISSED = 20  # conversations that one start makes up for
-MAX_MOMENT_SECONDS = 1e12  # what is more, or no number, is no moment
-MAX_WAITING = 2_000  # lines; what waited longest goes first, and is made up for by its session
-SECONDS, MORE_SECONDS = 120, 5  # until it is told to stop, and again
-MAX_STOPS = 3  # after so many it is gone
+MAX_MISSED = 20  # conversations that one session start catches up on
+MAX_MOMENT_SECONDS = 1e12  # later times are invalid
+MAX_WAITING = 2_000  # jobs; the oldest are dropped, and their session catches up later
+SECONDS, MORE_SECONDS = 120, 5  # until the first signal to stop, and between further ones
+MAX_STOPS = 3  # then it exits
 NICE = 10
 LOCK, NEXT = "worker.lock", "worker.next"
 SPEAK_OF_CODE = ("project", "local", "team", "records")
-KEPT_SECONDS = 30 * 86_400  # for which what is derived is kept
+KEPT_SECONDS = 30 * 86_400  # unused caches are deleted after this
 
 
 @dataclass
 class Job:
-    """A line of the queue."""
-
     cwd: str
     tries: int
     said: Mapping[str, object]
-    looked: bool = False  # after the directory
-    after: float = 0.0  # not before
+    looked: bool = False  # the directory is up to date
+    after: float = 0.0  # not before this time
 
     def written(self) -> bytes:
-        said = {**self.said, "cwd": self.cwd, "tries": self.tries}
-        said |= {"looked": True} if self.looked else {}
-        said |= {"after": self.after} if self.after else {}
-        return json.dumps(said, separators=(",", ":")).encode()
+        fields = {**self.said, "cwd": self.cwd, "tries": self.tries}
+        fields |= {"looked": True} if self.looked else {}
+        fields |= {"after": self.after} if self.after else {}
+        return json.dumps(fields, separators=(",", ":")).encode()
 
     def bare(self) -> Job:
         """Without the last reply, which is in the transcript by now."""
-        said = {name: value for name, value in self.said.items() if name != "last"}
-        return Job(self.cwd, self.tries, said, self.looked, self.after)
+        fields = {name: value for name, value in self.said.items() if name != "last"}
+        return Job(self.cwd, self.tries, fields, self.looked, self.after)
 
     def text(self, field: str) -> str:
         value = self.said.get(field)
@@ -86,7 +82,7 @@ class Job:
 
     @property
     def session(self) -> str:
-        """The conversation; "" if there is none to capture."""
+        """The session id; "" if there is no transcript to capture."""
         return self.text("session") if self.text("transcript").startswith("/") else ""
 
     @property
@@ -102,22 +98,24 @@ class Job:
 
 
 def read_job(line: bytes) -> Job | None:
-    """The inverse of `Job.written`; None if the line is damaged."""
     try:
-        said = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(said, dict) and type(said.get("cwd")) is str and type(said.get("tries")) is int:
-        after = said.pop("after", 0.0)
-        looked = said.pop("looked", False) is True
+    if (
+        isinstance(fields, dict)
+        and type(fields.get("cwd")) is str
+        and type(fields.get("tries")) is int
+    ):
+        after = fields.pop("after", 0.0)
+        looked = fields.pop("looked", False) is True
         is_moment = isinstance(after, (int, float)) and 0 <= after < MAX_MOMENT_SECONDS
         moment = float(after) if is_moment else 0.0
-        return Job(said["cwd"], said["tries"], said, looked, moment)
+        return Job(fields["cwd"], fields["tries"], fields, looked, moment)
     return None
 
 
 def read_jobs(lines: Iterable[bytes]) -> list[Job]:
-    """All readable lines, at most `MAX_WAITING` of those that wait."""
     jobs = [job for job in map(read_job, lines) if job]
     waiting = [job for job in jobs if job.after]
     gone = {id(job) for job in waiting[: max(0, len(waiting) - MAX_WAITING)]}
@@ -125,14 +123,14 @@ def read_jobs(lines: Iterable[bytes]) -> list[Job]:
 
 
 def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) -> list[list[Job]]:
-    """Conversations that are due, each with all its lines, of which the last one counts.
+    """Sessions that are due, each with all its jobs.
 
-    Many at a time, since each time costs two writes; one that a worker may have died of, alone.
+    Many at once, since each round costs two writes; a session that may have killed a worker, alone.
     """
     mine = [job for job in jobs if job.looked and job.session]
     due = dict.fromkeys(job.key for job in mine if job.is_due(now) and job.key not in heard)
     sessions: dict[tuple[str, str], list[Job]] = {key: [] for key in due}
-    for job in mine:  # also those that wait: the latest one stands for all
+    for job in mine:  # including those that wait: the last one decides for all
         if job.key in sessions:
             sessions[job.key].append(job)
     fresh = [some for some in sessions.values() if not any(job.tries for job in some)]
@@ -158,7 +156,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
     outcomes = []
     if any(job.event == START for job in jobs):
         begin_session(app, asked)
-        # For conversations that were killed: nobody said that they ended.
+        # Conversations that were killed never reported their end.
         outcomes += [
             capture(app, missing) for missing in missed_sessions(app, [latest.session], MAX_MISSED)
         ]
@@ -177,7 +175,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
 
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
-    """Let a model draft records; nothing is saved without a person's yes."""
+    """Let a model draft records; nothing is saved without the user's approval."""
     from memdir.records.proposals import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
@@ -192,7 +190,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
 
 
 def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -> App | None:
-    """The project in which the conversation started, wherever the agent is now."""
+    """The project in which the conversation started, even if the agent has moved since."""
     for _ in range(2):
         config = read_config(environ, cwd)
         if is_silent(config) or not config.options.capture or config.state_dir != first.state_dir:
@@ -211,7 +209,6 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
 
 
 def _consolidate(app: App, latest: Job) -> None:
-    """Consolidate memories if enabled and due, and report it."""
     from memdir.upkeep.dream import run_if_due
 
     reader = open_reader(app, latest.client)
@@ -223,7 +220,6 @@ def _consolidate(app: App, latest: Job) -> None:
 
 
 def work(start: str) -> int:
-    """Returns how many directories were processed; 0 if other workers are busy."""
     environ = clean_environment(os.environ, start)
     config = read_config(environ, start)
     done = 0
@@ -237,7 +233,7 @@ def work(start: str) -> int:
 
 @contextmanager
 def _turn(folder: str) -> Iterator[bool]:
-    """One worker runs and one waits for it, so later jobs are done, too."""
+    """One worker runs and one waits, so that jobs queued later are done, too."""
     work, turn = (os.path.join(folder, name) for name in (LOCK, NEXT))
     with ExitStack() as working, ExitStack() as waiting:
         if waiting.enter_context(Lock(turn, 0, 0).held_if_free(NAME)) is None:
@@ -249,7 +245,6 @@ def _turn(folder: str) -> Iterator[bool]:
 
 
 def _drain(environ: Mapping[str, str], config: Config) -> int:
-    """Process the queue; failed jobs stay for the next run."""
     queue, done = Queue(config.state_dir), 0
     looked, heard = set[str](), set[tuple[str, str]]()
     while True:
@@ -274,10 +269,9 @@ def _drain(environ: Mapping[str, str], config: Config) -> int:
 def _look_once(
     environ: Mapping[str, str], queue: Queue, jobs: list[Job], cwd: str, config: Config
 ) -> bool:
-    """Update one directory; its jobs go on to capture."""
     mine = [job for job in jobs if job.cwd == cwd and not job.looked]
     for job in mine:
-        job.tries += 1  # before the work: it may be what kills us
+        job.tries += 1  # before the work, which may kill us
     _keep(queue, jobs)
     finished = _try(environ, cwd, config)
     given_up = [job for job in mine if job.tries >= TRIES]
@@ -292,7 +286,6 @@ def _look_once(
 def _hear_once(
     environ: Mapping[str, str], queue: Queue, jobs: list[Job], due: list[list[Job]], config: Config
 ) -> None:
-    """Capture these conversations; failed jobs stay."""
     for some in due:
         some[-1].tries = max(job.tries for job in some) + 1  # before the work, as above
     _keep(queue, jobs)
@@ -301,7 +294,7 @@ def _hear_once(
     for index, some in enumerate(due):
         try:
             left += _hear(environ, some, config)
-        except TimeoutError:  # the next worker goes on from here
+        except TimeoutError:  # the next worker continues here
             for others in due[index + 1 :]:
                 others[-1].tries -= 1
             _keep(queue, [*left, *(job for others in due[index:] for job in others)])
@@ -310,7 +303,6 @@ def _hear_once(
 
 
 def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
-    """Capture one conversation; returns the jobs that stay."""
     latest = some[-1]
     try:
         latest.after = hear(environ, some, config)
@@ -334,11 +326,10 @@ def _keep(queue: Queue, jobs: list[Job]) -> None:
 
 
 def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
-    """True if the directory needs no further try."""
     try:
         _look_after(environ, cwd, config)
     except (BadInput, Missing) as error:
-        log(config.state_dir, NAME, error.message)  # the directory is gone, or is no place for one
+        log(config.state_dir, NAME, error.message)  # the directory is gone or unsuitable
     except TimeoutError:
         raise
     except (MemdirError, OSError) as error:
@@ -348,7 +339,6 @@ def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
 
 
 def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
-    """Update history, catalog, verdicts and rules of every store of a directory."""
     config = read_config(environ, cwd)
     if is_silent(config) or config.state_dir != first.state_dir:
         return
@@ -364,14 +354,13 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         )
         app.snapshot()
         accept_own_writes(app)
-        app.search.find("what is there", 1)  # any question brings the catalog up to date
+        app.search.find("what is there", 1)  # any search updates the catalog
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)
     standing_text(here_of(config, Around(cwd, environ)))
 
 
 def _tidy(config: Config) -> None:
-    """Delete caches that nobody used for a long time."""
     Sessions(config.state_dir).prune(time.time())
     for folder in (PLACES, RULES):
         with suppress(FileNotFoundError), os.scandir(f"{config.cache_dir}/{folder}") as entries:
@@ -381,11 +370,10 @@ def _tidy(config: Config) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Errors go to the log; failed jobs stay for the next run."""
     stops = count(1)
 
     def stop(*_: object) -> None:
-        """Raise first, so that child processes end too; then exit."""
+        """Raises first, so that child processes end too; exits if that does not help."""
         if next(stops) >= MAX_STOPS:
             os._exit(1)
         raise TimeoutError(f"not done after {SECONDS} seconds")

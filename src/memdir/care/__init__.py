@@ -1,1 +1,1 @@
-"""doctor and status."""
+"""Checks and status of memory."""

@@ -1,4 +1,4 @@
-"""The check-up: look at what saving rests on, mend what can be mended, prove that it works."""
+"""Checks a store, repairs what it can, and proves that saving works."""
 
 from __future__ import annotations
 
@@ -27,39 +27,37 @@ from memdir.store.trash import Shelf
 from memdir.store.writer import App
 from memdir.upkeep.worksheet import Check
 
-OLDEST = (3, 11)  # the first Python that hooks run on
-NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")  # as the plugin looks
-PYTHON_SECONDS = 10.0  # for an interpreter to say which one it is
+OLDEST = (3, 11)  # oldest Python for hooks
+NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")  # plugin's order
+PYTHON_SECONDS = 10.0  # to ask an interpreter for its version
 ASK_VERSION = "import sys, _sqlite3; print(*sys.version_info[:2])"
 PRIVATE, OTHERS_WRITE = 0o700, 0o022
 MIN_FREE_BYTES = 16 * 1024 * 1024
-HISTORY_SECONDS = 5.0  # to read changes back in full, the newest first
-FEW = 5  # of many findings, shown one by one
+HISTORY_SECONDS = 5.0  # to read changes in full, newest first
+FEW = 5  # findings to show
 MENDED = "run: memdir doctor --fix"
 CLIENT = "claude-code"
 INSTALL = f"install Python {OLDEST[0]}.{OLDEST[1]} or newer"
 PROOF = Draft("memdir proves here that what it saves is safe.", type="project", name="proof")
 NOT_SAFE = "what memdir says it saved is not safe here; see the other checks"
-# In the command line of a hook; a path with blanks stands in quotes.
+# The Python in a hook's command line; a path with spaces is quoted.
 _RUNS = re.compile(r"exec (?:env \S{1,100} )?('[^']{1,4096}'|\S{1,4096}) -I -S ")
 
 
 def check_store(app: App, trial: App, fix: bool = False) -> list[Check]:
-    """Examine, mend where it was asked for and examine again; then prove it in a trial store."""
     checks = list(examine_store(app))
     broken = {check.name for check in checks if not check.ok and MENDED in check.fix}
     if fix and broken & {"history", "index"}:
         if "history" in broken:
             with app.lock.held("memdir doctor", app.tell):
                 app.tell(f"the damaged history is kept as {app.history.set_aside()}")
-        changes.rebuild_index(app)  # it begins the new history
+        changes.rebuild_index(app)  # starts the new history
         checks = list(examine_store(app))
     checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
     return [*checks, prove_saving(trial)]
 
 
 def examine_store(app: App) -> Iterator[Check]:
-    """Every check of this store, in the order in which one rests on the other."""
     yield Check("python", True, f"Python {'.'.join(map(str, sys.version_info[:3]))}")
     yield _git(shutil.which("git"))
     yield from _findings("settings", app.config.findings, "no findings")
@@ -73,7 +71,6 @@ def examine_store(app: App) -> Iterator[Check]:
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:
-    """The check, or the reason why it could not be made."""
     try:
         return look()
     except MemdirError as error:
@@ -88,7 +85,6 @@ def _git(git: str | None) -> Check:
 
 
 def examine_folder(name: str, path: str) -> Check:
-    """Ours to write, nobody else's, with room left; of one that is not there, where it would be."""
     here = path
     while not os.path.lexists(here) and os.path.dirname(here) != here:
         here = os.path.dirname(here)
@@ -122,7 +118,6 @@ def _lock(lock: Lock) -> Check:
 
 
 def _history(history: History) -> Check:
-    """The history, from the newest change back, as far as the time allows."""
     if not history.on:
         return Check("history", True, "switched off; old versions go to the trash instead")
     end = time.monotonic() + HISTORY_SECONDS
@@ -155,7 +150,6 @@ def _index(store: Store) -> Check:
 
 
 def _memories(store: Store) -> Iterator[Check]:
-    """What a scan found; it looks at the first bytes only, so all are read here."""
     try:
         scan = store.scan()
     except MemdirError as error:
@@ -191,7 +185,7 @@ def _trash(shelf: Shelf) -> Check:
 
 
 def _check_client(app: App, client: str) -> Iterator[Check]:
-    """Whether a client runs us, once, as we are now; not at all is no failure."""
+    """Whether a client runs this version of memdir, once; not at all is no failure."""
     name, title = (client, "") if client != CLIENT else ("setup", "Claude Code: ")
     mend = f"run: memdir setup {client}"
     try:
@@ -226,7 +220,6 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
 
 
 def _check_plugin() -> Check:
-    """The plugin looks for a Python itself."""
     for python in filter(None, map(shutil.which, NAMES)):
         if version_of(python) >= OLDEST:
             message = f"Claude Code: by the plugin; its hooks can run with {python}"
@@ -237,7 +230,7 @@ def _check_plugin() -> Check:
 
 
 def version_of(python: str) -> tuple[int, int]:
-    """Of an interpreter; (0, 0) where it does not run, or has no SQLite."""
+    """Version of an interpreter; (0, 0) if it does not run or has no SQLite."""
     words = [python, "-I", "-S", "-c", ASK_VERSION]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=PYTHON_SECONDS)
@@ -248,7 +241,7 @@ def version_of(python: str) -> tuple[int, int]:
 
 
 def prove_saving(trial: App) -> Check:
-    """Save, read back, undo; then lose a memory behind memdir's back and undo that."""
+    """Save, read back, undo; then delete a memory from outside and undo that."""
     store, start = trial.store, trial.now()
     wishes = Wishes(anyway=True)
     try:

@@ -1,4 +1,4 @@
-"""What memory did lately: captured, saved and told; what waits, what went wrong."""
+"""Recent activity of memory: captures, saves and recalls, waiting work and errors."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from memdir.store.ports import list_standing
 from memdir.store.writer import App
 
 WORKER_LOCK = "worker.lock"  # in the cache directory
-LOG_BYTES = 64 * 1024  # at the end of the log
-MAX_QUEUE_BYTES = 16 * 1024 * 1024  # that are counted
+LOG_BYTES = 64 * 1024  # read from the end of the log
+MAX_QUEUE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A thing that waits for a model: why, from when on it is tried again, where it was said."""
+    """A message that waits for a model; `after` is the time of the next try."""
 
     id: str
     reason: str
@@ -40,10 +40,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Status:
-    """Times are seconds since 1970, 0 for never; None where nobody knows.
+    """Times are seconds since 1970, 0 for never; None means unknown.
 
-    `review` drafts wait for a person; `set_up` is how the client runs us, empty for not at all.
-    `damaged` are the lines of the journal that nobody can read.
+    `review` counts drafts for the user; `set_up` is how the client runs memdir, or "".
+    `damaged` are numbers of unreadable journal lines.
     """
 
     account: Account
@@ -64,7 +64,6 @@ class Status:
 
 
 def read_status(app: App) -> Status:
-    """Only looks; works also where something is broken."""
     captures, config = open_captures(app), app.config
     totals, entries = captures.journal.read()
     plan = captures.plan()
@@ -107,7 +106,6 @@ def read_status(app: App) -> Status:
 
 
 def _known(look: Callable[[], int]) -> int | None:
-    """What it says, or None where it cannot be read."""
     try:
         return look()
     except MemdirError:
@@ -115,24 +113,22 @@ def _known(look: Callable[[], int]) -> int | None:
 
 
 def _set_up(config: Config) -> str:
-    """How the client runs us: by its settings or as a plugin; empty where it does not."""
     try:
         plan = install_client(config, CLIENT, Wish(), dry_run=True)
     except MemdirError:
-        return ""  # its settings cannot be read; memdir doctor says so
+        return ""  # unreadable settings; memdir doctor reports it
     edit = plan.edits[0]
     by_client = plan.way == PLUGIN and edit.new == edit.clean
     return plan.way if by_client or edit.old != edit.clean else ""
 
 
 def _last_save(app: App) -> tuple[float, str]:
-    """The newest change that brought a text into the store and was not taken back."""
     try:
         for logged in list_standing(readable_log(app)):
             if any(kind != "D" and path.endswith(".md") for kind, path in logged.paths):
                 return logged.time, logged.cause.name or logged.paths[0][1]
     except MemdirError:
-        return 0.0, ""  # the history is broken; memdir doctor says so
+        return 0.0, ""  # broken history; memdir doctor reports it
     return 0.0, ""
 
 
@@ -146,7 +142,6 @@ def _last_told(folder: str) -> float:
 
 
 def _read(path: str, limit: int, last: bool = False) -> bytes:
-    """The first or the last bytes of a file; nothing where there is none."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
             if last:
@@ -157,7 +152,7 @@ def _read(path: str, limit: int, last: bool = False) -> bytes:
 
 
 def _is_held(path: str) -> bool:
-    """True while a worker runs: it holds its lock until it ends."""
+    """True while a worker runs, since it holds its lock until it ends."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -1,1 +1,1 @@
-"""Settings and environment become a Config."""
+"""Builds a Config from settings and environment."""

@@ -1,4 +1,4 @@
-"""The configuration: which directory holds the memories of a scope, and which rule said so."""
+"""The configuration: which directory holds the memories of a scope, and which rule decided."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from memdir.hot.place import RECORDS, Around, Here, is_below
 SWITCH = "autoMemoryEnabled"
 DIR = "--dir"
 REPOSITORY = "repository"
-YOUNG_NS = 50_000_000  # what changed so lately may change again unseen
+YOUNG_NS = 50_000_000  # a file younger than this may change again unnoticed
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 DIRECTORY = "autoMemoryDirectory"
-# Nobody keeps memories in them, and one look would take a copy of everything below.
+# Never a store: the history would copy everything below.
 # fmt: off
 SYSTEM = (
     "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt",
@@ -52,27 +52,26 @@ SYSTEM = (
     "/private/etc", "/private/tmp", "/private/var",
 )
 # fmt: on
-SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor anywhere below these
-IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, each with its own kind of file
+SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor any directory below these
+IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, with different file types
 SAME_START = f"default (existing directory with the same first {NAME_CHARACTERS} characters)"
 
 
 def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
-    """The project's memory directory, and the step of the chain that decided."""
     override = SettingsFile("environment", {DIRECTORY: site.env.get(OVERRIDE)})
     chain = (
         (f"environment {OVERRIDE}", override, False),
         (f"managed setting {DIRECTORY}", site.managed, True),
         (f"user setting {DIRECTORY}", site.user, True),
     )
-    for step, said, tilde in chain:
-        value = said.values.get(DIRECTORY)
+    for step, settings, tilde in chain:
+        value = settings.values.get(DIRECTORY)
         if value is None or value == "":
             continue
         problem = _problem(value, tilde, site)
         if not problem and isinstance(value, str):
             return os.path.realpath(expand(value, site.home)), step
-        findings.append(rejected(said.path, step, value, problem))
+        findings.append(rejected(settings.path, step, value, problem))
     base = site.env.get(REMOTE, "")
     name, exact = _folder(os.path.join(base or site.claude, "projects"), site.root)
     store = os.path.realpath(os.path.join(base or site.claude, "projects", name, "memory"))
@@ -81,14 +80,13 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
 
 
 def _problem(value: object, tilde: bool, site: Site) -> str:
-    """Why an override is refused, or ""."""
     if not isinstance(value, str):
         return "it is not a text"
     if problem := override_problem(value, tilde=tilde):
         return problem
     home = site.home
     path = expand(value, home)
-    # The home and a top directory may be links themselves; what lies below may not be bent.
+    # The home and a top directory may be links; directories below them may not.
     anchor = home if is_below(path, home) else "/" + path.split("/")[1]
     real = os.path.realpath(path)
     if taken := _taken(real, site):
@@ -103,7 +101,6 @@ def _problem(value: object, tilde: bool, site: Site) -> str:
 
 
 def _taken(path: str, site: Site) -> str:
-    """Why a real path cannot be a store, or ""."""
     home, claude = os.path.realpath(site.home), os.path.realpath(site.claude)
     if path == home or is_below(home, path):
         return "the home directory itself, or above it"
@@ -125,11 +122,11 @@ def _exposed(path: str) -> str:
         try:
             info = os.stat(here)
         except OSError:
-            return ""  # not there yet: we shall create it, and it will be ours
+            return ""  # it does not exist yet, and will be ours
         if sticky and info.st_uid not in mine:
             return here
         open_to_all = bool(info.st_mode & stat.S_IWOTH)
-        # In a sticky directory like /tmp, what is ours stays ours.
+        # In a sticky directory like /tmp, nobody else can replace our files.
         sticky = open_to_all and bool(info.st_mode & stat.S_ISVTX) and here != path
         if open_to_all and not sticky:
             return here
@@ -137,7 +134,7 @@ def _exposed(path: str) -> str:
 
 
 def _folder(projects: str, root: str) -> tuple[str, bool]:
-    """The project's folder; for a long name the client may use another hash, so look for it."""
+    """The folder, and whether its name is ours; clients may hash long names differently."""
     name = project_name(root)
     if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name, True
@@ -152,12 +149,11 @@ def _directories(path: str) -> list[str]:
 
 
 def all_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, str]:
-    """Every scope's directory by name, without those that lead through a repository's link."""
     agents = [
         Scope("agent", name, where)
         for where in AGENT_PLACES
         for name in _directories(_agents_folder(site, where))
-        if agent_folder(name) == name  # else it is not one of ours
+        if agent_folder(name) == name  # skip folders of others
     ]
     scopes: dict[str, str] = {}
     for scope in [*map(Scope, place.MAIN_SCOPES), *agents]:
@@ -180,7 +176,6 @@ def _agents_folder(site: Site, where: str) -> str:
 
 
 def store_of(scope: Scope, project: str, site: Site) -> str:
-    """The directory of a scope; refuses one that lies behind a link inside the repository."""
     if scope.kind == "agent":
         path = os.path.join(_agents_folder(site, scope.place), scope.folder)
     elif scope.kind == "user":
@@ -190,7 +185,7 @@ def store_of(scope: Scope, project: str, site: Site) -> str:
     else:
         path = os.path.join(project, "team") if scope.kind == "team" else project
     inside = scope.kind in IN_CHECKOUT or (scope.kind == "agent" and scope.place != "user")
-    # In a home that is a project itself, links are the user's own.
+    # If the home is a project, links are the user's own.
     if (inside or site.commits(path)) and site.checkout != os.path.realpath(site.home):
         _refuse_links(site.checkout, path)
     return os.path.realpath(path)
@@ -207,7 +202,6 @@ def _refuse_links(top: str, path: str) -> None:
 
 
 def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) -> tuple[Scope, str]:
-    """Scope and store for `--dir`; the directory of a known scope keeps its rules."""
     if taken := _taken(path, site):
         hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
         raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
@@ -226,15 +220,13 @@ def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) ->
 
 @dataclass(frozen=True)
 class Config:
-    """What settings and environment decide: where memories are, whether memory is on, options."""
-
     store: str
     scope: Scope
     step: str
-    shared: bool  # what is saved there may reach other people: by its scope, or through git
-    project_root: str  # what all worktrees share
+    shared: bool  # memories may reach other people, by scope or through git
+    project_root: str  # shared by all worktrees
     checkout: str  # this worktree
-    code: str  # the checkout that the memories speak of; empty where there is no one such
+    code: str  # the checkout that memories refer to, or ""
     project_name: str
     enabled: bool
     enabled_by: str
@@ -246,8 +238,8 @@ class Config:
     cache_dir: str
     config_file: str
     options: Options
-    environ: Mapping[str, str] = field(repr=False)  # for the keys of models; never shown
-    foreign: bool = False  # a person named it with --dir, and it is no scope's own
+    environ: Mapping[str, str] = field(repr=False)  # has the API keys of models; never shown
+    foreign: bool = False  # named with --dir, and not the directory of a scope
 
     @property
     def layout(self) -> str:
@@ -255,14 +247,12 @@ class Config:
 
     @property
     def origin(self) -> str:
-        """Who else writes memories here; "" if they are the user's own."""
         if self.foreign or self.store == self.scopes.get("user"):
-            return ""  # a person named it, or the home is a project
+            return ""  # named by the user, or the home is a project
         return place.origin_of(str(self.scope), self.store, self.checkout, self.shared)
 
     @property
     def own(self) -> str:
-        """The folder beside config.toml with the user's own members, one folder per family."""
         return os.path.dirname(self.config_file)
 
 
@@ -274,7 +264,6 @@ def read_config(
     dir: str | None = None,
     scope: str = "project",
 ) -> Config:
-    """The configuration, from the arguments alone."""
     wanted, findings = parse_scope(scope), list[Finding]()
     site = find_site(environ, cwd, project, findings)
     on, by = enabled(site.env, _switches(site, findings))
@@ -309,7 +298,6 @@ def read_config(
 
 
 def _find_code(site: Site, scope: Scope, named: str) -> str:
-    """The checkout that memories refer to; user memories have none."""
     inside = place.checkout_root(named, place.look) if named else ""
     if inside or scope.kind == "user":
         return inside
@@ -317,41 +305,38 @@ def _find_code(site: Site, scope: Scope, named: str) -> str:
 
 
 def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
-    """Settings that turn memory on or off, strongest first; a repository's count only for off."""
-    sources = [("managed", site.managed), *(("repository", said) for said in site.repository)]
+    """Settings that turn memory on or off, strongest first; a repository can only turn it off."""
+    sources = [("managed", site.managed), *(("repository", file) for file in site.repository)]
     switches = []
-    for source, said in [*sources, ("user", site.user)]:
-        value = said.values.get(SWITCH)
+    for source, file in [*sources, ("user", site.user)]:
+        value = file.values.get(SWITCH)
         if isinstance(value, bool) and not (source == "repository" and value):
             switches.append((f"{source} setting {SWITCH}", value))
         elif value is not None and value is not True:
             message = f"{SWITCH} = {repr(value)[:SHOWN_CHARACTERS]} is ignored"
-            findings.append(Finding("bad-setting", said.path, message, "Write true or false."))
+            findings.append(Finding("bad-setting", file.path, message, "Write true or false."))
     if switches and not switches[0][1]:
         message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
         fix = "Switch it on in your user settings if you want it."
         findings += [
-            Finding("ignored-setting", said.path, message, fix)
-            for said in site.repository
-            if said.values.get(SWITCH) is True
+            Finding("ignored-setting", file.path, message, fix)
+            for file in site.repository
+            if file.values.get(SWITCH) is True
         ]
     return switches
 
 
 def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
-    """Where a hook was called, as the whole configuration says; left behind at `path`.
-
-    Needed once in each directory.
-    """
+    """The configuration that hooks need in a directory, cached at `path`; None if unclear."""
     begun, unclear = time.time_ns(), list[Finding]()
     for name in around.doubtful:
         read_settings(name, unclear)
     if unclear:
-        return None  # a client may understand these settings: better no memory at all
+        return None  # the client may understand these settings: better no memory
     try:
         config = read_config(clean_environment(environ, cwd), cwd)
     except MemdirError:
-        return None  # no home, or no such directory: nobody to tell
+        return None  # no home, or no such directory
     here = here_of(config, around)
     basis = _basis(config, environ)
     if path and all(_is_old(name, begun) for name in (*basis, *around.seen.split("\0"))):
@@ -360,7 +345,7 @@ def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str)
 
 
 def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]:
-    """The environment without what the settings of the client's start project added to it."""
+    """The environment without variables from the settings of the client's start project."""
     top = environ.get(place.PROJECT, "")
     if not top.startswith("/") or not os.path.isdir(top) or top == cwd:
         return environ
@@ -374,18 +359,17 @@ def is_silent(config: Config) -> bool:
         return True
     if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
         return True
-    # A repository may switch memory off for itself, and that means ours too. A user who switches
-    # the client's own off has installed us instead.
+    # A repository that switches memory off means ours, too. A user who switches off the client's
+    # own memory has installed ours instead.
     return not config.enabled and config.enabled_by.startswith(REPOSITORY)
 
 
 def here_of(config: Config, around: Around) -> Here:
-    """The part of a configuration that hooks need."""
     from memdir.hot.stop import CALLER
 
     holds = {
         place.SILENT: is_silent(config),
-        # Of Claude Code; whoever else calls us has none of its own.
+        # Only Claude Code has a memory of its own.
         place.BUILT_IN: config.enabled and not config.environ.get(CALLER),
         place.INDEX: config.options.index,
         place.SHARED: config.shared,
@@ -399,16 +383,13 @@ def here_of(config: Config, around: Around) -> Here:
 
 
 def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
-    """Each path that the decision rests on; False where only what it is counts.
-
-    The repository's own settings are among what is seen around.
-    """
+    """Paths that the decision depends on; False if only their type matters."""
     managed = environ.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
     parts = os.path.splitext(managed)[0] + ".d"
     own = f"{config.checkout}/.claude"
     basis = {f"{config.claude_dir}/settings.json": True, managed: True, config.config_file: True}
     basis |= {parts: True, **{f"{parts}/{name}": True for name in _names(parts)}}
-    # A link there is not followed, so it matters when one comes or goes.
+    # Links there are not followed, so it matters if one appears or disappears.
     basis |= {own: False, f"{own}/memory": False, config.store: False}
     agents = (f"{own}/agent-memory", f"{own}/agent-memory-local")
     for top in (f"{config.claude_dir}/agent-memory", *agents):
@@ -424,7 +405,6 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_old(path: str, begun: int) -> bool:
-    """False if the file may have changed while it was read."""
     if not path.startswith("/") or place.facts_of(path, True) == place.ABSENT:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Where the program stands; what a repository says about that is heard, and not obeyed."""
+"""Finds the project of a run; redirects by a repository's settings are reported, not obeyed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memdir.hot import place
 from memdir.hot.memory import TEAM
 from memdir.hot.place import is_below
 
-# The second name is what other tools and older notes call it.
+# The second name is used by other tools and older notes.
 REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
 
 
@@ -26,7 +26,6 @@ class SettingsFile:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables that the client sets for every hook, written as the client writes them."""
         env = self.values.get("env")
         pairs = env.items() if isinstance(env, dict) else ()
         return {
@@ -49,31 +48,30 @@ def read_repository(folders: list[str], findings: list[Finding]) -> list[Setting
 def without_repository(
     environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
 ) -> dict[str, str]:
-    """The environment without what the repository put there; every attempt becomes a finding."""
     env = dict(environ)
-    for said in repository:
+    for settings in repository:
         for key in REDIRECT_KEYS:
-            if key in said.values:
-                findings.append(_attempt(said.path, f"sets {key}"))
-        for name, value in said.environment.items():
+            if key in settings.values:
+                findings.append(_attempt(settings.path, f"sets {key}"))
+        for name, value in settings.environment.items():
             if not _decides(name, value):
                 continue
-            findings.append(_attempt(said.path, f"sets the variable {name}"))
-            # Equal: the client handed it on. Different: it is the user's own, and stays.
+            findings.append(_attempt(settings.path, f"sets the variable {name}"))
+            # If equal, the client passed it on; if not, it is the user's own and stays.
             if env.get(name) == value:
                 del env[name]
     return env
 
 
 def _decides(name: str, value: str) -> bool:
-    # A repository may switch memory off for itself, but not on against the user.
+    # A repository may switch memory off, but not on against the user.
     if name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY":
         return not is_true(value)
     return name in place.PLACE_VARIABLES or name.startswith(place.OURS)
 
 
-def _attempt(path: str, what: str) -> Finding:
-    message = f"the repository {what}; ignored: a repository may not decide where memory lies"
+def _attempt(path: str, action: str) -> Finding:
+    message = f"the repository {action}; ignored: a repository may not decide where memory lies"
     fix = "If you want this yourself, put it into your user settings or your own environment."
     return Finding("redirect-attempt", path, message, fix)
 
@@ -89,14 +87,12 @@ SHOWN_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Site:
-    """The surroundings of a run; `env` is free of what a repository put there."""
-
     env: Mapping[str, str]
     home: str
     claude: str
     checkout: str  # this worktree
     git: bool
-    root: str  # what all worktrees share
+    root: str  # shared by all worktrees
     managed: SettingsFile
     user: SettingsFile
     repository: tuple[SettingsFile, ...]
@@ -107,7 +103,7 @@ class Site:
             return True
         if is_below(path, os.path.realpath(self.claude)):
             return False
-        here = path  # wherever we stand: --dir may name a folder of another repository
+        here = path  # not the current directory: --dir may be in another repository
         while here != os.path.dirname(here):
             if os.path.lexists(os.path.join(here, ".git")):
                 return True
@@ -131,8 +127,8 @@ def find_site(
     start = _start(cwd, project)
     checkout = place.checkout_root(start, place.look)
     root = place.git_root(start, place.look, os.path.realpath)
-    said = read_repository(_folders(start, checkout or start, root), findings)
-    repository = _foreign(said, environ, cwd)
+    settings = read_repository(_folders(start, checkout or start, root), findings)
+    repository = _foreign(settings, environ, cwd)
     env = _clean(without_repository(environ, repository, findings), cwd, findings)
     claude = _claude_dir(env, cwd)
     user = os.path.join(claude, "settings.json")
@@ -151,7 +147,6 @@ def find_site(
 
 
 def named_directory(cwd: str, path: str) -> str:
-    """The real path of a directory that the user named; it need not exist yet."""
     if not path or "\0" in path:
         raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
     if not _absolute(cwd) and not _absolute(path):
@@ -173,7 +168,6 @@ def _start(cwd: str, project: str | None) -> str:
 
 
 def _folders(start: str, checkout: str, root: str) -> list[str]:
-    """Where the client looks for repository settings: up to the checkout, and in its root."""
     folders = [start]
     while folders[-1] != checkout:
         folders.append(os.path.dirname(folders[-1]))
@@ -183,7 +177,7 @@ def _folders(start: str, checkout: str, root: str) -> list[str]:
 def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) -> list[SettingsFile]:
     """Files that belong to the repository; if the home is a project, `.claude` is the user's."""
     for file in files:
-        # Whoever moves the home could make the repository's folder look like the user's.
+        # By moving the home, a repository could pass its folder off as the user's.
         if "HOME" in file.environment or "CLAUDE_CONFIG_DIR" in file.environment:
             return files
     mine = os.path.realpath(_claude_dir(environ, cwd))
@@ -191,7 +185,6 @@ def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) ->
 
 
 def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:
-    """The environment with absolute paths; a value that cannot be a path becomes a finding."""
     for name in place.PATH_VARIABLES:
         value = env.get(name, "")
         if "\0" in value:
@@ -233,5 +226,5 @@ def _home(env: Mapping[str, str]) -> str:
 
 def _claude_dir(env: Mapping[str, str], cwd: str) -> str:
     named = env.get("CLAUDE_CONFIG_DIR", "")
-    # A relative one is taken from the current directory, as the client does.
+    # A relative path starts at the current directory, as in the client.
     return place.tidy_path(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")

@@ -1,11 +1,11 @@
-"""The scopes that memories live in, and the names and paths of their directories."""
+"""Scopes of memories, and the names and paths of their directories."""
 
 from unicodedata import normalize
 
 from memdir.errors import BadInput
 from memdir.hot.place import MAIN_SCOPES, PATH_CHARACTERS, RECORDS, tidy_path
 
-TYPE_CHECKING = False  # light: the hook of a subagent imports this module
+TYPE_CHECKING = False  # the hook of a subagent imports this module: it must load fast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,6 @@ SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES),
 
 
 def project_name(root: str) -> str:
-    """The folder below `projects/` that Claude Code gives to this root."""
     root = _as_client_reads(root)
     # JavaScript replaces UTF-16 units, so a character outside the BMP becomes two dashes.
     name = "".join(
@@ -35,13 +34,13 @@ def project_name(root: str) -> str:
 
 
 def _as_client_reads(path: str) -> str:
-    """NFC, and bytes that are no UTF-8 as U+FFFD: the text a JavaScript client has in hand."""
+    """As JavaScript decodes it: NFC, with U+FFFD for bytes that are not UTF-8."""
     if path.isascii():
         return path
 
     try:
         path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # half a character that no file system gave us; it is one unit
+    except UnicodeEncodeError:  # a lone surrogate that is not from a file name; it is one unit
         return path
     return normalize("NFC", path)
 
@@ -62,7 +61,6 @@ def short_hash(text: str) -> str:
 
 
 def override_problem(path: str, *, tilde: bool) -> str:
-    """Why this path cannot be a memory directory; empty when its text is acceptable."""
     if not path:
         return "it is empty"
     if "\0" in path:
@@ -102,11 +100,10 @@ def expand(path: str, home: str) -> str:
 
 
 def agent_folder(name: str) -> str:
-    """An agent's name as one harmless folder name; letters of every language stay."""
     safe = "".join(
         char if char.isprintable() and char not in UNSAFE_IN_FOLDER else "-" for char in name
     )
-    # A leading dot hides the folder or leaves it (`..`); trailing dots and spaces get lost.
+    # A leading dot hides the folder or leaves it (`..`); trailing dots and spaces may be dropped.
     left, right = len(safe) - len(safe.lstrip(". ")), len(safe.rstrip(". "))
     folder = "-" * left + safe[left:right] + "-" * (len(safe) - max(left, right))
     if len(folder.encode()) > AGENT_FOLDER_BYTES:
@@ -117,7 +114,7 @@ def agent_folder(name: str) -> str:
 
 
 class Scope:
-    """A place that memories live in; `agent` and `place` are only for an agent's own."""
+    """`agent` and `place` are only set for an agent's own memories."""
 
     def __init__(self, kind: str, agent: str = "", place: str = "") -> None:
         self.kind = kind
@@ -126,7 +123,6 @@ class Scope:
 
     @property
     def shared(self) -> bool:
-        """True when what is saved there may reach other people."""
         inside = ("team", "local", RECORDS)
         return self.kind in inside or (self.kind, self.place) == ("agent", "project")
 
@@ -145,11 +141,10 @@ class Scope:
 
 
 def parse_scope(text: str) -> Scope:
-    """The scope that `--scope` names; refuses anything else and lists what there is."""
     if text in MAIN_SCOPES or text in (RECORDS, "all"):
         return Scope(text)
     kind, _, rest = text.partition(":")
-    # The last `@`: an agent's name may hold one itself.
+    # The last `@`, since an agent's name may contain one.
     agent, _, place = rest.rpartition("@")
     if kind == "agent" and agent.strip() and place in AGENT_PLACES:
         return Scope("agent", agent, place)
@@ -163,14 +158,13 @@ def is_true(text: str) -> bool:
 
 
 def is_false(text: str) -> bool:
-    """A switch of the environment that is set and off; empty or anything else is neither."""
+    """True if a variable is set and switched off; an empty one is not."""
     return text.strip().lower() in FALSE_WORDS
 
 
 def enabled(
     env: "Mapping[str, str]", settings: "Sequence[tuple[str, bool]]" = ()
 ) -> tuple[bool, str]:
-    """Whether memory is on, and the step that decided; `settings` come strongest first."""
     switch = env.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "")
     if is_true(switch) or is_false(switch):
         return is_false(switch), "environment CLAUDE_CODE_DISABLE_AUTO_MEMORY"

@@ -1,6 +1,6 @@
 """Settings: the client's JSON, our config.toml, the variables MEMDIR_*.
 
-Nobody has vouched for these files: what cannot be used is a finding, never a failure.
+These files are untrusted: a bad value becomes a finding, never a failure.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from memdir.config.scope import is_false, is_true
 from memdir.errors import Finding
 from memdir.hot.disk import read_start
 
-# No client writes more; what is larger is a mistake or an attack on our start-up time.
+# No client writes more; a larger file is a mistake or an attack.
 MAX_SETTINGS_BYTES = 1024 * 1024
-# Every number up to here is exact as a float, too.
+# Integers up to here are exact as floats.
 MAX_NUMBER = 2**53
 T = TypeVar("T")
 
 
 def read_text(path: str, findings: list[Finding]) -> str:
-    """The file's text; "" if there is none, or if a finding says why it is not used."""
     try:
         content, _ = read_start(path, MAX_SETTINGS_BYTES + 1)
         if len(content) > MAX_SETTINGS_BYTES:
@@ -47,7 +46,6 @@ def broken(path: str, problem: str, line: int = 0) -> Finding:
 
 
 def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
-    """A client's settings file; empty if missing or broken."""
     text = read_text(path, findings)
     if not text.strip():
         return {}
@@ -66,7 +64,6 @@ def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
 
 
 def read_managed(path: str, findings: list[Finding]) -> dict[str, object]:
-    """Managed settings: the file, then the parts in its `.d` directory; later parts win."""
     folder = os.path.splitext(path)[0] + ".d"
     try:
         names = sorted(n for n in os.listdir(folder) if n.endswith(".json") and n[0] != ".")
@@ -84,7 +81,7 @@ def _option(key: str, default: T, least: float = 0) -> T:
 
 @dataclass(frozen=True)
 class Options:
-    """What config.toml (`key` is table.name) and `MEMDIR_<NAME>` can change."""
+    """Options of config.toml (`key` is table.name) and of `MEMDIR_<NAME>`."""
 
     layout: str = _option("store.layout", "markdown")
     index: bool = _option("store.index", True)
@@ -111,7 +108,6 @@ class Options:
 
 
 def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:
-    """Options from config.toml, then from the environment; an invalid value keeps the default."""
     known = {option.metadata["key"]: option for option in fields(Options)}
     wishes = [(known.get(key), key, value, path) for key, value in _toml(path, findings)]
     for option in known.values():
@@ -133,7 +129,6 @@ def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> 
 
 
 def _fit(option: Field[Any], value: Any) -> bool | int | float | str | None:
-    """The value converted to the option's type; None if it does not fit."""
     kind: Any = type(option.default)
     if kind is bool:
         return value if type(value) is bool else None

@@ -1,1 +1,1 @@
-"""How good memory is, on your own store and on public sets."""
+"""Quality of memory, on your own store and on public test sets."""

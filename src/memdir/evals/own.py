@@ -1,4 +1,4 @@
-"""How good memory is on your own store: offline, nothing is written, no model is asked."""
+"""Quality of memory on your own store: offline, read-only, without a model."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from memdir.text import markdown
 from memdir.text.similar import find_alike
 from memdir.text.terminal import count
 
-MAX_QUERIES = 300  # of a kind; a larger store is sampled, always the same way
-MIN_WORDS = 2  # of a question; less could mean anything
-CHUNK_CHARACTERS = 4  # that stand for a word where words have no spaces between them
-MAX_ROWS = 20  # of a table; the figure above it counts all
-TOKEN_CHARACTERS = 4  # a usual estimate for English
+MAX_QUERIES = 300  # per kind; larger stores are sampled, always the same way
+MIN_WORDS = 2  # per question; fewer are ambiguous
+CHUNK_CHARACTERS = 4  # per word in scripts without spaces
+MAX_ROWS = 20  # per table; the figure above it counts all
+TOKEN_CHARACTERS = 4  # estimate for English
 ACTIONS, VERDICTS = ("keep", "review", "prune"), (TRUE, STALE, UNKNOWN)
 SEE_AUDIT = "Which ones: memdir audit."
 SEE_VERIFY = "Which ones: memdir verify."
@@ -61,7 +61,6 @@ ABOUT_RECALL = (
 
 
 def evaluate_own(app: App, say: Say) -> Report:
-    """read → ask its own descriptions and links → look at its state"""
     listed, findings = ages.list_memories(app)
     memories = [item.memory for item in listed]
     say(f"reading {len(memories):,} memories")
@@ -70,7 +69,7 @@ def evaluate_own(app: App, say: Say) -> Report:
         try:
             texts[item.path] = decode(app.store.view(item.path))
         except MemdirError:
-            continue  # it is among the findings
+            continue  # the findings report it
     linked, dangling = ask_links(texts, {memory.name: memory.path for memory in memories})
     described = ask_descriptions(memories)
     say(f"asking {len(described):,} descriptions and {len(linked):,} links")
@@ -88,7 +87,7 @@ def evaluate_own(app: App, say: Say) -> Report:
 
 
 def ask_descriptions(memories: Iterable[Memory]) -> list[Query]:
-    """Each description should find its memory: without its stop words and every third word."""
+    """Each description, without stop words and every third word, should find its memory."""
     queries = []
     for item in memories:
         words = [part for word in split_words(item.description) for part in _chunks(word)]
@@ -101,7 +100,6 @@ def ask_descriptions(memories: Iterable[Memory]) -> list[Query]:
 
 
 def _chunks(word: str) -> list[str]:
-    """A run of a script without spaces in parts; any other word whole."""
     size = CHUNK_CHARACTERS
     if word.isascii() or len(word) <= 2 * size or word.lower() != word.upper():
         return [word]
@@ -111,7 +109,7 @@ def _chunks(word: str) -> list[str]:
 def ask_links(
     texts: Mapping[str, str], names: Mapping[str, str]
 ) -> tuple[list[Query], list[tuple[str, str]]]:
-    """Each line with a `[[link]]` should find what it links to; and links to nothing."""
+    """Each line with a `[[link]]` should find its target; also returns broken links."""
     lookup = Lookup(texts, names)
     asked: dict[tuple[str, str], Query] = {}
     dangling: list[tuple[str, str]] = []
@@ -132,7 +130,6 @@ def ask_links(
 
 
 def _sample(queries: list[Query]) -> list[Query]:
-    """All of them, or as many as a run has time for."""
     if len(queries) <= MAX_QUERIES:
         return queries
     return random.Random(SEED).sample(queries, MAX_QUERIES)
@@ -141,10 +138,9 @@ def _sample(queries: list[Query]) -> list[Query]:
 def _show_recall(
     app: App, described: list[Query], linked: list[Query], dangling: int, say: Say
 ) -> Section:
-    """Does a memory come back when its own words, or those around a link to it, are said?"""
     searches = {"": app.search}
     asked = rank_all(described, searches, DEPTH, say)
-    # The memory with the link in it is no answer to its own question.
+    # The memory that contains the link is no answer to its own question.
     around = [
         replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
         for item in rank_all(_sample(linked), searches, DEPTH, say)
@@ -160,7 +156,6 @@ def _show_recall(
 
 
 def _show_speed(app: App, queries: list[Query]) -> Section:
-    """The whole way of a prompt in this process: search, choose, write what is injected."""
     spent = []
     for query in queries:
         start = time.perf_counter()
@@ -170,7 +165,6 @@ def _show_speed(app: App, queries: list[Query]) -> Section:
 
 
 def _show_load(app: App) -> Section:
-    """What every session carries before its first prompt."""
     try:
         index = index_module.load(memory.decode(app.store.index() or b"")).text
     except MemdirError:
@@ -185,7 +179,6 @@ def _show_load(app: App) -> Section:
 
 
 def _show_index(app: App) -> Section:
-    """The index against the limits beyond which its newest lines are not loaded."""
     try:
         survey = look.survey_index(app)
     except MemdirError as error:
@@ -210,7 +203,6 @@ def _show_index(app: App) -> Section:
 def _show_state(
     app: App, listed: Sequence[Listed], texts: Mapping[str, str]
 ) -> tuple[Section, Section, Section]:
-    """Memories that say the same, what they say of the code, and how old they are."""
     pairs = len(find_alike(texts))
     alike = Figure("near-duplicate pairs", pairs, COUNT, len(texts))
     checked = verify.verify(app)
@@ -227,7 +219,6 @@ def _show_state(
 
 
 def _show_hygiene(findings: Sequence[Finding], dangling: Sequence[tuple[str, str]]) -> Section:
-    """What a person should mend."""
     rows = [(item.kind, item.path, item.message) for item in findings]
     links = dict.fromkeys(dangling)
     rows += [("dangling-link", path, f"[[{target}]] leads nowhere") for path, target in links]

@@ -1,4 +1,4 @@
-"""Test sets of recall: stores, and prompts with the memories of a store that belong to each."""
+"""Test sets of recall: stores, and prompts labelled with the memories that they should find."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from memdir.hot.layout import Markdown
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import Store
 
-MAX_BYTES = 512 * 1024 * 1024  # of one file of a test set
+MAX_BYTES = 512 * 1024 * 1024  # per file of a test set
 ADVERSARIAL = 5  # LoCoMo's category of questions whose answer is not in the dialogue
-UNANSWERABLE = "_abs"  # how the ids of LongMemEval's questions without an answer end
+UNANSWERABLE = "_abs"  # suffix of ids of LongMemEval's questions without an answer
 GET_CORPUS = "name the directory that holds queries.jsonl with --data"
 GET_DIALOGUES = (
     "name the set's json file (locomo10.json, longmemeval_oracle.json) with --data; "
     "it is not part of memdir"
 )
 _SESSION = re.compile(r"session_\d+")
-_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` names two, `D:11:26` is a slip
+_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` are two, `D:11:26` is a typo in the data
 
 
 @dataclass(frozen=True)
 class Query:
-    """A prompt put to a store: `gold` should be seen, `ok` does no harm; paths below the store."""
+    """A prompt for a store: `gold` should be shown, `ok` may be; paths below the store."""
 
     id: str
     prompt: str
@@ -40,11 +40,9 @@ class Query:
 
 @dataclass
 class PromptSet:
-    """Stores by name, each with the repository (or dialogue) it belongs to, and the prompts."""
-
     name: str
     data: str
-    group: str = "repository"  # what a group is called
+    group: str = "repository"  # name of a group
     stores: dict[str, Store] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)  # store -> repository
     queries: list[Query] = field(default_factory=list)
@@ -52,7 +50,6 @@ class PromptSet:
 
 
 def read_data(path: str, next: str) -> str:
-    """The text of a data file; `next` says where to get it."""
     try:
         if os.path.getsize(path) > MAX_BYTES:
             raise BadInput(f"{path}: larger than {MAX_BYTES:,} bytes", path=path, next=next)
@@ -66,14 +63,12 @@ def read_data(path: str, next: str) -> str:
 
 
 def bad_data(path: str, line: int, problem: str) -> BadInput:
-    """What is wrong with a data file, and where."""
     place = f"{path}:{line}" if line else path
     next = "correct the file or get it again; docs/guides/evaluation.md has the format"
     return BadInput(f"{place}: {problem}", path=path, next=next)
 
 
 def read_row(path: str, number: int, line: str, texts: Sequence[str] = ()) -> dict[str, Any]:
-    """One line of a data file: an object in which these fields are texts."""
     try:
         given = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -87,9 +82,9 @@ def read_row(path: str, number: int, line: str, texts: Sequence[str] = ()) -> di
 
 
 def read_corpus(data: str) -> PromptSet:
-    """Real memory directories, and `queries.jsonl` with one labelled prompt a line.
+    """Real memory directories, and `queries.jsonl` with one labelled prompt per line.
 
-    Every line must be right: a prompt that is dropped quietly would change the figures.
+    A bad line is an error: skipping it would change the figures.
     """
     path = os.path.join(data, "queries.jsonl")
     result = PromptSet("corpus", data)
@@ -104,7 +99,7 @@ def read_corpus(data: str) -> PromptSet:
                 raise bad_data(path, number, f"the field {key!r} is not a list of paths")
         name = f"{row['repo']}/{row['root']}"
         if name not in result.stores:
-            # Nothing outside the data is read.
+            # Never read outside the data directory.
             parts = [row["repo"].replace("/", "__"), *row["root"].split("/")]
             if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
                 raise bad_data(path, number, f"{name!r} is no directory below the data")
@@ -124,8 +119,8 @@ def read_corpus(data: str) -> PromptSet:
     return result
 
 
-# A dialogue as a store: its name, its group, its turns by path, and what is asked about them
-# (id, question, paths of the turns that answer it).
+# A dialogue as a store: name, group, turns by path, and questions (id, text, paths of the turns
+# that answer it).
 Dialogue = tuple[str, str, dict[str, str], list[tuple[str, str, list[str]]]]
 
 
@@ -152,7 +147,7 @@ def _read_locomo(row: Any, number: int) -> Dialogue:
 
 
 def _read_longmemeval(row: Any, number: int) -> Dialogue:
-    """A question with sessions of its own, whose turns say whether they answer it."""
+    """A question with its own sessions, whose turns say whether they answer it."""
     name, days = str(row["question_id"]), row.get("haystack_dates", [])
     turns, gold = {}, []
     for i, session in enumerate(row["haystack_sessions"]):
@@ -166,7 +161,6 @@ def _read_longmemeval(row: Any, number: int) -> Dialogue:
 
 
 def _read_dialogues(result: PromptSet, read: Callable[[Any, int], Dialogue]) -> PromptSet:
-    """A JSON list of dialogues; each becomes a store with a memory for each turn."""
     path = result.data
     try:
         rows = json.loads(read_data(path, GET_DIALOGUES))

@@ -1,4 +1,4 @@
-"""Recall on public test sets: the ranking alone, then what an agent would really be given."""
+"""Recall on public test sets: the ranking alone, then the text that an agent would get."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from memdir.store.writer import App
 from memdir.text.terminal import count
 
 SCOPE = "project"
-DEPTH = 20  # memories that a search gives back at most
+DEPTH = 20  # results per search
 CUTS = (1, 5, 10, 20)
-BODIES = 5  # memories that an agent is shown whole
-SMALL_STORE_FILES = 20  # in larger stores a search has more to confuse
-MANY_PROMPTS = 500  # from there on differences can be told apart
+BODIES = 5  # memories shown in full
+SMALL_STORE_FILES = 20  # larger stores are harder to search
+MANY_PROMPTS = 500  # enough to tell small differences apart
 # The goals of the specification of recall, by set and figure.
 GOALS = {
     "corpus": {"R@5": Goal(0.848), "MRR": Goal(0.787), "R@20": Goal(0.95)},
@@ -58,8 +58,6 @@ COVERAGE = (
 
 @dataclass(frozen=True)
 class Ranking:
-    """One prompt: the paths that came back with a positive score, best first, and the time."""
-
     query: Query
     ranking: tuple[str, ...]
     milliseconds: float
@@ -67,8 +65,6 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Injection:
-    """One prompt put to one store, and what an agent in a fresh session is given."""
-
     query: Query
     store: str
     shown: tuple[str, ...]  # paths of bodies and pointers
@@ -78,9 +74,8 @@ class Injection:
 def rank_all(
     queries: Iterable[Query], searches: Mapping[str, Search], limit: int, say: Say
 ) -> list[Ranking]:
-    """Put each prompt to its store; strict: what has no positive score was not returned."""
     for search in searches.values():
-        search.find("warm up", 1)  # it has read the store then: only finding is timed
+        search.find("warm up", 1)  # reads the store, so that only the search is timed
     result = []
     for number, query in enumerate(queries):
         if number and not number % 100:
@@ -94,24 +89,20 @@ def rank_all(
 
 
 def recalls(ranked: Iterable[Ranking], k: int) -> list[float]:
-    """The share of gold among the first `k`, prompt by prompt."""
     return [report.recall_at(k, item.ranking, item.query.gold) for item in ranked]
 
 
 def ranks(ranked: Iterable[Ranking]) -> list[float]:
-    """1 over the rank of the first gold, prompt by prompt."""
     return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
 def ask_store(app: App, query: Query, store: str = "") -> Injection:
-    """What an agent would be told: no index is loaded, nothing was told before."""
     injected = answer.recall([(SCOPE, app)], query.prompt).injected
     shown = tuple(item.memory.path for item in (*injected.bodies, *injected.pointers))
     return Injection(query, store, shown, len(injected.text))
 
 
 def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Report:
-    """rank → what is injected (where stores are real)"""
     asked = [query for query in prompts.queries if query.gold]
     searches = {name: Scan(store) for name, store in prompts.stores.items()}
     ranked = rank_all(asked, searches, depth, say)
@@ -127,7 +118,6 @@ def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Repor
 
 
 def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Section:
-    """The ranking alone: every prompt is answered."""
     goals = GOALS.get(prompts.name, {})
     cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
     gains = [report.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
@@ -161,7 +151,6 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Sect
 
 
 def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) -> Table:
-    """A row for each group of prompts."""
     cuts = (1, 5, 20)
     shares = [(f"R@{k}", SHARE) for k in cuts]
     rows = [
@@ -174,7 +163,6 @@ def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) 
 def _evaluate_injection(
     prompts: PromptSet, ranked: Sequence[Ranking], app: App, say: Say
 ) -> list[Section]:
-    """Ask each store its own prompts, then those of every other repository."""
     apps = {
         name: replace(app, store=store, search=Scan(store))
         for name, store in prompts.stores.items()
@@ -194,41 +182,40 @@ def _evaluate_injection(
 def _show_abstention(
     ranked: Sequence[Ranking], own: list[Injection], others: list[Injection]
 ) -> Section:
-    silent = {told.query.id for told in own if not told.characters}
+    silent = {item.query.id for item in own if not item.characters}
     before = recalls(ranked, BODIES)
     after = [
         0.0 if item.query.id in silent else value
         for item, value in zip(ranked, before, strict=True)
     ]
     loss = (average(before) or 0.0) - (average(after) or 0.0)
-    without = [told for told in own if not told.query.gold]
+    without = [item for item in own if not item.query.gold]
     wanted = [*others, *without]
-    right = sum(not told.characters for told in wanted)
-    said = right + len(silent) - sum(not told.characters for told in without)
+    right = sum(not item.characters for item in wanted)
+    total = right + len(silent) - sum(not item.characters for item in without)
     figures = (
         mean_figure("R@5 with abstention", after),
         Figure("loss of R@5", loss, SHARE, len(before), goal=Goal(0.02, at_most=True)),
         mean_figure(
-            "silent on other stores", [float(not told.characters) for told in others], Goal(0.5)
+            "silent on other stores", [float(not item.characters) for item in others], Goal(0.5)
         ),
         mean_figure(
-            "silent where nothing is gold", [float(not told.characters) for told in without]
+            "silent where nothing is gold", [float(not item.characters) for item in without]
         ),
-        Figure("precision of silence", report.precision(right, said), SHARE, said),
+        Figure("precision of silence", report.precision(right, total), SHARE, total),
         Figure("recall of silence", report.precision(right, len(wanted)), SHARE, len(wanted)),
     )
     return Section("Abstention on", figures, remarks=(ABSTENTION,))
 
 
 def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
-    """Each prompt in a fresh session of an agent that has no index loaded."""
     rules = {name: answer.standing_rules([(SCOPE, app)]) for name, app in apps.items()}
     seen = []
-    for told in own:
-        paths = [*told.shown, *(memory.path for _, memory in rules[told.store][1])]
-        if told.query.gold:
-            seen.append(report.recall_at(len(paths), paths, told.query.gold))
-    sizes = [float(told.characters) for told in own]
+    for item in own:
+        paths = [*item.shown, *(memory.path for _, memory in rules[item.store][1])]
+        if item.query.gold:
+            seen.append(report.recall_at(len(paths), paths, item.query.gold))
+    sizes = [float(item.characters) for item in own]
     standing = [float(len(text)) for text, _ in rules.values()]
     limit = Goal(4_000, at_most=True)
     figures = (

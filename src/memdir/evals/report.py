@@ -1,4 +1,4 @@
-"""Figures with intervals and tables: one report, as a page of a terminal or as JSON."""
+"""Reports of figures with intervals and tables, for a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -12,32 +12,28 @@ RESAMPLES = 1_000
 SEED = 20_260_302
 CONFIDENCE = 0.95
 SHARE, MS, COUNT, TEXT = "share", "ms", "count", "text"  # units
-TEXT_COLUMNS = 30  # at most, of a column that is not the last
+TEXT_COLUMNS = 30  # limit of a column that is not the last
 
 Value = str | float | None
 Cell = str | tuple[str, str]
-Say = Callable[[str], None]  # reports what is under way
+Say = Callable[[str], None]  # reports progress
 
 
 @dataclass(frozen=True)
 class Goal:
-    """At least `value`, or at most."""
-
     value: float
     at_most: bool = False
 
     def met(self, value: float | None) -> bool:
         if value is None:
             return False
-        # Shares are printed with three decimals; what prints alike is judged alike.
+        # Shares are printed with three decimals; judge the printed value.
         value = round(value, 3)
         return value <= self.value if self.at_most else value >= self.value
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One number with what is needed to believe it; a missing one says why in `remark`."""
-
     name: str
     value: float | None
     unit: str = SHARE
@@ -50,8 +46,6 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below headings; each column has a unit."""
-
     name: str
     columns: tuple[tuple[str, str], ...]  # heading, unit
     rows: tuple[tuple[Value, ...], ...]
@@ -67,8 +61,6 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole evaluation: its kind, the path of its data, and the results."""
-
     kind: str
     subject: str
     summary: str
@@ -80,33 +72,28 @@ class Report:
 
 
 class Paper(Protocol):
-    """What the page is written on; the command line's screen is one."""
-
     def paint(self, text: str, style: str) -> str: ...
     def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]: ...
     def table(self, rows: Sequence[Sequence[Cell]], limits: Sequence[int] = ()) -> list[str]: ...
 
 
 def recall_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
-    """The share of the gold among the first `k`."""
     return len(set(ranking[:k]) & set(gold)) / len(set(gold))
 
 
 def reciprocal_rank(ranking: Sequence[str], gold: Collection[str]) -> float:
-    """1 over the rank of the first gold; 0 where there is none."""
     return next((1 / rank for rank, path in enumerate(ranking, 1) if path in gold), 0.0)
 
 
 def ndcg_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
-    """Gold counts less the lower it stands; 1 when all of it stands on top."""
+    """Normalized discounted cumulative gain: 1 if all gold is on top."""
     gains = [1 / math.log2(rank + 1) for rank in range(1, k + 1)]
     gain = sum(gain for gain, path in zip(gains, ranking, strict=False) if path in gold)
     return gain / sum(gains[: len(set(gold))])
 
 
-def precision(right: int, said: int) -> float | None:
-    """How much of what was said is right; None where nothing was said."""
-    return right / said if said else None
+def precision(right: int, total: int) -> float | None:
+    return right / total if total else None
 
 
 def average(values: Sequence[float]) -> float | None:
@@ -124,7 +111,7 @@ def mean_figure(name: str, values: Sequence[float], goal: Goal | None = None) ->
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value that `share` of these sorted values do not exceed; between two, in proportion."""
+    """The value that `share` of these sorted values do not exceed, interpolated."""
     position = share * (len(ordered) - 1)
     below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
@@ -136,14 +123,12 @@ def median(values: Sequence[float]) -> float | None:
 
 
 def time_figures(name: str, milliseconds: Sequence[float]) -> list[Figure]:
-    """Median and 95th percentile."""
     p95 = quantile(sorted(milliseconds), 0.95) if milliseconds else None
     pairs = (("median", median(milliseconds)), ("p95", p95))
-    return [Figure(f"{name}, {what}", value, MS, len(milliseconds)) for what, value in pairs]
+    return [Figure(f"{name}, {label}", value, MS, len(milliseconds)) for label, value in pairs]
 
 
 def spell(value: Value, unit: str) -> str:
-    """A value as people read it."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -154,7 +139,6 @@ def spell(value: Value, unit: str) -> str:
 
 
 def report_fields(report: Report) -> dict[str, object]:
-    """The report for a program: figures by name, tables by name, each row an object."""
     figures = {}
     for figure in report.figures:
         goal, fields = figure.goal, asdict(figure)
@@ -185,7 +169,6 @@ def report_fields(report: Report) -> dict[str, object]:
 
 
 def report_lines(report: Report, paper: Paper) -> list[str]:
-    """The report for a person."""
     lines = paper.block(f"memdir eval {report.kind}:", report.summary, "", "bold")
     lines += paper.block("", report.subject, "")
     for section in report.sections:
@@ -205,7 +188,6 @@ def report_lines(report: Report, paper: Paper) -> list[str]:
 
 
 def _figure_lines(figures: Sequence[Figure], paper: Paper) -> list[str]:
-    """Name and value; interval, n and goal where any of these figures has one."""
     goals = []
     for item in figures:
         text = item.remark
@@ -230,12 +212,11 @@ def _figure_lines(figures: Sequence[Figure], paper: Paper) -> list[str]:
 
 
 def _grid(columns: Sequence[tuple[str, str, list[str]]], paper: Paper) -> list[str]:
-    """Columns of heading, unit and cells below a dim head; numbers stand to the right."""
     texts = []
     for heading, unit, cells in columns:
         size = 0 if unit == TEXT else max(map(len, (heading, *cells)))
         texts.append([cell.rjust(size) for cell in (heading, *cells)])
-    if columns[-1][1] != TEXT:  # a last column may be cut; a number must not be
+    if columns[-1][1] != TEXT:  # a last column may be cut, but not a number
         texts.append([""] * len(texts[0]))
     rows: list[list[Cell]] = [list(row) for row in zip(*texts, strict=True)]
     rows[0] = [(str(text), "dim") for text in rows[0]]

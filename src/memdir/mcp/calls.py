@@ -1,7 +1,4 @@
-"""Each tool: one call, and what an agent reads of it.
-
-Memories stand in a frame, long texts come in pages, next steps are tools.
-"""
+"""The tools: memories are framed, long texts are paged, and next steps name tools."""
 
 from __future__ import annotations
 
@@ -39,19 +36,19 @@ if TYPE_CHECKING:
 
     Given = dict[str, Any]
 
-PAGE_CHARACTERS = 20_000  # of one memory at once
-FRAME_UNITS = 30_000  # UTF-16 units of an answer; clients cut or refuse more
+PAGE_CHARACTERS = 20_000  # of one memory per call
+FRAME_UNITS = 30_000  # per answer, in UTF-16 units; clients cut or refuse more
 LINE_BYTES, CHANGE_BYTES = 300, 600
 NONCE_BYTES = 4
 RECALLED = 5
-MAX_ROWS = 100  # memories of one list
-MAX_CLAIMS = 60  # of one verify
-CHANGES = 20  # of one history
-MAX_PATHS = 5  # of one change
+MAX_ROWS = 100  # memories per list
+MAX_CLAIMS = 60  # per verify
+CHANGES = 20  # per history
+MAX_PATHS = 5  # per change
 MAX_UNDONE = 20  # paths
-LOOKED_AT = 3  # newest changes of a memory
-SHORTEST_ID, SHOWN_ID = 8, 12  # characters of a change's id: that may stand for it, that are shown
-# The command line's words for what a tool does here.
+LOOKED_AT = 3  # newest changes of a memory to search for ours
+SHORTEST_ID, SHOWN_ID = 8, 12  # characters of a change's id: accepted, printed
+# Rewrites advice for the command line into advice for tools.
 _STEPS = (
     (re.compile(r"memdir edit ([\w.-]{1,80})"), r"call save with name \1"),
     (re.compile(r"memdir restore --list|memdir log\b( --json)?"), "the tool history"),
@@ -67,15 +64,12 @@ _STEPS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a tool: a text, and the same in fields where a program may want them."""
-
     text: str
     fields: Fields | None = None
     wrong: bool = False
 
 
 def call_tool(stores: Stores, name: object, arguments: object, client: str) -> Answer:
-    """What a tool answers; what the user can cause is an answer, too."""
     if not isinstance(name, str) or name not in TOOLS:
         known = ", ".join(TOOLS)
         shown = inert_line(name, 80) if isinstance(name, str) else "without a name"
@@ -93,32 +87,29 @@ def call_tool(stores: Stores, name: object, arguments: object, client: str) -> A
 
 
 def frame_text(text: str) -> str:
-    """A text that holds words of memories, between lines that only we can write."""
+    """Put text from memories between delimiters that no memory can forge."""
     return inject.render_frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
 
 
 def render_refusal(error: MemdirError) -> str:
-    """An error as a sentence, and what to do next."""
-    said = _step(error.message, 4 * LINE_BYTES)
+    message = _step(error.message, 4 * LINE_BYTES)
     next = _step(error.next, 2 * LINE_BYTES)
-    return f"{said}. Next: {next}" if next else f"{said}."
+    return f"{message}. Next: {next}" if next else f"{message}."
 
 
 def _step(text: str, limit_bytes: int) -> str:
-    """Advice for the command line as one line, for somebody who has tools instead."""
+    """Advice for the command line, rewritten for a client that has tools."""
     for pattern, instead in _STEPS:
         text = pattern.sub(instead, text)
     return inert_line(text, limit_bytes)
 
 
 def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
-    """Lines, then what is worth knowing beside them."""
-    said = [f"note: {_step(text, 2 * LINE_BYTES)}" for text in dict.fromkeys(remarks)]
-    return "\n".join([*lines, *said])
+    notes = [f"note: {_step(text, 2 * LINE_BYTES)}" for text in dict.fromkeys(remarks)]
+    return "\n".join([*lines, *notes])
 
 
 def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
-    """A memory from a line on, framed: age, origin and verdicts, a page of its text; its bytes."""
     path, data, document = look.show(app, name)
     facts = app.store.facts(path)
     moment = facts[0] / 1e9 if facts else app.now()
@@ -133,7 +124,6 @@ def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str,
 
 
 def render_index(app: App, start: int = 1) -> str:
-    """The index as far as it goes in one page, in a frame; empty where there is none."""
     text = decode(app.store.index() or b"")
     if not text.strip():
         return ""
@@ -142,7 +132,6 @@ def render_index(app: App, start: int = 1) -> str:
 
 
 def _page(text: str, start: int) -> str:
-    """The lines from `start` on that fit; one that is too long is cut."""
     lines = inert(make_visible(text)).strip("\n").split("\n")
     shown: list[str] = []
     room = PAGE_CHARACTERS
@@ -158,11 +147,7 @@ def _page(text: str, start: int) -> str:
     return "\n".join(shown) if start <= len(lines) else f"(it has {len(lines):,} lines)"
 
 
-# The tools that change something: each through the one writer.
-
-
 def _save(stores: Stores, given: Given, client: str) -> Answer:
-    """A new memory, or the next version of the one that has its name."""
     app, name = _writable(stores, given, client), given.get("name", "")
     draft = Draft(
         body=given.get("text", ""),
@@ -183,14 +168,14 @@ def _save(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _forget(stores: Stores, given: Given, client: str) -> Answer:
-    """Into the trash, one memory at a time: a pattern might mean more than was read."""
+    """Retires one memory at a time: a pattern could match memories the agent has not read."""
     app, name = _writable(stores, given, client), given.get("name", "")
     if not name.strip():
         raise BadInput("name is empty", next="memdir list shows them")
     if any(mark in name for mark in WILD):
         raise BadInput("name holds a wildcard", next="name one memory")
     done = changes.retire(app, [name], reason=given.get("reason", ""))
-    # In the log another change may already be the newest.
+    # Another process may have added a newer change.
     logged = look.log(app, done.changes[0].path, LOOKED_AT)
     ours = [
         change
@@ -202,7 +187,7 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _undo(stores: Stores, given: Given, client: str) -> Answer:
-    """One change by its id: the newest may be somebody else's."""
+    """Needs an id: the newest change may be somebody else's."""
     app, change = stores.app(given.get("scope", ""), client), given.get("change", "").strip()
     if len(change) < SHORTEST_ID or change.lower().strip("0123456789abcdef"):
         raise BadInput(
@@ -230,13 +215,12 @@ def _writable(stores: Stores, given: Given, client: str) -> App:
 
 
 def _changed(change: Change, remarks: list[str]) -> Answer:
-    """What became of it; not done, although it was asked for, is an error."""
     refused = change.kind == SKIPPED and not change.hash
     where = inert_line(change.path or change.name, CHANGE_BYTES)
     reason = _step(change.reason, CHANGE_BYTES)
     text = f"{change.kind} {where}".rstrip() + f": {reason}" * bool(reason)
     text = f"not saved: {reason}" if refused else text
-    # Some clients show these instead of the text: nothing of a memory comes in unquoted.
+    # Some clients show these instead of the text, so they must be inert, too.
     fields: Fields = {"change": change.kind, "name": inert_line(change.name), "path": where}
     fields |= {"hash": change.hash, "reason": reason, "remarks": _steps(remarks)}
     return Answer(_with_remarks([text], remarks), None if refused else fields, refused)
@@ -244,9 +228,6 @@ def _changed(change: Change, remarks: list[str]) -> Answer:
 
 def _steps(remarks: Sequence[str]) -> list[str]:
     return [_step(text, CHANGE_BYTES) for text in remarks]
-
-
-# The tools that only look.
 
 
 def _recall(stores: Stores, given: Given, client: str) -> Answer:
@@ -311,8 +292,8 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
             counts.update(claim.verdict for claim in judged)
             for item in judged:
                 if item.verdict == STALE or (name and item.verdict != NOT_A_CLAIM):
-                    said = f"{path}:{item.claim.line}: {item.claim.text} – {item.reason}"
-                    lines.append(inert_line(f"- {item.verdict}: {said}", LINE_BYTES))
+                    shown = f"{path}:{item.claim.line}: {item.claim.text} – {item.reason}"
+                    lines.append(inert_line(f"- {item.verdict}: {shown}", LINE_BYTES))
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STALE, UNSURE, TRUE))
     left = [f"({len(lines) - MAX_CLAIMS} more)"] if len(lines) > MAX_CLAIMS else []
     text = frame_text("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
@@ -332,8 +313,8 @@ def _change(logged: Logged) -> str:
     paths = ", ".join(change + " " + path for change, path in logged.paths[:MAX_PATHS])
     more = f" and {len(logged.paths) - MAX_PATHS} more" if len(logged.paths) > MAX_PATHS else ""
     reason = f" ({cause.reason})" if cause.reason else ""
-    said = f"{cause.actor}: {cause.verb} {cause.name}{reason}: {paths}{more}"
-    return inert_line(f"- {logged.id[:SHOWN_ID]} {safe.iso_time(logged.time)} {said}", LINE_BYTES)
+    text = f"{cause.actor}: {cause.verb} {cause.name}{reason}: {paths}{more}"
+    return inert_line(f"- {logged.id[:SHOWN_ID]} {safe.iso_time(logged.time)} {text}", LINE_BYTES)
 
 
 RUNS: dict[str, Callable[[Stores, Given, str], Answer]] = {
@@ -348,17 +329,17 @@ RUNS: dict[str, Callable[[Stores, Given, str], Answer]] = {
 }
 
 
-# Memories as documents: `memdir://SCOPE/PATH`, the index of a store among them.
+# Resources: `memdir://SCOPE/PATH`, including the index of a store.
 
 SCHEME = "memdir://"
 URI_CHARACTERS = 4_000
 KIND = "text/markdown"
 SCOPES = (*MAIN_SCOPES, RECORDS)
-Key = tuple[int, str]  # the place of the scope, the path
+Key = tuple[int, str]  # number of the scope, path
 
 
 def list_resources(stores: Stores, cursor: object) -> Fields:
-    """A page of everything there is, in an order that stays; the cursor is the last one told."""
+    """A page of all resources in a stable order; the cursor is the last one listed."""
     after = _key(_parsed(cursor)) if cursor is not None else None
     entries: dict[Key, Fields] = {}
     for scope, app in stores.apps():
@@ -374,7 +355,7 @@ def list_resources(stores: Stores, cursor: object) -> Fields:
 
 
 def read_resource(stores: Stores, uri: object) -> Fields:
-    """One document. Only what the store itself lists is opened: no path leads anywhere else."""
+    """Opens only paths that the store itself lists, so no path leads outside."""
     scope, path = _parsed(uri)
     try:
         app = hide_waiting(stores.app(scope))
@@ -399,7 +380,6 @@ def _entry(scope: str, path: str, about: str) -> Fields:
 
 
 def _parsed(uri: object) -> tuple[str, str]:
-    """Scope and path of an address; whether there is such a path, the store's own list says."""
     form = f"an address is {SCHEME}SCOPE/PATH, its scope one of {', '.join(SCOPES)}"
     if not isinstance(uri, str) or len(uri) > URI_CHARACTERS or not uri.startswith(SCHEME):
         raise Refused(PARAMS, form)

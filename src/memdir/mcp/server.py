@@ -1,7 +1,4 @@
-"""The methods of the protocol, for one client; memories are opened when one asks for them.
-
-JSON-RPC 2.0: a line becomes a message, a message a line; what is neither is refused.
-"""
+"""MCP methods for one client, as JSON-RPC 2.0 with one message per line."""
 
 import json
 import os
@@ -21,16 +18,16 @@ if TYPE_CHECKING:
     Params = Mapping[str, object]
     Method = Callable[["Server", Params], Fields]
 
-MAX_BYTES = 2 * 1024 * 1024  # of one message
+MAX_BYTES = 2 * 1024 * 1024  # per message
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NO_RESOURCE = -32002
-EDGE_BYTES = 200  # bytes at either end of a message in which its id may stand
+EDGE_BYTES = 200  # at either end of a message, to find its id
 _ID = rb'"id"\s{0,9}:\s{0,9}(-?\d{1,15}|"[^"\\\x00-\x1f]{1,64}")'
 _FIRST = re.compile(rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9},\s{0,9})?' + _ID)
 _LAST = re.compile(_ID + rb"\s{0,9}\}\s{0,9}\Z")
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-STRUCTURED = "2025-06-18"  # the first whose clients read fields beside the text
-NAME_CHARACTERS = 40  # of a client's name
+STRUCTURED = "2025-06-18"  # first version with structured fields beside the text
+NAME_CHARACTERS = 40
 ALL, PROJECT = "all", "project"
 ACTOR = "mcp"
 INSTRUCTIONS = (
@@ -44,15 +41,13 @@ INSTRUCTIONS = (
 
 
 class Refused(Exception):
-    """A request that gets an error of the protocol for an answer."""
-
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
 
 
 def read_message(line: bytes) -> object:
-    """The message in a line; refuses what is not JSON, and numbers that JSON does not have."""
+    """Refuses text that is not JSON, and NaN and Infinity."""
 
     def refuse(name: str) -> "NoReturn":
         raise ValueError(name)
@@ -67,13 +62,12 @@ def read_message(line: bytes) -> object:
 
 
 def write_message(message: object) -> bytes:
-    """One line; half a character, which no client could read, becomes a question mark."""
+    """One line; lone surrogates become question marks."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
 
 
 def error_answer(id: object, refused: Refused) -> "Fields":
-    """The refusal of a request; of one that cannot be told from others, with no id."""
     fields: Fields = {"code": refused.code, "message": refused.message}
     if refused.data is not None:
         fields["data"] = refused.data
@@ -81,10 +75,7 @@ def error_answer(id: object, refused: Refused) -> "Fields":
 
 
 def refuse_length(first: bytes, last: bytes) -> "Fields":
-    """The refusal of a message that was not read; its id stands at one of its ends, if at all.
-
-    A client that gets no answer to its id waits until its time is over.
-    """
+    """Refuse a message that is too long; a client waits until timeout without its id."""
     match = _FIRST.match(first[:EDGE_BYTES]) or _LAST.search(last[-EDGE_BYTES:])
     id = json.loads(match[1]) if match else None
     reason = f"the message has more than {MAX_BYTES:,} bytes, which is the limit; send less at once"
@@ -92,7 +83,7 @@ def refuse_length(first: bytes, last: bytes) -> "Fields":
 
 
 class Stores:
-    """Where the server stands. `scope` is the one it was started for; `all` for every one."""
+    """The stores to serve; `scope` is the one the server was started for, or `all`."""
 
     def __init__(
         self,
@@ -105,11 +96,10 @@ class Stores:
     ) -> None:
         self.environ, self.cwd, self.now = environ, cwd, now
         self.project, self.dir, self.scope = project, dir, scope
-        self.remarks: list[str] = []  # what the person would be told on a terminal
+        self.remarks: list[str] = []  # notices for the user
         self.opened: list[App] = []
 
     def app(self, scope: str = "", client: str = "") -> "App":
-        """One store; the project's where nobody says which."""
         from memdir.errors import BadInput
         from memdir.hot.place import MAIN_SCOPES
 
@@ -120,7 +110,6 @@ class Stores:
         return self._open(scope or default, client)
 
     def apps(self, scope: str = "") -> "list[tuple[str, App]]":
-        """Every store that applies and is there, or the one that was asked for."""
         from memdir.hot.place import MAIN_SCOPES
 
         wanted = scope or self.scope
@@ -132,7 +121,6 @@ class Stores:
         return [(name, app) for name, app in apps if os.path.isdir(app.store.root)]
 
     def config(self, scope: str) -> "Config":
-        """What files and environment say of a scope now."""
         from memdir.config.config import read_config
 
         return read_config(self.environ, self.cwd, project=self.project, dir=self.dir, scope=scope)
@@ -147,29 +135,26 @@ class Stores:
 
 
 class Server:
-    """One client, from its first message on."""
-
     def __init__(self, stores: "Stores") -> None:
         self.stores = stores
         self.version = ""
         self.client = ""
 
     def afterwards(self) -> None:
-        """After the answer: commit what a client or a person wrote past us, if nobody writes."""
+        """After the answer: commit changes made by others, unless somebody is writing."""
         try:
             while self.stores.opened:
                 self.stores.opened.pop().snapshot()
-        except Exception as error:  # the net: the answer is out, and the next one is to come
+        except Exception as error:  # the answer is sent; a bug here must not end the server
             self._mistake(error)
 
     def answer(self, message: object) -> "Fields | None":
-        """The answer to a message; None to what wants none."""
         if not isinstance(message, dict):
             return _invalid(None, "a message is a JSON object with jsonrpc, method and id")
         id, method = message.get("id"), message.get("method")
         id = id if isinstance(id, str | int) and not isinstance(id, bool) else None
         if "method" not in message and ("result" in message or "error" in message):
-            return None  # an answer to a question that we never ask
+            return None  # an answer, though we send no requests
         if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
             return _invalid(id, 'a request has "jsonrpc": "2.0" and a method')
         if "id" not in message:
@@ -185,11 +170,10 @@ class Server:
             return {"jsonrpc": "2.0", "id": id, "result": METHODS[method](self, params or {})}
         except Refused as refused:
             return error_answer(id, refused)
-        except Exception as error:  # the net: one bad request must not end the others
+        except Exception as error:  # a bug in one request must not end the server
             return error_answer(id, self._mistake(error))
 
     def _mistake(self, error: Exception) -> Refused:
-        """A mistake of ours, logged without anything of what was sent."""
         from memdir.errors import MemdirError
         from memdir.hot.log import log, trouble
 
@@ -207,7 +191,6 @@ def _invalid(id: "str | int | None", reason: str) -> "Fields":
 
 
 def client_name(info: object) -> str:
-    """What a client calls itself, fit for a header and a log: letters, digits, dots, dashes."""
     name = info.get("name") if isinstance(info, dict) else None
     if not isinstance(name, str):
         return ""

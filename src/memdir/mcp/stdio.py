@@ -1,4 +1,4 @@
-"""The server's command line and pipes: it starts before anything heavy is imported."""
+"""Command line and pipes of the server; heavy imports come after the start."""
 
 import os
 import signal
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 
 USAGE = "usage: memdir mcp [--project PATH] [--dir DIR] [--scope SCOPE]\n"
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-PART_BYTES = 65_536  # of a message that is too long, at once
+PART_BYTES = 65_536  # per read of a message that is too long
 OPTIONS = ("--project", "--dir", "--scope")
 
 
 def main() -> None:
-    """`python -m memdir.mcp`."""
     code = run(sys.argv[1:])
     if code is None:
         sys.stderr.write(USAGE)
@@ -38,7 +37,6 @@ def main() -> None:
 
 
 def run(words: "Sequence[str]") -> int | None:
-    """Serve until the client goes; None where these words are not understood."""
     given: dict[str, str] = {}
     rest = list(words)
     while rest:
@@ -51,7 +49,6 @@ def run(words: "Sequence[str]") -> int | None:
 
 
 def serve_client(project: str | None, dir: str | None, scope: str) -> int:
-    """Over standard input and output, until the client goes."""
     try:
         cwd = os.getcwd()
     except OSError:
@@ -63,7 +60,7 @@ def serve_client(project: str | None, dir: str | None, scope: str) -> int:
     if project or dir or scope != "all":
         from memdir.errors import MemdirError
 
-        try:  # a mistake is better told at the start
+        try:  # report a mistake at the start
             stores.config("project" if scope == "all" else scope)
         except MemdirError as error:
             sys.stderr.write(f"memdir: {error.message}. Next: {error.next}\n")
@@ -86,7 +83,7 @@ def _serve_pipe(stores: Stores) -> int:
 
 
 def _streams() -> "tuple[BinaryIO, BinaryIO]":
-    """The client's pipes, for us alone: nothing else may read its messages or print among them."""
+    """The client's pipes, moved so that nothing else can read from them or print to them."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -102,19 +99,16 @@ def _streams() -> "tuple[BinaryIO, BinaryIO]":
 
 
 class Ended(BaseException):
-    """Somebody asked this process to end."""
+    """The process got a signal to end."""
 
 
 class Pipe:
-    """One client at the other end of two pipes; its messages are answered one after the other."""
-
     def __init__(self, server: Server, source: "BinaryIO", sink: "BinaryIO") -> None:
         self._server, self._source, self._sink = server, source, sink
         self._idle = False  # waiting for the client
         self._ended = False
 
     def serve(self) -> None:
-        """Until the input ends; what was asked before that is done first."""
         while not self._ended:
             self._idle = True
             line = self._source.readline(MAX_BYTES + 1)
@@ -131,13 +125,12 @@ class Pipe:
                 self._server.afterwards()
 
     def end(self, number: int, frame: "FrameType | None") -> None:
-        """Somebody asked this process to end: at once, or after the change under way."""
+        """Signal handler: ends at once when idle, else after the current request."""
         self._ended = True
         if self._idle:
             raise Ended
 
     def _skip(self) -> bytes:
-        """The end of a message that is too long; nothing else of it is kept."""
         last = b""
         while part := self._source.readline(PART_BYTES):
             last = (last + part)[-EDGE_BYTES:]
@@ -152,5 +145,5 @@ class Pipe:
             data = memoryview(write_message(message))
             while data:
                 data = data[self._sink.write(data) :]
-        except (OSError, ValueError):  # closed, there or here
+        except (OSError, ValueError):  # closed on either side
             self._ended = True

@@ -1,6 +1,6 @@
-"""The tools as an agent is told of them, and the check of what it sends.
+"""Descriptions of the tools, and the check of their arguments.
 
-The whole list stands in the context of a session: each word here is paid for by every user.
+The whole list is in the context of every session, so each word costs every user tokens.
 """
 
 from memdir.hot import types
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from memdir.mcp.server import Fields
 
 QUERY_CHARACTERS = 20_000
-WORD_CHARACTERS = 2_000  # of any other text
-TEXT_CHARACTERS = 400_000  # of a memory; the store's own limit is lower and says so itself
+WORD_CHARACTERS = 2_000  # per other argument
+TEXT_CHARACTERS = 400_000  # per memory; the store has its own, lower limit
 MAX_RECALLED, MAX_CHANGES = 20, 100
 LAST_LINE = 1_000_000_000
 
@@ -27,8 +27,8 @@ def _text(about: str = "", longest: int = WORD_CHARACTERS) -> "Fields":
 
 
 def _number(least: int, limit: int, about: str = "") -> "Fields":
-    said = {"description": about} if about else {}
-    return {"type": "integer", **said, "minimum": least, "maximum": limit}
+    description = {"description": about} if about else {}
+    return {"type": "integer", **description, "minimum": least, "maximum": limit}
 
 
 _SCOPE = _text()
@@ -112,10 +112,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
 
 
 def list_tools() -> "list[Fields]":
-    """What tools/list answers.
-
-    Limits that no honest call reaches are not worth a word to every session.
-    """
+    """The answer to tools/list; limits that no honest call reaches are left out to save tokens."""
     tools: list[Fields] = []
     for name, (about, hints, required, arguments) in TOOLS.items():
         shown = {
@@ -134,11 +131,11 @@ def list_tools() -> "list[Fields]":
 
 
 class Wrong(ValueError):
-    """An argument that cannot be taken; its text says what to send instead."""
+    """A bad argument; the text says what to send instead."""
 
 
 def check_arguments(tool: str, given: "Mapping[str, Any]") -> "dict[str, Any]":
-    """The arguments, each of its type and size; one that is null was not given."""
+    """The arguments, checked for type and size; null counts as not given."""
     _, _, required, arguments = TOOLS[tool]
     taken = {key: value for key, value in given.items() if value is not None}
     unknown = sorted(key for key in taken if key not in arguments)
@@ -156,7 +153,6 @@ def check_arguments(tool: str, given: "Mapping[str, Any]") -> "dict[str, Any]":
 
 
 def _problem(value: object, schema: "Mapping[str, Any]") -> str:
-    """What is wrong with the value of an argument, as the rest of a sentence; empty if nothing."""
     if schema["type"] == "boolean":
         return "" if isinstance(value, bool) else "is true or false"
     if schema["type"] == "integer":

@@ -1,1 +1,1 @@
-"""Question to answer, within a budget; one file per member."""
+"""Models that answer questions within a budget; one module per member."""

@@ -9,14 +9,14 @@ from memdir.models.model import ModelUnavailable
 
 KEY = "ANTHROPIC_API_KEY"
 BASE_URL = "https://api.anthropic.com"
-# The system prompt with the schema before it, and the newest text, which the next turn repeats;
-# the first text has its own mark.
+# Cache the schema with the system prompt, and the newest text, which the next turn repeats; the
+# first text has its own mark.
 CACHING = {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
 DEFAULT = "claude-haiku-4-5"
 
 
 def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
-    """Nothing is imported or sent before the first question."""
+    """Imports and sends nothing before the first question."""
     name, url = name or DEFAULT, base_url or BASE_URL
 
     def connect() -> Opened:

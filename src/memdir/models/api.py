@@ -1,6 +1,6 @@
-"""What the members behind an HTTP API share: one request, its answer, its failures.
+"""Shared by the members behind an HTTP API: one request, its answer, its failures.
 
-Texts of a server never enter our messages: some repeat the key they were given.
+Our messages never contain text of a server, since some servers repeat the key.
 """
 
 from __future__ import annotations
@@ -38,29 +38,28 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# The client, to be closed, and the model that speaks through it.
+# The client, to be closed, and its model.
 Opened = tuple[AbstractAsyncContextManager[Any], "Model[Any]"]
-Mode = Literal["tool", "native"]  # how a model is held to a schema
+Mode = Literal["tool", "native"]  # how a model gets the schema
 
 TOOL = "answer"
 INSTALL = "pip install 'memdir[llm]'"
 NOTHING = Usage()
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-MAX_ANSWER_BYTES = 1024 * 1024  # an answer of 100,000 tokens has half of it
+MAX_ANSWER_BYTES = 1024 * 1024  # twice an answer of 100,000 tokens
 PLAIN = "identity"
-WORK_SHARE = 0.95  # of the time: a coroutine is cancelled early, so that it can close connections
-# What a library may raise over bytes that no server should send.
+WORK_SHARE = 0.95  # of the time; the rest is for closing connections
+# Errors that libraries may raise for malformed answers.
 BROKEN = (
     OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError, AssertionError,
 )  # fmt: skip
-# What pydantic-ai says on standard error of counts that are none; we count for ourselves then.
+# A warning of pydantic-ai about bad token counts; we estimate them instead.
 BAD_COUNTS = "Failed to extract usage"
 CHECK_ADDRESS = "check model.base_url: does a server of this kind answer there?"
 _HOST = re.compile(r"[\w.:-]+", re.ASCII)
 
 
 def conversation(question: Question, mode: Mode) -> list[ModelMessage]:
-    """The first text and each earlier turn; a mark for caches behind the first text."""
     from pydantic_ai.messages import (
         CachePoint,
         ModelRequest,
@@ -72,30 +71,30 @@ def conversation(question: Question, mode: Mode) -> list[ModelMessage]:
         UserPromptPart,
     )
 
-    # Only where caches want marks: for the others one plain text fits more servers.
+    # Parts only if caches need marks: more servers accept a single plain text.
     more = mode == "tool" and (question.more or bool(question.earlier))
     first = UserPromptPart([question.user, CachePoint()] if more else question.user)
-    said: list[ModelMessage] = [ModelRequest(parts=[SystemPromptPart(question.system), first])]
+    messages: list[ModelMessage] = [ModelRequest(parts=[SystemPromptPart(question.system), first])]
     for number, turn in enumerate(question.earlier, 1):
         if mode == "native" or question.schema is None:
-            said.append(ModelResponse(parts=[TextPart(turn.answered)]))
-            said.append(ModelRequest(parts=[UserPromptPart(turn.told)]))
+            messages.append(ModelResponse(parts=[TextPart(turn.answered)]))
+            messages.append(ModelRequest(parts=[UserPromptPart(turn.told)]))
             continue
-        # An answer that was given as a call of a tool is repeated as one, with its result.
+        # An answer given as a tool call is repeated as one, with its result.
         id = f"{TOOL}_{number}"
-        said.append(ModelResponse(parts=[ToolCallPart(TOOL, turn.answered, tool_call_id=id)]))
-        said.append(ModelRequest(parts=[ToolReturnPart(TOOL, turn.told, tool_call_id=id)]))
-    return said
+        messages.append(ModelResponse(parts=[ToolCallPart(TOOL, turn.answered, tool_call_id=id)]))
+        messages.append(ModelRequest(parts=[ToolReturnPart(TOOL, turn.told, tool_call_id=id)]))
+    return messages
 
 
 class Unfit(ValueError):
-    """An answer that is not read; its text is ours."""
+    """An unreadable answer; the text of the error is ours, not the server's."""
 
 
 def plain_client(default: type[Any]) -> Any:
     """An HTTP client that follows no redirect and reads at most `MAX_ANSWER_BYTES`.
 
-    Made from the class that the package brings along, whatever HTTP library that uses.
+    It subclasses the client class of the package, whatever HTTP library that uses.
     """
 
     class Plain(default):  # type: ignore[misc]
@@ -112,7 +111,7 @@ def plain_client(default: type[Any]) -> Any:
             made.elapsed = response.elapsed
             return made
 
-    # A packed answer could unfold to any size at once.
+    # A compressed answer could unpack to any size.
     return Plain(headers={"accept-encoding": PLAIN})
 
 
@@ -130,8 +129,6 @@ async def _read_body(response: Any) -> bytes:
 
 
 def run_within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """The coroutine's result, also inside another event loop; TimeoutError when time is up."""
-
     def run() -> T:
         loop = asyncio.new_event_loop()
         loop.set_default_executor(_Daemons())
@@ -146,7 +143,7 @@ def run_within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 class _Daemons(ThreadPoolExecutor):
-    """Threads that nobody waits for: a name server that hangs must not delay our exit."""
+    """Daemon threads: a name server that hangs must not delay our exit."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
@@ -156,7 +153,7 @@ class _Daemons(ThreadPoolExecutor):
                 return
             try:
                 future.set_result(fn(*args, **kwargs))
-            except BaseException as error:  # belongs to whoever awaits it
+            except BaseException as error:  # raised where the future is awaited
                 future.set_exception(error)
 
         threading.Thread(target=run, daemon=True).start()
@@ -165,16 +162,14 @@ class _Daemons(ThreadPoolExecutor):
 
 @dataclass(frozen=True)
 class Api:
-    """A model behind an HTTP API. `connect` runs anew for each question, in its own event loop."""
-
     name: str
     modules: tuple[str, ...]
     mode: Mode
-    connect: Callable[[], Opened] = field(repr=False)  # it knows the key
-    caching: Mapping[str, object] = field(default_factory=dict)  # settings, where turns may follow
+    connect: Callable[[], Opened] = field(repr=False)  # contains the key
+    caching: Mapping[str, object] = field(default_factory=dict)  # settings if turns may follow
 
     def answer(self, question: Question) -> Answer:
-        """Ask once, without a second try. Loading the packages (seconds) is not in the limit."""
+        """Ask once, without a retry; the limit excludes loading the packages (seconds)."""
         load_packages(self.modules)
         warnings.filterwarnings("ignore", BAD_COUNTS)
         failure: ModelFailed
@@ -189,7 +184,7 @@ class Api:
             if response.finish_reason == "content_filter":
                 raise _refused(self.name, usage)
             return answered(question, text, self.name, usage)
-        raise failure  # not inside the handler: its context could hold what a server said
+        raise failure  # outside the handler, whose context could contain text of the server
 
     async def _request(self, question: Question) -> ModelResponse:
         from pydantic_ai.settings import ModelSettings
@@ -204,7 +199,6 @@ class Api:
 
 
 def load_packages(modules: tuple[str, ...]) -> None:
-    """Import what a member needs; it may not be installed."""
     if sys.flags.no_site and modules[-1] not in sys.modules:
         site.main()  # hooks start Python without its packages (-S)
     try:
@@ -217,7 +211,7 @@ def load_packages(modules: tuple[str, ...]) -> None:
 
 
 def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
-    """The key for that address; none travels in the clear to another machine."""
+    """The key for that address; never sent unencrypted to another machine."""
     key = environ.get(variable, "").strip()
     try:
         address = urlsplit(base_url)
@@ -228,7 +222,7 @@ def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
         message = "model.base_url is not the address of a server"
         raise ModelUnavailable(message, next="write https://HOST/PATH", usage=NOTHING)
     if key and address.scheme != "https" and address.hostname not in LOOPBACK:
-        # Only scheme and host are shown: the rest may hold a password.
+        # Show only scheme and host: the rest may contain a password.
         place = f"{address.scheme}://{address.hostname}"
         message = f"{place} is not https: everybody on the way could read {variable}"
         hint = f"use https in model.base_url, or unset {variable}"
@@ -262,7 +256,7 @@ def _text(response: ModelResponse) -> str:
 
 
 def _usage(response: ModelResponse) -> Usage:
-    """What the server counted; it may claim to have cached more than there was."""
+    """The server's token counts, corrected if it claims to have cached more than was sent."""
     used = response.usage
     given, made, cached = used.input_tokens, used.output_tokens, used.cache_read_tokens
     return Usage(max(given - cached, 0), max(made, 0), max(cached, 0))
@@ -279,7 +273,7 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, Unfit):
         cause = cause.__cause__ or cause.__context__
-    if cause is not None:  # our own reason, below what the packages made of it
+    if cause is not None:  # our own error, wrapped by the packages
         return BadAnswer(f"{name}: {cause}", next=CHECK_ADDRESS)
     if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
         return too_slow(name, seconds)
@@ -287,7 +281,7 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
         return _http_failure(name, error.status_code)
     if isinstance(error, exceptions.ModelConnectionError):
         hint = "check the connection and model.base_url"
-        # Only if the request was not sent is it sure that nothing was spent.
+        # Only an unsent request certainly costs nothing.
         usage = NOTHING if error.phase in ("pool", "connect") else None
         return ModelUnavailable(f"{name}: no connection", next=hint, usage=usage)
     if isinstance(error, exceptions.ContentFilterError):
@@ -299,7 +293,6 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
 
 
 def _http_failure(name: str, status: int) -> ModelFailed:
-    """An HTTP status in words; such an answer is not charged for."""
     problem, hint = {
         400: ("the request was not understood", "choose another model"),
         401: ("the key was not accepted", "check the key in your environment"),

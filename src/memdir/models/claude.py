@@ -1,4 +1,4 @@
-"""The `claude` command as a model: `claude:haiku`. It uses the login that the command has."""
+"""The `claude` command as a model: `claude:haiku`. It uses the login of that command."""
 
 from __future__ import annotations
 
@@ -29,27 +29,25 @@ from memdir.models.model import (
 COMMAND = "claude"
 NOTHING = Usage()
 BY_HAND = "run it by hand to see what is wrong: claude -p hello"
-# No settings (hooks, plugins), no servers, no tools, no transcript: it answers and is gone.
+# No settings (hooks, plugins), no servers, no tools, no transcript.
 ALONE = (
     *("--setting-sources", "", "--strict-mcp-config", "--tools", "", "--no-session-persistence"),
-    # A model may call a tool that is not there, and again: without a limit until its time is over.
+    # Without a limit, a model may call a missing tool again and again until timeout.
     *("--max-turns", "2"),
 )
-# Left over from an agent we run in; the command refuses to start, or reports to it.
+# Set if we run inside an agent; the command would refuse to start, or report to that agent.
 OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
 
 
 @dataclass(frozen=True)
 class Claude:
-    """One process per question, in an empty directory, ended with all its children."""
-
     name: str
     command: str
     alias: str
     environ: Mapping[str, str] = field(repr=False)
 
     def answer(self, question: Question) -> Answer:
-        """Ask on standard input: a prompt in the arguments would be seen by every user."""
+        """Asks on standard input: every user could see a prompt in the arguments."""
         words = [self.command, "-p", "--output-format", "json", *ALONE]
         words += ["--model", self.alias] if self.alias else []
         words += ["--system-prompt", question.system]
@@ -80,7 +78,6 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Claude:
 def _run(
     words: list[str], question: Question, env: Mapping[str, str], folder: str, name: str
 ) -> bytes:
-    """What the command prints; its whole process group is ended when it is late."""
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(
@@ -90,7 +87,7 @@ def _run(
     except OSError as error:
         message = f"{name} cannot be started: {error.strerror}"
         raise ModelUnavailable(message, next=f"try: {words[0]} --version", usage=NOTHING) from None
-    # The conversation as one text: the command begins a new one each time.
+    # The whole conversation as one text, since each process starts a new one.
     parts = [question.user]
     for number, turn in enumerate(question.earlier, 1):
         parts.append(f"Your answer in turn {number}:\n\n{turn.answered}\n\n{turn.told}")
@@ -110,29 +107,28 @@ def _run(
 
 
 def _read(out: bytes, question: Question, name: str) -> Answer:
-    """The answer in the command's envelope."""
     try:
-        said = json.loads(out)
+        envelope = json.loads(out)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict) or said.get("type") != "result":
+        envelope = None
+    if not isinstance(envelope, dict) or envelope.get("type") != "result":
         raise BadAnswer(f"{name} printed no result", next=BY_HAND)
-    usage = _usage(said)
-    if said.get("stop_reason") == "refusal":
+    usage = _usage(envelope)
+    if envelope.get("stop_reason") == "refusal":
         raise ModelRefused(f"{name} refused to answer", next="say it in other words", usage=usage)
-    if said.get("is_error"):  # its text may repeat a key or a path
+    if envelope.get("is_error"):  # not shown: its text may repeat a key or a path
         raise ModelUnavailable(f"{name} reports an error", next=BY_HAND, usage=usage)
-    data = said.get("structured_output")
-    text = str(said.get("result") or "") if data is None else json.dumps(data)
+    data = envelope.get("structured_output")
+    text = str(envelope.get("result") or "") if data is None else json.dumps(data)
     return answered(question, text, name, usage)
 
 
-def _usage(said: dict[str, Any]) -> Usage:
-    used = said.get("usage")
+def _usage(envelope: dict[str, Any]) -> Usage:
+    used = envelope.get("usage")
     used = used if isinstance(used, dict) else {}
-    told = said.get("total_cost_usd")
-    known = isinstance(told, int | float) and 0 <= told < math.inf
-    cost = float(told) if known and told is not None else None
+    reported = envelope.get("total_cost_usd")
+    known = isinstance(reported, int | float) and 0 <= reported < math.inf
+    cost = float(reported) if known and reported is not None else None
     counts = {key: value for key, value in used.items() if type(value) is int and value > 0}
     fresh = counts.get("input_tokens", 0) + counts.get("cache_creation_input_tokens", 0)
     cached = counts.get("cache_read_input_tokens", 0)

@@ -1,9 +1,9 @@
-"""What models may spend: limits, prices, the ledger of calls, and a model held to its budget.
+"""Spending on models: limits, prices, the ledger of calls, and a model within its budget.
 
 The ledger has one JSON line per event, appended and never rewritten. A call has two lines with one
-id: `reserved` with the estimate before it is made, then its outcome with the true figures. The last
-line of an id counts, so a process killed in between has spent its estimate. A third line may tell
-what became of the answer.
+id: `reserved` with the estimate before the call, then its outcome with the actual figures. The last
+line of an id counts, so a process killed in between has spent its estimate. A third line may give
+the result of the answer.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from memdir.store.lock import Lock
 from memdir.store.writer import App
 
 FILE = "ledger.jsonl"
-MAX_FILE_BYTES = 64 * 1024 * 1024  # some 150,000 calls
+MAX_FILE_BYTES = 64 * 1024 * 1024  # about 150,000 calls
 MAX_LINE_BYTES = 64 * 1024
 MAX_PRODUCED_CHARACTERS = 500
-LOCK_SECONDS = 1.0  # it is held for the time of a few writes
+LOCK_SECONDS = 1.0  # it is held for a few writes
 LINE_START = b'{"id": "'
-RESERVED = "reserved"  # the outcome of a call that has not come back; its estimate counts
+RESERVED = "reserved"  # outcome of a call without an answer yet; its estimate counts
 ANSWERED = "answered"
-RUN_TOKENS = 8_000  # default limit of one capture
+RUN_TOKENS = 8_000  # default limit per capture
 MILLION = 1_000_000
-# List prices of late 2025 in US dollars for a million tokens: input, output, cached input. They
-# change and contracts differ: a figure from the model itself wins. The longest name counts.
+# List prices of late 2025 in US dollars per million tokens: input, output, cached input. A cost
+# reported by the model wins. The longest matching name counts.
 PRICES = {
     "anthropic:claude-haiku-4-5": (1.00, 5.00, 0.10),
     "anthropic:claude-sonnet-4": (3.00, 15.00, 0.30),
@@ -60,11 +60,11 @@ class OverBudget(MemdirError):
 
 
 class OverRun(OverBudget):
-    """The call exceeds what one piece of work may cost: waiting does not help."""
+    """The call exceeds the limit of one run, so waiting does not help."""
 
 
 class LedgerBroken(MemdirError):
-    """Nobody knows what was spent, so no call is made."""
+    """The spending is unknown, so no call is made."""
 
     code = "ledger_broken"
 
@@ -73,7 +73,7 @@ class LedgerBroken(MemdirError):
 class Limits:
     """Tokens, uncached input and output together; 0 allows no call.
 
-    `run` covers all calls of one piece of work; None means it has no limit of its own.
+    `run` covers all calls of one run; None means no such limit.
     """
 
     session: int
@@ -83,15 +83,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class Spent:
-    """Tokens of one session and of one day."""
-
     session: int = 0
     day: int = 0
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call in the ledger; `day` is the user's own, `usage` an estimate at first."""
+    """A call in the ledger; `day` is the user's local day, `usage` an estimate at first."""
 
     id: str
     time: float
@@ -101,11 +99,11 @@ class Call:
     session: str
     usage: Usage
     outcome: str = RESERVED
-    produced: str = ""  # what became of the answer, in a few words
+    produced: str = ""  # result of the answer, in a few words
 
 
 def estimate(question: Question, cached: int = 0) -> Usage:
-    """The most a question may cost; the turn before got `cached` tokens of it from a cache."""
+    """The highest cost of a question in tokens; `cached` were cached in the last turn."""
     schema = json.dumps(question.schema) if question.schema else ""
     given = tokens_of(*question.texts, schema)
     cached = min(cached, given) if question.earlier else 0
@@ -113,7 +111,6 @@ def estimate(question: Question, cached: int = 0) -> Usage:
 
 
 def cost(model: str, usage: Usage) -> float | None:
-    """What a call cost in US dollars; None where no price is known."""
     names = [name for name in PRICES if model == name or model.startswith(f"{name}-")]
     if usage.cost is not None or not names:
         return usage.cost
@@ -123,12 +120,10 @@ def cost(model: str, usage: Usage) -> float | None:
 
 
 def day_of(now: float) -> str:
-    """The user's day, as YYYY-MM-DD."""
     return datetime.datetime.fromtimestamp(now).astimezone().date().isoformat()
 
 
 def write(call: Call) -> bytes:
-    """One line, without its end."""
     time = datetime.datetime.fromtimestamp(call.time, datetime.UTC).isoformat()
     texts = {key: getattr(call, key) for key in ("day", "purpose", "model", "session")}
     line = {"id": call.id, "time": time, **texts, **asdict(call.usage)}
@@ -136,7 +131,7 @@ def write(call: Call) -> bytes:
 
 
 def read(line: bytes) -> Call:
-    """The inverse of `write`; earlier versions wrote neither cost nor what was produced."""
+    """The inverse of `write`; earlier versions wrote neither `cost` nor `produced`."""
     values = json.loads(line)
     texts = [values[key] for key in ("id", "day", "purpose", "model", "session", "outcome")]
     texts.append(values.get("produced", ""))
@@ -156,7 +151,7 @@ def read(line: bytes) -> Call:
 
 
 class Ledger:
-    """Only the holder of its lock reads and appends: two processes cannot both take the rest."""
+    """Only the holder of its lock reads and appends: two processes cannot both spend the rest."""
 
     def __init__(self, folder: str, now: Callable[[], float]) -> None:
         self.folder, self.path = folder, os.path.join(folder, FILE)
@@ -166,7 +161,7 @@ class Ledger:
     def reserve(
         self, purpose: str, model: str, session: str, wanted: Usage, limits: Limits
     ) -> Call:
-        """Write the estimate down if it fits; from then on it counts for everybody."""
+        """Record the estimate if it fits; it counts for every process from then on."""
         now = self.now()
         day = day_of(now)
         call = Call(secrets.token_hex(8), now, day, purpose, model, session, wanted)
@@ -183,19 +178,16 @@ class Ledger:
         return call
 
     def settle(self, call: Call, usage: Usage, outcome: str, produced: str = "") -> None:
-        """Write down what the call really cost, and once more when it is known what came of it."""
         produced = produced[:MAX_PRODUCED_CHARACTERS]
         settled = replace(call, time=self.now(), usage=usage, outcome=outcome, produced=produced)
         with self._lock.held("memdir ledger", lambda _: None):
-            self.calls()  # a damaged ledger stays as it is
+            self.calls()  # raises if the ledger is damaged: then nothing is appended
             self._append(settled)
 
     def spent(self, day: str, session: str) -> Spent:
-        """Tokens of that day and that session."""
         return spent_by(self.calls(), day, session)
 
     def calls(self) -> list[Call]:
-        """Every call once, in the order they were reserved."""
         try:
             lines, torn = state.read_lines(self.folder, FILE, MAX_FILE_BYTES)
         except OSError as error:
@@ -207,8 +199,8 @@ class Ledger:
             except state.DAMAGE:
                 raise self._broken(f"line {number} cannot be read") from None
             calls[call.id] = call
-        # Text behind the last line end is a write that was cut off: its call was not made, or its
-        # estimate stands. Anything else there is damage.
+        # An unfinished last line is a write that was killed: its call was not made, or its
+        # estimate counts. Anything else there is damage.
         if len(torn) > MAX_LINE_BYTES or not LINE_START.startswith(torn[: len(LINE_START)]):
             raise self._broken(f"line {len(lines) + 1} cannot be read")
         return [*calls.values()]
@@ -224,7 +216,7 @@ class Ledger:
 
 
 def spent_by(calls: Iterable[Call], day: str, session: str) -> Spent:
-    """What these calls cost on that day and in that session, which may last for several days."""
+    """Tokens on that day, and in that session, which may last several days."""
     of_session = of_day = 0
     for call in calls:
         of_session += call.usage.total if session and call.session == session else 0
@@ -233,7 +225,6 @@ def spent_by(calls: Iterable[Call], day: str, session: str) -> Spent:
 
 
 def _shortage(name: str, wanted: int, used: int, limit: int) -> str:
-    """Why a call of that size may not be made; empty when it may."""
     if used + wanted <= limit:
         return ""
     left = max(limit - used, 0)
@@ -241,7 +232,7 @@ def _shortage(name: str, wanted: int, used: int, limit: int) -> str:
 
 
 class Metered:
-    """Reserve, ask, settle; over budget nothing is asked. Its calls together are one run."""
+    """A model that is asked only within the budget; its calls together are one run."""
 
     def __init__(
         self, model: Model, ledger: Ledger, limits: Limits, purpose: str, session: str = ""
@@ -252,7 +243,7 @@ class Metered:
         self.purpose = purpose
         self.session = session
         self.used = 0  # tokens of this run
-        self._cached = 0  # tokens that a cache gave for the last answer
+        self._cached = 0  # cached tokens of the last answer
         self._last: tuple[Call, Usage, str] | None = None
 
     @property
@@ -268,7 +259,7 @@ class Metered:
         try:
             answer = self.model.answer(question)
         except ModelFailed as error:
-            # If nobody knows what it cost, the estimate stands.
+            # If the cost is unknown, the estimate counts.
             self._settle(call, wanted if error.usage is None else error.usage, error.code)
             raise
         self._cached = answer.usage.cached_tokens
@@ -276,7 +267,6 @@ class Metered:
         return answer
 
     def produced(self, summary: str) -> None:
-        """Write down what became of the last answer, once that is on disk."""
         if self._last is not None:
             self._write(*self._last, summary)
 
@@ -287,16 +277,14 @@ class Metered:
         self._write(call, usage, outcome)
 
     def _write(self, call: Call, usage: Usage, outcome: str, produced: str = "") -> None:
-        # The answer is paid for and worth keeping; its estimate stays in the ledger, and the next
-        # reservation meets the same trouble before anything is spent.
+        # Keep the answer, since it is paid for: its estimate is in the ledger, and the next
+        # reservation fails before anything is spent.
         with suppress(MemdirError):
             self.ledger.settle(call, usage, outcome, produced)
 
 
 @dataclass(frozen=True)
 class Spending:
-    """The limits, what counts against them, and every call, the newest first."""
-
     limits: Limits
     spent: Spent
     day: str
@@ -309,7 +297,6 @@ class Spending:
 
 
 def read_spending(app: App, session: str = "") -> Spending:
-    """What the ledger says, for all stores together."""
     options = app.config.options
     day = day_of(app.now())
     calls = Ledger(app.config.state_dir, app.now).calls()
@@ -321,7 +308,6 @@ def read_spending(app: App, session: str = "") -> Spending:
 def open_model(
     app: App, purpose: str, session: str = "", *, named: str = "", run: int | None = None
 ) -> Metered:
-    """The model of the settings, or `named`, within the budget; `run` limits these calls."""
     options = app.config.options
     wanted = named or options.model
     if not wanted:

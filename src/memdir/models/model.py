@@ -1,4 +1,4 @@
-"""What a model is asked, what it answers, how it fails, and whether an answer fits its schema."""
+"""Questions, answers and failures of models, and the check of an answer against its schema."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ KINDS: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 CHECKED = {"type", "enum", "properties", "required", "additionalProperties", "items"}
-# The model is told these and often exceeds them; only the caller knows what to cut then.
+# Models often exceed these limits; the caller decides what to cut.
 UNCHECKED = {"title", "description", "minItems", "maxItems", "minLength", "maxLength"}
 MAX_SHOWN_CHARACTERS = 40
-CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English and code; the ledger has the true figures
+CHARACTERS_PER_TOKEN = 4  # estimate for English and code
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 
 
 def find_misfits(
     data: object, schema: Mapping[str, object], where: str = "the answer"
 ) -> list[str]:
-    """Where the data breaks a schema, in the part of JSON Schema that we give to models."""
     if unknown := sorted(schema.keys() - CHECKED - UNCHECKED):
         raise ValueError(f"nothing checks {', '.join(unknown)} in a schema")
     kinds = schema.get("type", [*KINDS])
     names = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
-    if isinstance(data, bool):  # to Python it is a number, too
+    if isinstance(data, bool):  # a bool is an int in Python
         fits = "boolean" in names
     else:
         fits = any(isinstance(data, KINDS[name]) for name in names)
@@ -64,8 +63,6 @@ def find_misfits(
 
 @dataclass(frozen=True)
 class Turn:
-    """An earlier turn: what the model answered, and what it was told then."""
-
     answered: str
     told: str
 
@@ -74,8 +71,7 @@ class Turn:
 class Question:
     """One prompt; with a schema the answer is JSON that fits it. `seconds` is a hard limit.
 
-    A conversation is asked as `user`, then its `earlier` turns: what was sent once is sent again
-    unchanged and first. `more` says that turns may follow, so that a cache of it pays.
+    Sent as `user`, then `earlier` turns, unchanged, so that caches match. `more`: turns may follow.
     """
 
     system: str
@@ -88,17 +84,13 @@ class Question:
 
     @property
     def texts(self) -> list[str]:
-        """Everything that is sent, in order, without the schema."""
         turns = [text for turn in self.earlier for text in (turn.answered, turn.told)]
         return [self.system, self.user, *turns]
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call; what a cache gave is counted apart.
-
-    `cost` is what the model itself says, in US dollars; None where it says nothing.
-    """
+    """Tokens of one call, cached ones apart; `cost` in US dollars if the model reports it."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -107,7 +99,6 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """What counts against the budget."""
         return self.input_tokens + self.output_tokens
 
     def plus(self, other: Usage) -> Usage:
@@ -122,7 +113,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Answer:
-    """`data` is the parsed answer where a schema was given, else None."""
+    """`data` is the parsed answer if there was a schema, else None."""
 
     data: object
     text: str
@@ -131,7 +122,7 @@ class Answer:
 
 
 class ModelFailed(MemdirError):
-    """A model gave no answer; `usage` is what it cost, None where nobody knows."""
+    """A model gave no answer; `usage` is what it cost, None if unknown."""
 
     code = "model_failed"
 
@@ -141,37 +132,27 @@ class ModelFailed(MemdirError):
 
 
 class ModelTimeout(ModelFailed):
-    """The model did not answer in time."""
-
     code = "model_timeout"
 
 
 class ModelRefused(ModelFailed):
-    """The model declined to answer."""
-
     code = "model_refused"
 
 
 class ModelUnavailable(ModelFailed):
-    """The model cannot be reached or used: no package, no key, no connection, no quota."""
-
     code = "model_unavailable"
 
 
 class BadAnswer(ModelFailed):
-    """The model answered something else than what was asked for."""
-
     code = "bad_answer"
 
 
 def too_slow(name: str, seconds: float) -> ModelTimeout:
-    """The error of a model that took longer than it may."""
     hint = "try again later, or give it more time: model.timeout in config.toml"
     return ModelTimeout(f"{name} did not answer within {seconds:g} s", next=hint)
 
 
 def member_and_name(text: str) -> tuple[str, str]:
-    """`anthropic:some-model` as the family's member and what it is to be opened with."""
     member, colon, name = text.strip().partition(":")
     if not member or (colon and not name):
         hint = "write member:name, such as anthropic:claude-haiku-4-5"
@@ -180,15 +161,11 @@ def member_and_name(text: str) -> tuple[str, str]:
 
 
 def tokens_of(*texts: str) -> int:
-    """An estimate, rounded up."""
     return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
 
 
 def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
-    """The answer with its data; fails where that is not what the question asked for.
-
-    A server that counts no tokens gets the estimate, so that nothing looks free of charge.
-    """
+    """The answer with its parsed data; estimates the usage if the server counts no tokens."""
     if not usage.total:
         usage = Usage(tokens_of(*question.texts), tokens_of(text))
     if question.schema is None:
@@ -204,7 +181,7 @@ def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
 
 
 def _parse_json(text: str) -> object:
-    """The JSON of a text; models like to wrap it in a fence or in a sentence."""
+    """The JSON of a text, without the fence or sentence that models like to add."""
     fenced = _FENCED.search(text)
     for part in (text, fenced[1] if fenced else "", text[text.find("{") : text.rfind("}") + 1]):
         try:
@@ -215,7 +192,7 @@ def _parse_json(text: str) -> object:
 
 
 class Model(Protocol):
-    """Answers a prompt, or fails with a ModelFailed in time. Members need not inherit from it."""
+    """Answers in time or raises ModelFailed; members need not inherit from it."""
 
     @property
     def name(self) -> str: ...

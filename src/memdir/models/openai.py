@@ -1,6 +1,6 @@
-"""Models behind the OpenAI API, or a server that speaks it: `openai:gpt-5-mini`.
+"""Models behind the OpenAI API, or a compatible server: `openai:gpt-5-mini`.
 
-With `model.base_url` it is a local one: llama.cpp, Ollama, vLLM, LM Studio.
+Set `model.base_url` for a local one: llama.cpp, Ollama, vLLM, LM Studio.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from memdir.models.model import ModelUnavailable
 KEY = "OPENAI_API_KEY"
 BASE_URL = "https://api.openai.com/v1"
 DEFAULT = "gpt-5-mini"
-NO_KEY = "none"  # the package wants some text; local servers want nothing
+NO_KEY = "none"  # the package needs some text; local servers need no key
 
 
 def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
-    """Nothing is imported or sent before the first question."""
+    """Imports and sends nothing before the first question."""
     name, url = name or DEFAULT, base_url or BASE_URL
 
     def connect() -> Opened:

@@ -1,4 +1,4 @@
-"""A model that answers from a file: `scripted:answers.jsonl`. For tests, demos and dry trials.
+"""A model that answers from a file: `scripted:answers.jsonl`. For tests and demos.
 
 One JSON object per line, used in order; the last one is repeated:
 
@@ -36,8 +36,6 @@ HINT = 'write {"answer": …}, {"text": "…"} or {"fails": "' + '"|"'.join(FAIL
 
 
 class Scripted:
-    """The same answers in every run; `asked` keeps the questions."""
-
     def __init__(
         self,
         lines: Sequence[Mapping[str, object]],
@@ -50,7 +48,6 @@ class Scripted:
         self._sleep = sleep
 
     def answer(self, question: Question) -> Answer:
-        """What the next line says."""
         self.asked.append(question)
         line = self._lines[min(len(self.asked), len(self._lines)) - 1]
         fails, seconds = line.get("fails"), line.get("seconds", 0.0)
@@ -90,7 +87,7 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted
 
 
 def _open_file(path: str, flags: int) -> int:
-    """A pipe or a device is not waited for."""
+    """Never waits for a pipe or a device."""
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

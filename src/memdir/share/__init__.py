@@ -1,1 +1,1 @@
-"""What others get: team copies and the git merge driver."""
+"""Sharing with others: team copies and the git merge driver."""

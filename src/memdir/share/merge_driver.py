@@ -1,6 +1,6 @@
-"""The indexes of two branches: merged by memdir where git is told so.
+"""The git merge driver for indexes.
 
-Only the repository's own settings are written, never those of the user or the machine.
+It is installed in the repository's own settings, never in those of the user or the machine.
 """
 
 from __future__ import annotations
@@ -25,23 +25,20 @@ LABEL = "memdir: union of the pointers of both sides"
 PROGRAM = "memdir"
 ARGUMENTS = "merge-index %O %A %B %P"
 GIT_SECONDS = 5.0
-MAX_ATTRIBUTES_BYTES = 1 << 20  # of .gitattributes
+MAX_ATTRIBUTES_BYTES = 1 << 20
 Planned = tuple[str, bytes | None, bytes | None]
-MAX_LINES = 20_000  # of an index: more is no index but an attack on our time
+MAX_LINES = 20_000  # per index; more may be an attack
 AGENTS = ".claude/agent-memory/*"
 
 
 @dataclass(frozen=True)
 class Installed:
-    """Who merges the indexes of a repository: its files before and after, and what others set."""
-
     root: str
     files: Sequence[Planned]
     settings: dict[str, str]
 
 
 def merge_index(base: str, ours: str, theirs: str) -> Merged:
-    """Three versions of an index, by their texts."""
     for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
         if "\0" in text or text.count("\n") > MAX_LINES:
             raise BadInput(
@@ -53,9 +50,8 @@ def merge_index(base: str, ours: str, theirs: str) -> Merged:
 
 
 def write_merged(path: str, text: str) -> None:
-    """Put the merged text where git expects it: whole, or not at all."""
     folder, name = os.path.split(os.path.abspath(path))
-    if name == INDEX:  # git hands over copies; a store's own index has one writer, with a history
+    if name == INDEX:  # git passes copies; a store's own index has one writer
         raise BadInput(
             f"{path} is an index in its place, and not a copy of one; nothing was written",
             path=path,
@@ -68,7 +64,6 @@ def write_merged(path: str, text: str) -> None:
 
 
 def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> Installed:
-    """Name the driver in .gitattributes and in the settings of the store's repository."""
     root = find_repository(store)
     if not root:
         raise BadInput(
@@ -79,7 +74,7 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
     wanted = _settings(program)
     attributes, old = os.path.join(root, ATTRIBUTES), _read(root, ATTRIBUTES)
     new = _with_lines(old or b"", [f"{_pattern(path)} merge={DRIVER}" for path in patterns])
-    # The settings that all worktrees of the repository share.
+    # Settings shared by all worktrees of the repository.
     config = os.path.join(root, _git(root, "rev-parse", "--git-common-dir"), "config")
     before = _read(*os.path.split(config))
     try:
@@ -93,16 +88,15 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
         try:
             Disk(root).put(ATTRIBUTES, new)
             if old is None:
-                os.chmod(attributes, 0o644)  # nothing private: others of this machine may read it
+                os.chmod(attributes, 0o644)  # not private
         except OSError as error:
             raise failure(error, attributes, "cannot be written") from None
     if not dry_run and before != after:
-        _set(root, config, wanted)  # git itself writes its settings, so that it sees to its lock
+        _set(root, config, wanted)  # git writes its settings itself, under its own lock
     return Installed(root, [(attributes, old, new), (config, before, after)], _settings())
 
 
 def _settings(started: str = "") -> dict[str, str]:
-    """What to set; `started` is how memdir was called, for where it is not on the path."""
     program = PROGRAM
     if os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM):
         program = "'" + os.path.abspath(started).replace("'", "'\\''") + "'"
@@ -125,7 +119,6 @@ def _read(folder: str, name: str) -> bytes | None:
 
 
 def _with_lines(old: bytes, lines: Sequence[str]) -> bytes:
-    """The file with those of these lines that it has not; its own lines stay as they are."""
     there = {line.strip() for line in old.splitlines()}
     missing = [line.encode() for line in lines if line.encode() not in there]
     if not missing:
@@ -136,7 +129,7 @@ def _with_lines(old: bytes, lines: Sequence[str]) -> bytes:
 
 
 def _pattern(path: str) -> str:
-    """A path as .gitattributes takes it: literal but for `*`, in quotes where it needs them."""
+    """A path for .gitattributes: literal except `*`, quoted if needed."""
     safe = "".join(f"\\{char}" if char in "?[\\" else char for char in path)
     if not any(char.isspace() or char in '"\\#!' for char in safe):
         return safe
@@ -160,6 +153,6 @@ def _git(root: str, *words: str) -> str:
     except (OSError, subprocess.SubprocessError):
         raise BadInput(f"git gave no answer in {root}", path=root, next="try again") from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
-        raise BadInput(f"git refused: {said}", path=root, next=f"look with: git -C {root} status")
+        reason = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+        raise BadInput(f"git refused: {reason}", path=root, next=f"look with: git -C {root} status")
     return os.fsdecode(done.stdout).rstrip("\n")

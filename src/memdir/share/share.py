@@ -1,4 +1,4 @@
-"""Memories put where others get them: copied or moved, never over another one."""
+"""Copies or moves memories into a shared store; never overwrites."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
 SHARE, PRIVATE = "share", "private"
-NAMED = 3  # memories that a message names each
+NAMED = 3  # memories named in a message
 INSTEAD = "Others would read it: say where the secret is kept, not what it is."
 Diff = list[tuple[str, bytes | None, bytes | None]]
 File = tuple[Memory, bytes]
@@ -31,15 +31,12 @@ File = tuple[Memory, bytes]
 
 @dataclass(frozen=True)
 class Shared:
-    """What came of it: `done` in the store that others get, `moved` out of the private one."""
-
     done: Done
     diff: tuple[tuple[str, bytes | None, bytes | None], ...]  # each path starts with its scope
     moved: tuple[str, ...] = ()
 
 
 def share_memories(source: App, target: App, names: Sequence[str], *, move: bool = False) -> Shared:
-    """Find them, adopt each, bring the index in step; to move them, retire them where they were."""
     _check_places(source, target)
     wanted = expand_wildcards(names, source.store.files())
     memories = {memory.path: memory for memory in find_all(source.store, wanted)}
@@ -80,7 +77,6 @@ def share_memories(source: App, target: App, names: Sequence[str], *, move: bool
 
 
 def _refuse(memory: Memory, data: bytes, desk: Desk, target: App) -> str:
-    """Why a memory stays private, as a sentence; empty when it may be shared."""
     type, limit = types.get(memory.type), target.rules().max_body_bytes
     if type.scope == PRIVATE:
         other = f" (memdir edit {stem(memory.path)} --type TYPE)" if type.name == UNKNOWN else ""
@@ -105,10 +101,7 @@ def _folded(path: str) -> str:
 
 
 def _concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
-    """What a person should look at before others find it there.
-
-    `private` knows the memories that stay behind: a link to one of them leads others nowhere.
-    """
+    """Remarks for the user before others read it; `private` are the memories that stay behind."""
     page = Page(memory, decode(data))
     concerns = [
         f"{page.path}:{finding.line}: {finding.message}" for finding in inspect_safety(page)
@@ -124,7 +117,7 @@ def _concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
 
 
 def _check_places(source: App, target: App) -> None:
-    """Two different stores, and the team's a directory of its own: a link leads anywhere."""
+    """The stores must differ, and the team's must not be a link, which could lead anywhere."""
     if os.path.realpath(source.store.root) == os.path.realpath(target.store.root):
         scope = target.config.scope
         raise BadInput(
@@ -141,7 +134,6 @@ def _check_places(source: App, target: App) -> None:
 
 
 def _check_conflicts(desk: Desk, target: App, files: Sequence[File]) -> None:
-    """Nothing is written where one of these would take the place of another memory."""
     scope = target.config.scope
     for memory, data in files:
         try:
@@ -161,7 +153,6 @@ def _check_conflicts(desk: Desk, target: App, files: Sequence[File]) -> None:
 
 
 def _take_out(source: App, target: App, files: list[File], shared: Shared) -> Shared:
-    """The private ones go to the trash, now that others have them."""
     scope, diff = target.config.scope, Diff()
     try:
         with source.changing(SHARE) as desk:
@@ -187,7 +178,6 @@ def _take_out(source: App, target: App, files: list[File], shared: Shared) -> Sh
 
 
 def _keep_index(app: App, desk: Desk, before: bytes | None, diff: Diff) -> None:
-    """The index after these changes; when it cannot be written, say what stands."""
     changed = [change for change in desk.changes if change.changed]
     if not changed:
         return

@@ -1,4 +1,4 @@
-"""What repositories and teams bring along: accepted or rejected by a person."""
+"""Review of memories from repositories and teams: accepted or rejected by the user."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ ID_CHARACTERS = 12
 
 
 def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> set[str]:
-    """Those of these files whose very bytes a command of ours wrote.
-
-    With `upkeep` what was only tidied counts, too: before there was anything to accept, nobody
-    could have said so.
-    """
+    """Paths whose current bytes memdir wrote; `upkeep` also counts commands that only tidy."""
     left, own = set(contents), set[str]()
     passed: Collection[str] = PUT_BACK if upkeep else (*PUT_BACK, *UPKEEP)
     try:
@@ -38,13 +34,13 @@ def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> 
                     own.add(path)
                     left.discard(path)
     except HistoryBroken:
-        pass  # what cannot be read proves nothing
+        pass  # the rest of the history is unreadable
     return own
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A memory by somebody else that waits for a decision; its id changes with its content."""
+    """A memory by somebody else that waits for a decision; `id` changes with its content."""
 
     id: str
     scope: str
@@ -56,8 +52,6 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Source:
-    """A repository or team and its waiting memories; the id stands for exactly these."""
-
     id: str
     scope: str
     app: App
@@ -73,7 +67,6 @@ def view_of(app: App) -> AcceptanceView:
 
 
 def hide_waiting(app: App) -> App:
-    """The store as agents see it: without waiting memories."""
     if not app.config.origin:
         return app
     view = view_of(app)
@@ -81,12 +74,11 @@ def hide_waiting(app: App) -> App:
 
 
 def source_of(app: App) -> Callable[[str], str] | None:
-    """Tells for a path who wrote it and whether it waits; None if all memories are the user's."""
+    """Returns a function from path to author and state; None if all memories are the user's."""
     return view_of(app).source if app.config.origin else None
 
 
 def waiting_paths(app: App) -> frozenset[str]:
-    """Memories that agents do not see."""
     if not app.config.origin:
         return frozenset()
     view, memories = view_of(app), app.store.scan().memories
@@ -94,7 +86,6 @@ def waiting_paths(app: App) -> frozenset[str]:
 
 
 def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
-    """Waiting or rejected memories of a store, with the authors git knows."""
     accept_own_writes(app)
     acceptance, undecided = acceptance_of(app), list[tuple[Memory, bytes, str]]()
     for memory in app.store.scan().memories:
@@ -115,7 +106,6 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
 
 
 def record_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
-    """Record the user's decision on exactly these contents."""
     if app.dry_run or not chosen:
         return
     with app.lock.held("memdir review", app.tell):
@@ -126,7 +116,7 @@ def record_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
 
 
 def accept_own_writes(app: App) -> None:
-    """Accept what the history proves memdir wrote; a killed writer may not have recorded it."""
+    """Accept memories that the history proves are ours, in case a killed writer did not."""
     if not app.config.origin or app.dry_run:
         return
     undecided = {path: app.store.read(path) for path in view_of(app).waiting()}

@@ -1,4 +1,4 @@
-"""A shared store as an agent is told of it: only what the person has accepted."""
+"""A shared store as agents see it: only memories that the user has accepted."""
 
 from memdir.errors import MemdirError, Missing
 from memdir.format.pointer import write_pointer
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from memdir.hot.recall import Found
     from memdir.store.ports import Scan, Search, Store
 
-EVERYTHING = 100_000  # hits: more memories than a store has
+EVERYTHING = 100_000  # hits, more than a store has memories
 
 
 class AcceptanceView(Around):
-    """Hides waiting memories; builds the index from memories, as anybody may edit MEMORY.md."""
+    """Hides waiting memories; builds the index from memories, since anybody may edit MEMORY.md."""
 
     def __init__(self, inside: "Store", acceptance: "Acceptance") -> None:
         super().__init__(inside)
@@ -23,7 +23,6 @@ class AcceptanceView(Around):
         self._digests: dict[str, str] = {}
 
     def digest(self, path: str) -> str:
-        """Digest of the content, read once; "" if it cannot be read."""
         if path not in self._digests:
             try:
                 self._digests[path] = digest_of(self.inside.read(path))
@@ -38,7 +37,6 @@ class AcceptanceView(Around):
         return self.acceptance.source(path, self.digest(path))
 
     def waiting(self) -> list[str]:
-        """Paths without a decision; unreadable files are left out."""
         paths = [memory.path for memory in self.inside.scan().memories]
         decision = self.acceptance.decision
         return [
@@ -54,7 +52,7 @@ class AcceptanceView(Around):
         return [path for path in self.inside.files() if self.accepts(path)]
 
     def read(self, path: str) -> bytes:
-        """Checked again here, since git may change the file at any time."""
+        """Checks again, since git may change the file at any time."""
         data = self.inside.read(path)
         if not self.acceptance.accepts(path, digest_of(data)):
             raise Missing(f"{path}: not accepted yet", path=path, next="memdir review")
@@ -77,7 +75,6 @@ class AcceptanceSearch:
         self.view = view
 
     def find(self, prompt: str, limit: int) -> "Found":
-        """The best accepted memories, however many others rank higher."""
         if not self.view.acceptance.decisions:
             from memdir.hot.recall import Found
 

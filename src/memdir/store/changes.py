@@ -37,10 +37,9 @@ KEPT = "was changed again at the same place; there it keeps its present text"
 
 
 def remark_ignored(app: App, paths: Sequence[str]) -> list[str]:
-    """Remarks about shared files that git ignores."""
     if not is_for_others(app) or not paths:
         return []
-    # Only a shared store asks git; the others need not load what asking takes.
+    # slow to import, and only a shared store needs it
     from memdir.store.git import find_ignored, find_repository
 
     if not find_repository(app.store.root):
@@ -54,7 +53,7 @@ def remark_ignored(app: App, paths: Sequence[str]) -> list[str]:
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:
-    """Copy to the shelf first, then delete, so the memory always exists somewhere."""
+    """Copies to the shelf first, then deletes, so the memory always exists somewhere."""
     if path == INDEX and room == ARCHIVE:
         raise BadInput(
             f"{INDEX} is this store's only memory and its index; it cannot be archived",
@@ -68,7 +67,6 @@ def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str =
 
 
 def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
-    """Write the memory back; never overwrites one that has taken its place."""
     data, path = shelf.read(shelved), shelved.path
     standing = read_if_there(store, path)
     if standing is None:
@@ -103,7 +101,6 @@ def edit(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
 
 
 def touch(app: App, names: Sequence[str]) -> Done:
-    """Record that these memories were checked and still hold."""
     with app.changing("touch") as desk:
         rules = app.rules()
         seen = (("last_verified", safe.iso_time(rules.now)),)
@@ -116,7 +113,6 @@ def touch(app: App, names: Sequence[str]) -> Done:
 
 
 def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
-    """Move memories to the trash, or to the archive."""
     with app.changing("archive" if room == ARCHIVE else "retire") as desk:
         desk.cause = replace(desk.cause, reason=reason)
         desk.plan, now = _find_paths(desk, names), app.now()
@@ -126,14 +122,13 @@ def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") 
 
 
 def restore(app: App, names: Sequence[str]) -> Done:
-    """Bring memories back from trash or archive, all or none."""
     with app.changing("restore") as desk:
         everything = list_shelved(app)
         wanted = expand_wildcards(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
         dry = DryRun(desk.store)
-        for item in chosen:  # all of them can come back, or none does
+        for item in chosen:  # fails before anything is written if one cannot be restored
             restore_memory(item, dry, desk.shelf)
         finish_change(app, desk, [restore_memory(item, desk.store, desk.shelf) for item in chosen])
         try:
@@ -145,7 +140,6 @@ def restore(app: App, names: Sequence[str]) -> Done:
 
 
 def purge(app: App, names: Sequence[str], expired: bool = False) -> Done:
-    """Delete from trash and archive; the history keeps its versions."""
     with app.changing("purge") as desk:
         everything = list_shelved(app)
         doomed = [item for name in names for item in _find_shelved(everything, name)]
@@ -165,7 +159,7 @@ def rebuild_index(app: App) -> Done:
 
 
 def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
-    """Import files unchanged, as one batch and one undo."""
+    """Import files unchanged, as one batch that one undo takes back."""
     with app.changing("import") as desk:
         rules = app.rules()
         reason = f"from {origin}" if origin else ""
@@ -178,13 +172,12 @@ def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") 
 def finish_change(
     app: App, desk: Desk, changes: list[Change], before: Memory | None = None
 ) -> None:
-    """Name the change after its memories, and update the index."""
     desk.changes += changes
     names = [change.name for change in changes if change.changed]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     desk.cause = replace(desk.cause, name=names[0] + more if names else "")
     if not any(change.path for change in changes):
-        return  # refused; but a change that was made already may lack its pointer
+        return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
         indexed = update_index(desk.store, app.rules(), before)
         desk.remarks += indexed.remarks([change.path for change in changes])
@@ -198,7 +191,6 @@ def finish_change(
 
 
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
-    """Update the index by the rules of its layout; True if it changed."""
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
     done = update_index(desk.store, app.rules(), anew=anew)
@@ -207,13 +199,13 @@ def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
 
 
 def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
-    """Undo these changes, all or none; no change if a killed undo had finished already."""
+    """Undo these changes, all or none; changes nothing if a killed undo had finished already."""
     name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
     desk.cause = replace(desk.cause, name=name + more, undoes=tuple(logged.id for logged in chosen))
     desk.undone[:] = chosen
     if not app.dry_run:
-        # Killed on the way, it has taken nothing back yet: the next undo completes it.
+        # Without `undoes`: if this undo is killed, the next one completes it.
         app.history.announce(app.store, replace(desk.cause, undoes=()))
     wanted, remark = _plan_undo(chosen, desk.store, app.history)
     if not wanted and explicit:
@@ -232,11 +224,11 @@ def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> lis
         if path != index_path or not remark:
             reason = "gone again" if data is None else ""
             done.append(Change(UNDONE, stem(path), path, reason=reason))
-    # They see to the index themselves: before them, the index was as it was.
+    # These record their changes of the index, so it needs no update here.
     alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
     if remark or (index_path not in wanted and not alone):
         _keep_index(app, desk)
-    if remark:  # an index that is not simply back says so
+    if remark:
         kind = UNDONE if index_path in wanted else SKIPPED
         done.append(Change(kind, stem(index_path), index_path, reason=remark))
         desk.remarks.append(f"{index_path} {remark}; its pointers are in step")
@@ -259,7 +251,7 @@ def _plan_undo(
             if now == after:
                 wanted[path] = before
             elif now != before:
-                # Of the index, the lines of this change are taken back; later ones stay.
+                # In the index, only the lines of this change are undone; later ones stay.
                 fits, merged = path == index_path, b""
                 if fits:
                     from memdir.text.merge import merge
@@ -277,13 +269,12 @@ def _plan_undo(
                         theirs=standing[path] or b"",
                     )
                 wanted[path] = merged if now is not None else None
-    # The index comes last: until then it is only behind, and it is healed when it must be.
+    # The index comes last: if killed before that, it is only out of date and can be rebuilt.
     order = sorted(wanted, key=lambda path: (path == index_path, wanted[path] is None, path))
     return {path: wanted[path] for path in order if wanted[path] != standing[path]}, remark
 
 
 def put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
-    """Restore these paths as the history last saw them."""
     newest = next(app.history.log()).id
     for path in paths:
         data = app.history.content(newest, path)
@@ -298,7 +289,7 @@ def _read_memory(store: Store, path: str) -> Memory | None:
     try:
         return read_memory(path, store.read(path), 0)
     except (BadInput, Missing, ValueError):
-        return None  # whoever wants to write there hears what is wrong with the name
+        return None  # writing there reports the bad name
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:

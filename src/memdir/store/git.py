@@ -1,6 +1,6 @@
 """Runs git: no prompts, no network, nothing of the user's settings that could run code.
 
-Also asks it when and by whom the files of a checkout were committed.
+Also finds commit times, authors and ignored files of a checkout.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 from memdir.store import state
 
 CHUNK = 1 << 20
-SMALL = 64 << 20  # bytes of an answer that is kept as a whole
+SMALL = 64 << 20  # bytes of an answer kept in memory
 KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 ENVIRONMENT = {
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",  # older versions fetch in spite of the line above; not so
+    "GIT_ALLOW_PROTOCOL": "none",  # older versions ignore the line above and fetch
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_PAGER": "cat",
@@ -57,13 +57,12 @@ SETTINGS = {
     "status.relativePaths": "false",
     "submodule.recurse": "false",
 }
-# Of a look, which wants neither to change nor to show anything the way that the user likes it.
 OWN_SETTINGS = {"core.attributesFile": os.devnull}
 EXCLUDES = "core.excludesfile"
-SECONDS = 5.0  # for one question
+SECONDS = 5.0  # per command
 MAX_LOG_BYTES = 1 << 30
 SHALLOW = "this clone is shallow: memories may be older than their ages say"
-_MARK = b"\x01"  # stands in front of a commit's time; no path of a store starts so
+_MARK = b"\x01"  # precedes a commit's field; no path of a store starts with it
 DRIVERS = ("clean", "smudge", "process", "required")
 
 
@@ -87,7 +86,7 @@ class Git:
     program: str
     work_tree: bool = True
     settings: dict[str, str] = field(default_factory=lambda: {**SETTINGS, **OWN_SETTINGS})
-    partial: bool = False  # objects may be missing, and git would fetch them
+    partial: bool = False  # a partial clone: git would fetch missing objects
 
     def ask(
         self, *words: str, given: bytes = b"", seconds: float = 30.0, limit: int = SMALL
@@ -100,7 +99,7 @@ class Git:
     def stream(
         self, *words: str, given: bytes = b"", seconds: float, limit: int, ended: Ended
     ) -> Iterator[bytes]:
-        """The output piece by piece; `ended` tells afterwards how it went."""
+        """Yields the output in pieces; `ended` is filled in at the end."""
         from tempfile import TemporaryFile  # slow to import
 
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
@@ -123,11 +122,11 @@ class Git:
                 ended.said = stderr.read(4096).decode("utf-8", "replace")
 
     def disarm(self) -> None:
-        """Disable the filters that the settings name: `status` would run them."""
+        """Disable the filters of the repository's settings, since `status` would run them."""
         out, _ = self.ask("config", "--list", "-z", "--name-only")
         names = set(out.decode("utf-8", "surrogateescape").split("\0"))
         if EXCLUDES in names:
-            # A stranger's settings may not name files outside of the checkout; the user's may.
+            # Only the user's own settings may name files outside the checkout.
             mine, _ = self.ask("config", "--global", "--includes", "--type=path", "-z", EXCLUDES)
             path = mine.decode("utf-8", "surrogateescape").split("\0")[0]
             self.settings["core.excludesFile"] = path or os.devnull
@@ -147,7 +146,7 @@ class Git:
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         ceiling = {"GIT_CEILING_DIRECTORIES": os.path.dirname(self.root)}
-        # In the environment, not in the arguments: a driver's name may hold a `=`.
+        # In the environment, since a driver's name may contain a `=`.
         numbered = {"GIT_CONFIG_COUNT": str(len(self.settings))}
         for number, (name, value) in enumerate(self.settings.items()):
             numbered[f"GIT_CONFIG_KEY_{number}"] = name
@@ -156,7 +155,7 @@ class Git:
 
 
 def find_git(path: str) -> str:
-    """Path of the program, or ""; relative PATH entries could point into the checkout."""
+    """Path of git, or ""; relative PATH entries are skipped, they could point into the checkout."""
     for folder in path.split(os.pathsep):
         program = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(program) and os.access(program, os.X_OK):
@@ -169,7 +168,7 @@ def _pieces(
 ) -> Iterator[bytes]:
     assert process.stdout is not None
     handle, got = process.stdout.fileno(), 0
-    poller = select.poll()  # `select` knows no handle above 1023
+    poller = select.poll()  # `select` fails for handles above 1023
     poller.register(handle, select.POLLIN | select.POLLHUP)
     while True:
         left = until - time.monotonic()
@@ -189,7 +188,6 @@ def _pieces(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the whole process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     if process.stdout is not None:
@@ -197,19 +195,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-# When and by whom the files of a checkout were committed, and which of them git ignores.
-
-
 @dataclass(frozen=True)
 class Committed:
-    """Commit times of unmodified files; `remarks` say what git could not tell."""
-
     times: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
 
 def find_repository(store: str) -> str:
-    """The work tree that contains a directory, or ""."""
     here = store
     while here != os.path.dirname(here):
         if os.path.lexists(os.path.join(here, ".git")):
@@ -234,7 +226,6 @@ def commit_times(store: str, wanted: Collection[str]) -> Committed:
 
 
 def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
-    """Last author of each file that is unmodified."""
     root = find_repository(store)
     if not root or not wanted:
         return {}
@@ -245,7 +236,6 @@ def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
 
 
 def find_ignored(store: str, paths: Collection[str]) -> frozenset[str]:
-    """Files that git ignores; none if git cannot say."""
     root = find_repository(store)
     if not root or not paths:
         return frozenset()
@@ -274,27 +264,24 @@ def _ask(root: str, *words: str, given: bytes = b"") -> bytes:
 
 
 def _ask_log(root: str, store: str, wanted: Collection[str], field: str) -> dict[str, str]:
-    """What the newest commit of each file says in a field, where it stands as committed.
-
-    Git is asked no further back than needed.
-    """
+    """One field of the newest commit of each unmodified file; stops reading once all are known."""
     below = os.path.relpath(store, root)
     prefix = "" if below == "." else f"{below}/"
     output = _ask(root, "ls-tree", "-r", "-z", "HEAD", "--", prefix or ".")
     rows = [row.partition(b"\t") for row in output.split(b"\0") if row]
     tracked = {os.fsdecode(path): head.split()[2].decode() for head, _, path in rows}
     left = {path for path in wanted if _is_same(store, path, tracked.get(prefix + path, ""))}
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     if not left:
-        return said
+        return values
     with closing(_read_commits(root, prefix, field)) as commits:
         for value, paths in commits:
             for path in left.intersection(path.removeprefix(prefix) for path in paths):
-                said[path] = value
+                values[path] = value
                 left.remove(path)
             if not left:
                 break
-    return said
+    return values
 
 
 def _is_same(store: str, path: str, oid: str) -> bool:

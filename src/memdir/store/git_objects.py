@@ -1,8 +1,8 @@
 """A git object database: loose objects, trees, commits, in git's own format.
 
 Plain git reads it (`git --git-dir … log`). Writing it ourselves costs a tenth of running git,
-keeps our order of fsyncs, and nothing of the user's world can bend it: no configuration, hooks,
-filters or ignore rules.
+keeps our order of fsyncs, and is independent of the user's configuration, hooks, filters and
+ignore rules.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ class Objects:
         self.disk = Disk(folder)
 
     def exists(self) -> bool:
-        """True once `create` has finished."""
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
             raise self.broken("something that is no directory stands there")
         return os.path.isfile(os.path.join(self.folder, "HEAD"))
@@ -54,14 +53,14 @@ class Objects:
         return text
 
     def set_head(self, oid: str) -> None:
-        """Move the branch, durably; all objects it reaches are durable already."""
+        """Move the branch durably; every object it reaches must be durable already."""
         with suppress(FileNotFoundError):
-            # We hold the store's lock, so a lock file of git here belongs to nobody alive.
+            # We hold the store's lock, so a lock file of git is left over from a crash.
             os.unlink(os.path.join(self.folder, BRANCH + ".lock"))
         self.disk.put(BRANCH, oid.encode() + b"\n")
 
     def has(self, oid: str) -> bool:
-        """True if the object exists; with a pack, it is assumed to."""
+        """True if the object exists, or if there is a pack that may contain it."""
         return self._is_loose(oid) or bool(self._packs())
 
     def _packs(self) -> list[str]:
@@ -77,7 +76,6 @@ class Objects:
             return False
 
     def write(self, kind: str, *contents: bytes) -> list[str]:
-        """Store objects durably; returns their ids."""
         ids, fresh = [], {}
         for data in contents:
             whole = kind.encode() + b" %d\0" % len(data) + data
@@ -90,7 +88,7 @@ class Objects:
         return ids
 
     def read(self, oid: str, kind: str) -> bytes:
-        """One object, checked against its id; packed ones are read by git."""
+        """Read an object and check its id; packed objects are read by git."""
         path = f"objects/{oid[:2]}/{oid[2:]}"
         try:
             whole = zlib.decompress(self.disk.read(path)[0])
@@ -120,7 +118,7 @@ class Objects:
         return heads[0] if heads else ""
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
-        from memdir.store.git import Git, find_git  # seldom needed, and slow to import
+        from memdir.store.git import Git, find_git  # rarely needed, and slow to import
 
         program = find_git(os.environ.get("PATH", ""))
         if not program and self._packs():
@@ -150,7 +148,7 @@ def write_tree(objects: Objects, files: dict[str, str]) -> str:
             entries[encode(head)] = (_FILE, oid)
     for name, inner in folders.items():
         entries[encode(name) + b"/"] = (_FOLDER, write_tree(objects, inner))
-    # Git orders a folder as if its name ended in a slash.
+    # Git sorts a folder as if its name ended in a slash.
     rows = [
         mode + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
         for name, (mode, oid) in sorted(entries.items())
@@ -159,7 +157,6 @@ def write_tree(objects: Objects, files: dict[str, str]) -> str:
 
 
 def read_tree(objects: Objects, oid: str, prefix: str = "") -> dict[str, str]:
-    """The inverse of `write_tree`."""
     files: dict[str, str] = {}
     data, start = objects.read(oid, "tree"), 0
     while start < len(data):
@@ -192,7 +189,6 @@ def write_commit(
 
 
 def read_commit(objects: Objects, oid: str) -> Logged:
-    """The inverse of `write_commit`."""
     head, _, message = decode(objects.read(oid, "commit")).partition("\n\n")
     tree = parent = ""
     time = 0.0

@@ -1,7 +1,7 @@
 """The history of a store: a real git repository outside it, one commit per change.
 
-What others did to the store (Claude Code, an editor, rsync) is committed first, as `outside`: so
-nothing is ever overwritten that the history does not have.
+Changes by others (Claude Code, an editor, rsync) are committed first, as `outside`, so nothing is
+ever overwritten that the history does not have.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 TABLE, ANNOUNCED = "known.json", "announced"
 SHORTEST_ID = 4
-TREES_KEPT = 8  # an undo asks the same few trees for every path
+TREES_KEPT = 8  # an undo reads the same few trees for every path
 
-# A file may change again within the tick of the clock in which it changed, and look the same.
+# A file that changes twice within one tick of the clock has the same stat facts.
 TICK_NS = 20_000_000
-# What one commit may bring in: far more than any store has, far less than a home directory.
+# Limits of one commit: far above any store, far below a home directory.
 MAX_FILES = 20_000
 MAX_BYTES = 256 * 1024 * 1024
-Facts = tuple[int, ...]  # of a file, as its layout gives them
+Facts = tuple[int, ...]  # stat facts of a file, as its layout returns them
 
 
 class Announcement:
-    """Word of a change under way, in case its writer is killed: its cause, then each file's id.
+    """Cause and file ids of the change in progress, in case its writer is killed.
 
-    Not durable, and never an obstacle: without it that change would be called `outside`.
+    Not durable and never an obstacle: if it is lost, that change is recorded as `outside`.
     """
 
     def __init__(self, folder: str) -> None:
@@ -52,11 +52,10 @@ class Announcement:
             state.append_json(self.folder, ANNOUNCED, values, durable=False)
 
     def left_behind(self) -> bool:
-        """True if a writer was killed before it recorded its change."""
         return os.path.exists(self.path)
 
     def read(self) -> tuple[Cause, dict[str, str]]:
-        """Cause and files of the announced change; damage is ignored."""
+        """Cause and files of the announced change; `outside` and no files if damaged."""
         try:
             lines, torn = state.read_lines(self.folder, ANNOUNCED)
             facts, *rows = [json.loads(line) for line in [*lines, torn] if line]
@@ -66,25 +65,22 @@ class Announcement:
             return Cause(OUTSIDE), {}
 
     def remove(self) -> None:
-        with suppress(OSError):  # it names bytes; what does not match them is never taken for ours
+        with suppress(OSError):  # harmless: a change counts as announced only if its bytes match
             os.unlink(self.path)
 
 
 class HistoryTable:
-    """What the history has of each file: path -> (blob id, facts); no facts: look at the bytes.
-
-    Derived: lost or damaged, it is read again from the newest commit, and the files are hashed.
-    """
+    """Cache of the newest commit: path -> (blob id, stat facts); no facts: hash the bytes."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.head = ""
-        self.stale = False  # something here is newer than the table on disk
+        self.stale = False  # newer than the table on disk
         self.files: dict[str, tuple[str, Facts]] = {}
         try:
             data, _, check = (state.read_bytes(folder, TABLE) or b"").rpartition(b"\n")
             if b"%08x" % zlib.crc32(data) != check:
-                raise ValueError("torn")  # a power cut may leave half of it new, and still JSON
+                raise ValueError("torn")  # a power cut may mix old and new bytes into valid JSON
             table = json.loads(data)
             self.head = str(table["head"])
             for name, (oid, *facts) in table["files"].items():
@@ -96,7 +92,6 @@ class HistoryTable:
         return self.files.get(path, ("", ()))[0]
 
     def adopt(self, head: str, tree: dict[str, str]) -> None:
-        """Catch up with a newer commit."""
         old = self.files
         self.files = {
             path: old[path] if path in old and old[path][0] == oid else (oid, ())
@@ -106,12 +101,12 @@ class HistoryTable:
         self.stale = True
 
     def refresh(self, path: str, oid: str, facts: Facts) -> None:
-        """Record a blob id, and stat facts that were read before the bytes."""
+        """Record a blob id with stat facts that were read before the bytes."""
         self.files[path] = (oid, facts)
         self.stale = True
 
     def save(self) -> None:
-        """Not durable on purpose: with an old table, the next run looks at the bytes."""
+        """Not durable on purpose: if the table is old, the next run reads the bytes."""
         if not self.stale:
             return
         table = {"head": self.head, "files": {k: [v[0], *v[1]] for k, v in self.files.items()}}
@@ -122,8 +117,6 @@ class HistoryTable:
 
 
 class Past:
-    """Reading the history: a damaged commit hides only older ones."""
-
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.objects = Objects(os.path.join(folder, "history.git"))
@@ -136,7 +129,6 @@ class Past:
         return head
 
     def log(self) -> Iterator[Logged]:
-        """All changes, newest first."""
         oid = self._head(HistoryTable(self.folder)) if self.objects.exists() else ""
         while oid:
             logged = read_commit(self.objects, oid)
@@ -144,7 +136,6 @@ class Past:
             oid = logged.parent
 
     def find(self, text: str) -> Logged:
-        """The change whose id starts with this text."""
         wanted = text.strip().lower()
         hits: list[Logged] = []
         if len(wanted) >= SHORTEST_ID and not wanted.strip("0123456789abcdef"):
@@ -165,7 +156,6 @@ class Past:
         return None if blob is None else self.objects.read(blob, "blob")
 
     def paths(self, oid: str) -> dict[str, str]:
-        """Paths of a commit with their blob ids."""
         if oid and oid not in self._trees:
             if len(self._trees) >= TREES_KEPT:
                 self._trees.clear()
@@ -173,10 +163,7 @@ class Past:
         return self._trees.get(oid, {})
 
     def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
-        """Read changes back with all their bytes, until there are no more or it is enough.
-
-        Gives how many were read and whether that is all; damage is raised, with its object.
-        """
+        """Read changes back until `enough()`; returns their number and whether these were all."""
         seen: set[str] = set()
         count = 0
         for logged in self.log():
@@ -191,7 +178,7 @@ class Past:
 
 
 class GitHistory(Past):
-    """Writing the history; only the holder of the store's lock may."""
+    """Writes the history; only the holder of the store's lock may use it."""
 
     on = True
 
@@ -199,7 +186,7 @@ class GitHistory(Past):
         super().__init__(folder)
         self.now = now
         self._announcement = Announcement(folder)
-        self._ours: dict[str, str] = {}  # path -> id: what the change under way has written
+        self._ours: dict[str, str] = {}  # path -> blob id, written by the current change
         self._changing = False  # between `announce` and the end of `record`
         self._table: HistoryTable | None = None  # valid while the lock is held
 
@@ -208,9 +195,8 @@ class GitHistory(Past):
         return self.objects.exists()
 
     def catch_up(self, store: Store) -> list[str]:
-        """Commit what is missing; returns the new ids."""
         if not self._changing and self._announcement.left_behind():
-            # A writer was cut off: nothing may rest on names it gave that are on no disk yet.
+            # A writer was killed: fsync the names it created before anything depends on them.
             with self._writing():
                 Disk(self.folder).sweep(lambda path: True)
                 for root in (self.folder, store.root):
@@ -224,13 +210,12 @@ class GitHistory(Past):
         return made
 
     def unseen(self, store: Store) -> list[str]:
-        """Paths changed since the newest commit; writes nothing."""
         if not self.objects.exists():
             return []
         return sorted(self._differences(store, self._read_table(), store.tree()))
 
     def announce(self, store: Store, cause: Cause) -> None:
-        """Record what is about to happen, so a killed writer's change keeps its name."""
+        """Record the cause first, so that a killed writer's change keeps its name."""
         self._table = self._read_table()
         if not self._table.head or self._announcement.left_behind():
             self.catch_up(store)
@@ -239,7 +224,6 @@ class GitHistory(Past):
         self._announcement.add({**cause.__dict__, "undoes": list(cause.undoes)})
 
     def expect(self, path: str, data: bytes | None) -> None:
-        """Record the bytes that are about to be written."""
         self._ours[path] = _id(data)
         self._announcement.add([path, _id(data)])
 
@@ -254,7 +238,7 @@ class GitHistory(Past):
         if standing == self._ours.get(path):
             return True
         if standing == oid:
-            if not self.objects.has(oid):  # damaged: here are the bytes that it has lost
+            if not self.objects.has(oid):  # the history lost this object: store it again
                 with self._writing():
                     self.objects.write("blob", store.read(path))
             return True
@@ -262,12 +246,11 @@ class GitHistory(Past):
         return standing == table.id(path)
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
-        """Commit what others did meanwhile, then our change; returns its id."""
         try:
             table = self._table or self._read_table()
             self._commit_others(store, table)
             contents = {path: data for path, data in written.items() if _id(data) != table.id(path)}
-            # No facts: somebody may have changed the file again since we wrote it.
+            # No facts: somebody may have changed the file since we wrote it.
             made = self._commit(store, table, contents, cause, {}) if contents else ""
             self._announcement.remove()
             table.save()
@@ -276,7 +259,6 @@ class GitHistory(Past):
         return made
 
     def set_aside(self) -> str:
-        """Rename a damaged history and start a new one; returns the new name."""
         count = 1
         while os.path.lexists(f"{self.objects.folder}.damaged-{count}"):
             count += 1
@@ -289,25 +271,25 @@ class GitHistory(Past):
     def _read_table(self) -> HistoryTable:
         if not self.objects.exists():
             with self._writing():
-                state.remove(self.folder, TABLE)  # it tells of another history
+                state.remove(self.folder, TABLE)  # it belongs to another history
                 self.objects.create()
                 force_names(self.folder)
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:
-            read_commit(self.objects, head)  # nothing is built on a commit that is damaged
+            read_commit(self.objects, head)  # raises if damaged: never build on it
         if table.head != head:
             table.adopt(head, self.paths(head))
         return table
 
     def _commit_others(self, store: Store, table: HistoryTable) -> list[str]:
-        """Commit every difference but ours: first a killed writer's, then the outside's."""
+        """Commit every difference but ours: first a killed writer's, then the ones from outside."""
         moment = time.time_ns()
         standing = store.tree()
         _refuse_flood(
             store.root, [row for path, row in standing.items() if path not in table.files]
         )
-        # What has changed only just before may change again and look the same: no facts.
+        # No facts for a file that changed just now: it may change again within the same tick.
         tree = {path: row if row[1] < moment - TICK_NS else () for path, row in standing.items()}
         store.sweep()
         contents = self._differences(store, table, tree)
@@ -340,7 +322,7 @@ class GitHistory(Past):
             try:
                 data = store.read(path)
             except MemdirError:
-                continue  # unreadable now: the scan reports it; it is not gone
+                continue  # unreadable, not deleted; the scan reports it
             if _id(data) == oid:
                 table.refresh(path, oid, facts)
             else:
@@ -361,7 +343,7 @@ class GitHistory(Past):
         memories = [path for _, path in paths if path != store.index_path] or [*contents]
         if not cause.name and cause.verb != BEGIN and len(memories) == 1:
             cause = dataclasses.replace(cause, name=memories[0])
-        if not self._announcement.left_behind():  # be there while anything is written
+        if not self._announcement.left_behind():  # it must exist while anything is written
             self._announcement.add([])
         with self._writing():
             for path, oid in zip(there, self.objects.write("blob", *there.values()), strict=True):
@@ -379,7 +361,7 @@ class GitHistory(Past):
         try:
             yield
         except OSError as error:
-            self._table = None  # it may be ahead of what could be written
+            self._table = None  # it may be ahead of the disk
             folder = self.objects.folder
             raise HistoryBroken(
                 f"{folder}: the history cannot be written: {error.strerror}",
@@ -389,7 +371,6 @@ class GitHistory(Past):
 
 
 def _refuse_flood(root: str, fresh: list[Facts]) -> None:
-    """Refuse a directory full of other things: it is no store."""
     size = sum(facts[2] for facts in fresh)
     if len(fresh) > MAX_FILES or size > MAX_BYTES:
         much = f"{len(fresh):,} new files, {size // 1024**2:,} MiB"
@@ -401,22 +382,19 @@ def _refuse_flood(root: str, fresh: list[Facts]) -> None:
 
 
 def _id(data: bytes | None) -> str:
-    """Git's blob id of these bytes; "" for a file that does not exist."""
     if data is None:
         return ""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 class NoHistory:
-    """History switched off: overwritten versions go to the trash."""
-
     on = begun = False
 
     def catch_up(self, store: Store) -> list[str]:
         return []
 
     def announce(self, store: Store, cause: Cause) -> None:
-        """Nobody will ask what the change was."""
+        """Nothing to do without a history."""
 
     def unseen(self, store: Store) -> list[str]:
         return []
@@ -425,10 +403,9 @@ class NoHistory:
         return False
 
     def expect(self, path: str, data: bytes | None) -> None:
-        """Nobody will ask whose the bytes were."""
+        """Nothing to do without a history."""
 
     def record(self, store: Store, cause: Cause, written: Mapping[str, bytes | None]) -> str:
-        """Nothing is kept; what a killed writer left is swept up all the same."""
         store.sweep()
         return ""
 

@@ -1,4 +1,4 @@
-"""A store in this process only: for tests of agents, and for trying things out."""
+"""A store that exists only in this process: for tests of agents, and for experiments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class InMemory(Files):
         return not path or path in self._contents
 
     def make(self) -> None:
-        """It is there."""
+        """Nothing to make."""
 
     def put(self, path: str, data: bytes) -> None:
         check_path(path)
@@ -60,7 +60,7 @@ class InMemory(Files):
         return (moment, moment, len(data), 0) if moment else None
 
     def sweep(self) -> None:
-        """Nothing half-written can be left here."""
+        """Nothing can be half-written."""
 
 
 def _is_kept(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""MEMORY.md in step with the files: every memory has a pointer, every pointer a memory."""
+"""Keeps MEMORY.md in sync: every memory has a pointer, every pointer a memory."""
 
 from __future__ import annotations
 
@@ -17,22 +17,18 @@ from memdir.store.ports import Store
 from memdir.store.writer import list_few
 
 SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could be
-VALUE = {"feedback": 0, "user": 1, "value": 1}  # what an agent must not miss comes first
+VALUE = {"feedback": 0, "user": 1, "value": 1}  # types that an agent must not miss come first
 
 
 class Targets:
-    """Resolves pointers in the store; a line that leads to anything that exists stays."""
+    """Resolves pointers; a line that leads to any existing file stays."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._special: Lookup | None = None
 
     def lost(self, pointer: Pointer) -> bool:
-        """True where nothing stands at any path that the pointer may mean.
-
-        A disk that stumbles is asked again: a line that stayed by mistake would outlive its memory.
-        Where a folder keeps refusing, nobody can tell, and the line stays.
-        """
+        """True if the pointer leads nowhere; asks twice, since an error may be temporary."""
         try:
             return self._is_lost(pointer)
         except MemdirError:
@@ -48,7 +44,7 @@ class Targets:
         paths = [*names, *(name + SUFFIX for name in names if name[-3:].lower() != SUFFIX)]
         if not all(map(self._gone, paths)):
             return False
-        if self._special is None:  # links and special files, by the names that an index uses
+        if self._special is None:
             skipped = [item.path for item in self.store.scan().findings if item.kind == SPECIAL]
             self._special = Lookup(skipped, {})
         return self._special.find(pointer.target, pointer.form) is None
@@ -70,47 +66,45 @@ class Indexed:
     cut_characters: int = 0
 
     def remarks(self, expected: Collection[str] = ()) -> list[str]:
-        """What the user should know, besides pointers that were expected to come and go."""
-        said = []
+        remarks = []
         added = [path for path in self.added if path not in expected]
         dropped = [path for path in self.dropped if path not in expected]
         if added:
-            said.append(f"the index also got a pointer to {list_few(added)}")
+            remarks.append(f"the index also got a pointer to {list_few(added)}")
         if dropped:
-            said.append(f"the index lost a pointer to nothing: {list_few(dropped)}")
+            remarks.append(f"the index lost a pointer to nothing: {list_few(dropped)}")
         if self.repeated:
-            said.append(
+            remarks.append(
                 "one list of the index said this twice, its first line stays: "
                 + list_few(self.repeated)
             )
         if self.cut_lines or self.cut_characters:
             order = "the most valuable pointers come first now; " if self.arranged else ""
-            said.append(
+            remarks.append(
                 f"agents do not see the last {self.cut_lines or 'part of the'} lines of the index, "
                 f"it is over its limit; {order}retire or archive what is old (memdir list), "
                 "shorten long lines (memdir index --check)"
             )
-        return said
+        return remarks
 
 
 def update_index(
     store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
 ) -> Indexed:
-    """Update the index after a change; `before` is the memory as it was."""
     if not rules.index and not anew:
         return Indexed()
     old = store.index()
     text = memory.decode(old or b"")
     files = store.files()
     if before is not None and before.path in files:
-        # A changed memory gets its new line, where the old line was ours.
+        # Update the pointer of a changed memory if we wrote the old one.
         title, hook, _ = _describe(_memory(store, before.path))
         text = index_module.replace_pointer(
             text, before.path, title, hook, old=pointer_line(before)
         )
     if not old:
         files = [path for _, path in sorted((m.clock, m.path) for m in _memories(store, files))]
-    # Only a [[wikilink]] can mean a memory by its label.
+    # Only a [[wikilink]] can name a memory by its label.
     names = {memory.name: memory.path for memory in _memories(store, files)} if "[[" in text else {}
     describe = lambda path: _describe(_memory(store, path))  # noqa: E731
     text = "" if anew and not text.strip() else text
@@ -134,7 +128,6 @@ def pointer_line(memory: Memory) -> str:
 
 
 def _arrange_if_cut(text: str, store: Store, files: list[str]) -> tuple[str, bool]:
-    """Over the limit, the most valuable pointers come first."""
     if not any(index_module.over_limit(text)):
         return text, False
     memories = sorted(
@@ -152,7 +145,6 @@ def _memories(store: Store, files: list[str]) -> list[Memory]:
 
 
 def _memory(store: Store, path: str) -> Memory:
-    """The memory at a path; an unreadable one is listed by its file name."""
     try:
         data = store.read(path)
     except MemdirError:

@@ -1,7 +1,7 @@
 """One writer at a time: a blocking flock on a file in the state directory.
 
-Never a lock directory with an age: the kernel releases an flock when its holder dies, so a
-killed writer blocks nobody, and a stopped one is named to those who wait.
+No lock file with an age: the kernel releases an flock when its holder dies, so a killed writer
+blocks nobody. Processes that wait print the holder.
 """
 
 from __future__ import annotations
@@ -19,14 +19,11 @@ from memdir.errors import Busy, Unwritable
 from memdir.hot.disk import Disk, close_quietly, failure, read_start, sync_directory
 
 HOLDER_BYTES = 200
-HEARING_SECONDS = 0.5  # an interrupt just before a wait begins is heard only when that wait ends
+HEARING_SECONDS = 0.5  # an interrupt just before a wait is handled only when that wait ends
 
 
 def force_names(root: str) -> None:
-    """Force onto the disk what a writer that was cut off has named below a root, or above it.
-
-    Above it, as far as directories are ours: we may have made them.
-    """
+    """After a crash: fsync the directory entries of a dead writer, and our directories above it."""
     for folder, _, _ in os.walk(root):
         sync_directory(folder)
     here = root
@@ -40,15 +37,13 @@ def force_names(root: str) -> None:
 
 
 class Lock:
-    """The right to write one store."""
-
     def __init__(self, path: str, notice_seconds: float, give_up_seconds: float) -> None:
         self.path = path
         self.notice_seconds, self.give_up_seconds = notice_seconds, give_up_seconds
 
     @contextmanager
     def held(self, who: str, tell: Callable[[str], None]) -> Iterator[int]:
-        """Wait for the lock, name its holder after a while, give up in the end."""
+        """Waits for the lock; names its holder after a while, and gives up in the end."""
         handle = self._open()
         try:
             if not _try(handle, self.path):
@@ -60,7 +55,7 @@ class Lock:
 
     @contextmanager
     def held_if_free(self, who: str) -> Iterator[int | None]:
-        """The lock if it is free, else None; never waits."""
+        """Yields None if the lock is taken; never waits."""
         handle = self._open()
         try:
             free = _try(handle, self.path)
@@ -90,10 +85,9 @@ class Lock:
             raise failure(error, self.path, "the lock cannot be opened") from None
 
     def _wait(self, handle: int, tell: Callable[[str], None]) -> None:
-        """Block in another thread, so that this one can speak and give up.
+        """Block in another thread, so that this one can print and give up.
 
-        The thread works on a duplicate: when we give up and it gets the lock later, closing
-        that duplicate lets go of it at once.
+        The thread has a duplicate handle, and unlocks if it gets the lock after we gave up.
         """
         try:
             waiter = _Waiter(os.dup(handle))
@@ -140,7 +134,7 @@ class _Waiter(threading.Thread):
         self.done.set()
 
     def settle(self) -> bool:
-        """True if the lock is ours; otherwise it is released as soon as it comes."""
+        """True if the lock is ours; otherwise the thread releases it as soon as it gets it."""
         with self._decision:
             self._abandoned = not self._got
             return self._got
@@ -163,14 +157,13 @@ def _try(handle: int, path: str) -> bool:
 
 
 def _let_go(handle: int) -> None:
-    """Unlock explicitly: a child forked meanwhile has the same handle open."""
+    """Unlocks explicitly, because a forked child may have the same handle open."""
     with suppress(OSError):
         fcntl.flock(handle, fcntl.LOCK_UN)
     close_quietly(handle)
 
 
 def _sign(handle: int, who: str) -> None:
-    """Write who holds the lock; a full disk must not stop the writer."""
     line = f"pid {os.getpid()} ({who}) since {time.strftime('%H:%M:%S')}\n".encode()
     with suppress(OSError):
         os.pwrite(handle, line[:HOLDER_BYTES].ljust(HOLDER_BYTES), 0)

@@ -1,4 +1,4 @@
-"""The log of a day: one item per entry, `- HH:MM [type] what`, further lines indented below it."""
+"""Daily logs: one item per entry, `- HH:MM [type] text`, with further lines indented below it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memdir.store import state, writer
 from memdir.store.writer import App
 from memdir.text import dates, secrets
 
-PROJECTS = "projects"  # in the client's directory
+PROJECTS = "projects"  # folder in the client's directory
 LOGS = "logs"
 INDENT = "  "
-LONGEST_BYTES = 8 * 1024  # of an entry
+LONGEST_BYTES = 8 * 1024  # per entry
 MAX_DAY_BYTES = 4 * 1024 * 1024
 MAX_DAYS = 20_000
 _ENTRY = re.compile(r"- (?:(\d\d:\d\d) )?(?:\[([\w -]{1,40})\] )?(.*)")
@@ -29,8 +29,6 @@ _ENTRY = re.compile(r"- (?:(\d\d:\d\d) )?(?:\[([\w -]{1,40})\] )?(.*)")
 
 @dataclass(frozen=True)
 class Entry:
-    """A log entry; `time` is HH:MM, or "" if unknown."""
-
     text: str
     type: str = UNKNOWN
     time: str = ""
@@ -41,7 +39,6 @@ def path_of(day: datetime.date) -> str:
 
 
 def day_of(path: str) -> datetime.date | None:
-    """The inverse of `path_of`; None if the path is no log."""
     try:
         day = datetime.date.fromisoformat(path[-13:].removesuffix(".md"))
     except ValueError:
@@ -58,7 +55,6 @@ def write_entry(entry: Entry) -> str:
 
 
 def read_entries(text: str) -> list[Entry]:
-    """The entries of a log or of its end; other lines are skipped."""
     result: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         start = _ENTRY.fullmatch(line)
@@ -71,8 +67,6 @@ def read_entries(text: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class NewEntries:
-    """Entries of a day since the last look, and where they end."""
-
     path: str
     day: datetime.date
     entries: tuple[Entry, ...]
@@ -80,10 +74,7 @@ class NewEntries:
 
 
 class DailyLog:
-    """`<root>/logs/YYYY/MM/YYYY-MM-DD.md`, appended to and never rewritten.
-
-    Nobody waits for the lock of the store here: each log has its own.
-    """
+    """`<root>/logs/YYYY/MM/YYYY-MM-DD.md`, append-only; it does not use the lock of the store."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -93,7 +84,6 @@ class DailyLog:
         return os.path.join(self.folder, path_of(day))
 
     def append(self, day: datetime.date, entry: Entry) -> str:
-        """Append an entry durably; returns the path of the log."""
         data = write_entry(entry).encode("utf-8", "surrogateescape")
         if len(data) > LONGEST_BYTES:
             message = f"the entry has {len(data):,} bytes (limit: {LONGEST_BYTES:,})"
@@ -110,7 +100,6 @@ class DailyLog:
         return self.path(day)
 
     def since(self, seen: Mapping[str, int]) -> tuple[list[NewEntries], list[Finding]]:
-        """New entries of each log; a log that shrank is read again."""
         stretches: list[NewEntries] = []
         findings: list[Finding] = []
         disk = Disk(self.folder)
@@ -128,7 +117,7 @@ class DailyLog:
                 continue
             start = seen.get(path, 0)
             start = start if start <= len(data) else 0
-            end = data.rfind(b"\n") + 1  # half a line is somebody's who is writing
+            end = data.rfind(b"\n") + 1  # an unfinished line is still being written
             entries = tuple(read_entries(data[start:end].decode("utf-8", "surrogateescape")))
             if entries:
                 stretches.append(NewEntries(path, day, entries, end))
@@ -143,14 +132,12 @@ class Added:
 
 
 def open_log(config: Config) -> DailyLog:
-    """A project's logs lie beside its memories, others below their store."""
     if config.scope.kind == "project" and not config.foreign:
         return DailyLog(os.path.join(config.claude_dir, PROJECTS, config.project_name))
     return DailyLog(config.store)
 
 
 def log_day(app: App, text: str, type: str, day: datetime.date | None = None) -> Added:
-    """Append one entry to today's log, with absolute dates."""
     now = app.now()
     today = writer.day_of(now)
     check_type(type)

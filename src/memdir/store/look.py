@@ -1,4 +1,4 @@
-"""Everything that only looks: no lock, no waiting."""
+"""Read-only operations: no lock, no waiting."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from memdir.store.keep_index import Targets
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
 from memdir.store.writer import App
 
-KEPT_NEWEST = 100  # trashed memories that no date alone can expire: clocks jump
+KEPT_NEWEST = 100  # trashed memories that never expire, since clocks jump
 DAY_SECONDS = 86_400
 Files = list[tuple[str, bytes]]
 
 
 def is_for_others(app: App) -> bool:
-    """True if saved memories reach other people; a local agent's do not."""
     scope = app.config.scope
     return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
 
 
 def read_files(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    """These files, or all memories and the index; unreadable files become findings."""
     files, findings = Files(), list[Finding]()
     if paths is None:
         scan = store.scan()
@@ -43,7 +41,6 @@ def read_files(store: Store, paths: Iterable[str] | None = None) -> tuple[Files,
 
 
 def show(app: App, name: str) -> tuple[str, bytes, Document]:
-    """The path, bytes and document of a memory, or of `name@version`."""
     wanted, mark, version = name.rpartition("@")
     if not mark or not version or version.lower().strip("0123456789abcdef"):
         path = find_all(app.store, [name])[0].path
@@ -63,7 +60,7 @@ def survey_index(app: App) -> index.Survey:
 
 
 def load(app: App) -> index.Loaded:
-    """The index as an agent gets it; creates the directory, so the agent can write."""
+    """The index as an agent gets it; creates the directory, so that the agent can write."""
     if app.config.enabled and app.config.scope.kind == "project" and not app.dry_run:
         app.store.make()
     return index.load(memory.decode(app.store.index() or b""))
@@ -74,7 +71,6 @@ def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[
 
 
 def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
-    """Changes of this store or of one memory, newest first."""
     app.snapshot()
     changes = (
         logged
@@ -85,10 +81,7 @@ def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
 
 
 def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
-    """The changes as far back as they can be read; the damage behind them is told once.
-
-    With none that can be read, or not all `since` a moment, the damage is raised.
-    """
+    """Changes up to the first damage; raises if none, or not all since `since`, can be read."""
     oldest: Logged | None = None
     try:
         for oldest in app.history.log():
@@ -101,7 +94,7 @@ def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
 
 
 def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
-    """What one change did (default: the newest): (path, before, after)."""
+    """(path, before, after) of one change, by default the newest."""
     app.snapshot()
     logged = app.history.find(change) if change else next(app.history.log(), None)
     if logged is None:
@@ -114,14 +107,14 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
 
 
 def list_missed(app: App) -> list[Shelved]:
-    """Shelved memories that are not back already; an undo leaves its copy on the shelf."""
+    """Shelved memories that are not in the store; an undo leaves its copy on the shelf."""
     there = set(app.store.files())
 
     def is_back(item: Shelved) -> bool:
         try:
             return item.path in there and app.shelf.read(item) == app.store.read(item.path)
         except MemdirError:
-            return False  # what cannot be compared is listed
+            return False  # cannot be compared, so list it
 
     return [item for item in list_shelved(app) if not is_back(item)]
 
@@ -132,12 +125,11 @@ def list_shelved(app: App) -> list[Shelved]:
 
 
 def expired_trash(app: App) -> list[Shelved]:
-    """Trash past its days and past the newest hundred: the clock alone may be wrong."""
+    """Trash past its days and past the newest hundred, since the clock may be wrong."""
     limit = app.now() - app.config.options.trash_days * DAY_SECONDS
     return [item for item in app.shelf.list(TRASH)[KEPT_NEWEST:] if item.time < limit]
 
 
 def find_all(store: Store, names: Sequence[str]) -> list[Memory]:
-    """These memories, all or none."""
     scan = store.scan()
     return [find(name, scan.memories, scan.findings) for name in names]

@@ -1,4 +1,4 @@
-"""What a layout and a search must offer, and the values that pass between parts of a store."""
+"""Protocols of layouts and searches, and the values shared by the modules of a store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADDED, MODIFIED, GONE = "A", "M", "D"
 
 @dataclass(frozen=True)
 class Cause:
-    """Who changed what, how and why; `undoes` are the ids that an undo takes back."""
+    """Who changed what, how and why; `undoes` are ids of undone changes."""
 
     verb: str
     name: str = ""
@@ -43,7 +43,6 @@ class Logged:
 
 
 def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
-    """The commit message: a subject for people, then `key: value` lines."""
     subject = f"{cause.verb} {cause.name}".strip()
     facts = [("verb", cause.verb), ("actor", cause.actor), ("name", cause.name)]
     facts += [("reason", cause.reason), ("batch", cause.batch)]
@@ -53,7 +52,6 @@ def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
 
 
 def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
-    """The inverse of `write_message`; unknown lines are skipped."""
     facts: dict[str, str] = {}
     undoes, paths = [], []
     for line in text.partition("\n\n")[2].split("\n"):
@@ -73,7 +71,6 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
 def to_undo(
     log: Iterable[Logged], change: str, batch: str, since: float | None, now: float = math.inf
 ) -> list[Logged]:
-    """The changes to undo, newest first."""
     if change:
         chosen = [logged for logged in log if logged.id.startswith(change.strip().lower())]
         if len(chosen) > 1:
@@ -82,11 +79,11 @@ def to_undo(
         chosen = [logged for logged in log if logged.cause.batch == batch]
     elif since is not None:
         chosen = list(log)
-        # A clock that was ahead dates a change in the future: the change before it decides.
+        # A change dated in the future (the clock was ahead) does not mark the start.
         while chosen and not since <= chosen[-1].time <= now:
             chosen.pop()
     else:
-        # The newest change that stands, with all others of its batch: one run is one undo.
+        # The newest change not undone, with its whole batch: one run is one undo.
         changes = list_standing(log)
         chosen = list(itertools.islice(changes, 1))
         if chosen and chosen[0].cause.batch:
@@ -102,19 +99,15 @@ def to_undo(
 
 
 def list_standing(log: Iterable[Logged]) -> Iterator[Logged]:
-    """Changes that were not undone, newest first, without undos."""
     undone: set[str] = set()
     for logged in log:
-        # An undo that says of no change that it takes it back was cut off: it is to be completed.
+        # An undo without `undoes` was killed: the changes that it was to undo still stand.
         cut_off = logged.cause.verb == UNDO and not logged.cause.undoes
         if logged.id in undone or logged.cause.verb == BEGIN or cut_off:
             continue
         if not logged.cause.undoes:
             yield logged
         undone.update(logged.cause.undoes)
-
-
-# Members fit these shapes; nobody inherits from them.
 
 
 class Scan(Protocol):
@@ -125,9 +118,9 @@ class Scan(Protocol):
 
 
 class Store(Protocol):
-    """A set of memories with an index. Only the holder of the lock calls `put`, `drop`, `sweep`.
+    """Memories with an index; only the holder of the lock calls `put`, `drop` and `sweep`.
 
-    `view` is a file as Markdown, whatever it is on disk; of other bytes where they are given.
+    `view` is a file, or `data` in its place, as Markdown.
     """
 
     root: str
@@ -156,8 +149,6 @@ class Store(Protocol):
 
 @runtime_checkable
 class IndexKeeper(Protocol):
-    """A layout with index rules of its own; returns True if the index changed."""
-
     def keep_index(self, store: Store) -> bool: ...
 
 
@@ -166,8 +157,6 @@ TRASH, ARCHIVE = "trash", "archive"  # the rooms of a shelf
 
 @dataclass(frozen=True)
 class Shelved:
-    """A retired or archived memory: room, number, time, and its path before."""
-
     room: str
     number: int
     time: float

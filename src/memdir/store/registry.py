@@ -1,6 +1,6 @@
-"""Members of a family, found without importing them: ours in a table, the user's by their files.
+"""Finds layouts, searches, models and other members without importing them.
 
-A user's own member is one file in `<family>` beside config.toml. Ours keep their names.
+A user's own member is a file in the folder `<family>` beside config.toml; ours win over it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memdir.errors import BadInput, MemdirError
 from memdir.hot import types
 from memdir.hot.types import Type
 
-# Each family's members and the module that has them; the user's own lie in a folder of its name.
+# family -> member -> module
 FAMILIES: dict[str, dict[str, str]] = {
     "layouts": {
         "markdown": "memdir.hot.layout",
@@ -39,18 +39,16 @@ FAMILIES: dict[str, dict[str, str]] = {
 }
 TYPES = "types"
 OWN_PACKAGE = "memdir_own"
-_loaded: dict[tuple[str, int], ModuleType] = {}  # by the file and the time of its last change
+_loaded: dict[tuple[str, int], ModuleType] = {}  # by path and modification time
 
 
 def members(family: str, own: str = "") -> tuple[str, ...]:
-    """Names of a family's members, ours and the user's."""
     if family not in FAMILIES:
         raise BadInput(f"there is no family {family!r}", next=f"There are: {', '.join(FAMILIES)}")
     return tuple(sorted({*FAMILIES[family], *own_members(family, own)}))
 
 
 def load(family: str, name: str, own: str = "") -> ModuleType:
-    """Import one member; ours wins over a user's of the same name."""
     if name in FAMILIES.get(family, {}):
         return importlib.import_module(FAMILIES[family][name])
     if name in own_members(family, own):
@@ -69,7 +67,6 @@ def own_members(family: str, own: str) -> tuple[str, ...]:
 
 
 def use_types(own: str, tell: Callable[[str], None]) -> None:
-    """Register the user's own types; a broken one is reported and left out."""
     added: dict[str, Type] = {}
     for name in own_members(TYPES, own):
         try:
@@ -88,7 +85,6 @@ def _load_type(name: str, own: str) -> Type:
 
 
 def load_own(family: str, name: str, own: str) -> ModuleType:
-    """Run a user's file; errors name the file."""
     path = os.path.join(own, family, f"{name}.py")
     key = path, _changed(path)
     if key not in _loaded:
@@ -96,11 +92,11 @@ def load_own(family: str, name: str, own: str) -> ModuleType:
         spec = importlib.util.spec_from_file_location(called, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        sys.modules[called] = module  # where dataclasses and pickle look for it
+        sys.modules[called] = module  # dataclasses and pickle look for it there
         try:
-            importlib.import_module("memdir.core")  # it may have been written for version 0.1.0
+            importlib.import_module("memdir.core")  # defines the module names of version 0.1.0
             spec.loader.exec_module(module)
-        except Exception as error:  # a file that we did not write may fail in any way
+        except Exception as error:  # user code may fail in any way
             del sys.modules[called]
             message = f"{path} cannot be used: {type(error).__name__}: {error}"
             raise BadInput(message, path=path, next="mend the file, or move it away") from error
@@ -109,7 +105,6 @@ def load_own(family: str, name: str, own: str) -> ModuleType:
 
 
 def _changed(path: str) -> int:
-    """Time of the file's last change; refused if others could have changed it."""
     try:
         facts = os.stat(path)
     except OSError as error:

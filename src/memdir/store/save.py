@@ -1,4 +1,4 @@
-"""One memory on its way into the store: a draft, an edit, a file from elsewhere."""
+"""Writes one memory into the store: a draft, an edit, or a file from elsewhere."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ from memdir.store.ports import Store
 from memdir.store.writer import read_if_there
 from memdir.text import secrets
 
-STYLE_SAMPLES = 5  # files that decide how a new header looks
-NOTES = "notes"  # the file that takes over the content of a standalone index
+STYLE_SAMPLES = 5  # files that decide the style of a new header
+NOTES = "notes"  # file for the content of a standalone index
 SAID_ALREADY = "it says exactly this already"
 
 
 def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
-    """Take a memory from elsewhere as it is; never overwrites."""
     reason = "" if is_memory(path) else "it is not a memory (an index, a hidden file, no Markdown)"
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
         reason = "its name holds a control character"
@@ -47,7 +46,7 @@ def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
         standing = read_if_there(store, path)
-    except Unwritable as error:  # a link or a directory: the others can still be taken
+    except Unwritable as error:  # a link or a directory; other files can still be saved
         return Change(SKIPPED, stem(path), path, reason=error.message)
     if standing is None:
         store.put(path, data)
@@ -61,7 +60,6 @@ def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
 def refuse_file(
     path: str, data: bytes, rules: Rules, *, old: bytes = b"", allow_secret: bool = False
 ) -> str:
-    """Why a file is refused, or ""; secrets that stood there before may stay."""
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
     if allow_secret:
@@ -83,7 +81,6 @@ def _find_secret_lines(text: str) -> dict[tuple[str, str], int]:
 
 
 def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """The next version of a memory, checked like a draft."""
     path = revision.path
     if path == INDEX:
         raise BadInput(
@@ -101,8 +98,8 @@ def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -
         drafts.check_line(field, value)
     if revision.body is not None:
         drafts.check(Draft(revision.body), rules)
-    said = Draft("\n".join((revision.body or "", *values.values())))
-    if reason := drafts.refusal(said, rules, replace(wishes, anyway=True)):
+    draft = Draft("\n".join((revision.body or "", *values.values())))
+    if reason := drafts.refusal(draft, rules, replace(wishes, anyway=True)):
         return Change(SKIPPED, stem(path), path, reason=reason)
     return _put_revision(revision, store.read(path), store, rules)
 
@@ -118,7 +115,7 @@ def _put_revision(
 
 
 def write_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
-    """A new memory, or the next version of the one with its name; a refusal is a value."""
+    """Save a new memory, or the next version of the one with its name; a refusal is returned."""
     drafts.check(draft, rules)
     if reason := drafts.refusal(draft, rules, wishes):
         return Change(SKIPPED, draft.name, "", reason=reason)
@@ -143,7 +140,7 @@ def _create(
 ) -> Change:
     samples = []
     for path in files[:: max(1, len(files) // STYLE_SAMPLES)][:STYLE_SAMPLES]:
-        with suppress(MemdirError):  # it cannot be read, so it cannot be an example
+        with suppress(MemdirError):  # unreadable
             samples.append((path, memory.read(memory.decode(store.read(path)))))
     style = drafts.style_of(samples)
     name = draft.name or _free_name(draft, files, style)
@@ -169,21 +166,19 @@ def _update(
 
 
 def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
-    """What an update by name leaves unchanged or drops, for the user to know."""
-    said = []
+    remarks = []
     before = old.get("description")
     if not draft.description and before == first_sentence(old.body):
         fields.append(("description", first_sentence(draft.body)))
     elif not draft.description and before:
-        said.append(f'its description stays "{before}"; change it with --description')
+        remarks.append(f'its description stays "{before}"; change it with --description')
     lost = [mark for mark in (WHY, HOW) if mark in old.body]
     if any(mark not in draft.body for mark in lost):
-        said.append("the old text had reasons (Why, How to apply) that the new one has not")
-    return tuple(said)
+        remarks.append("the old text had reasons (Why, How to apply) that the new one has not")
+    return tuple(remarks)
 
 
 def _find_file(name: str, files: list[str]) -> str:
-    """The file of that name; one that differs only in `-`, `_` or case is refused."""
     file = name + ".md"
     if file in files:
         return file
@@ -199,7 +194,6 @@ def _find_file(name: str, files: list[str]) -> str:
 
 
 def _find_twin(description: str, store: Store, files: list[str]) -> str:
-    """A memory that already says this, by its index line or description."""
     if not files:
         return ""
     from memdir.text import similar
@@ -207,7 +201,7 @@ def _find_twin(description: str, store: Store, files: list[str]) -> str:
     try:
         text = memory.decode(store.index() or b"")
     except MemdirError:
-        text = ""  # an index that cannot be read is reported when it is to be written
+        text = ""  # writing the index reports it
     if not text:
         memories = [memory for memory in store.scan().memories if memory.description]
         lines = {memory.description: memory.path for memory in memories}
@@ -217,14 +211,14 @@ def _find_twin(description: str, store: Store, files: list[str]) -> str:
     def read_hook(line: str) -> str:
         pointers = read_pointers(line, 1)
         hook = pointers[0].hook if pointers else line
-        # A hook that was cut for want of room says the same as far as it goes: ask the file.
+        # The text after the pointer may be shortened: compare with the file itself.
         cut = pointers and (not hook or hook.endswith("…")) and pointers[0].target in files
         if not cut or not similar.words(hook) <= mine:
             return hook
         try:
             data = store.read(pointers[0].target)
         except MemdirError:
-            return ""  # it cannot be read, so it cannot be compared
+            return ""  # unreadable
         return memory.read(memory.decode(data)).get("description")
 
     line = similar.find_twin(description, text, read_hook)
@@ -233,7 +227,6 @@ def _find_twin(description: str, store: Store, files: list[str]) -> str:
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:
-    """An unused name made from the text, in the store's naming style."""
     title = draft.description.rstrip("…")
     base = names.name_for(title, draft.type, "_" if style.prefix else "-")
     marks = (draft.type + "_", draft.type + "-")
@@ -248,7 +241,6 @@ def _free_name(draft: Draft, files: list[str], style: Style) -> str:
 
 
 def _convert_standalone(store: Store, files: list[str], taken: str) -> str:
-    """Turn an index with inline content into a first file and a pointer to it."""
     data = store.standalone() if not files else None
     if data is None:
         return ""

@@ -1,8 +1,7 @@
-"""Files of our own state: lines that are only appended, and small files that are replaced whole.
+"""Files of our own state: append-only lines, and small files that are replaced as a whole.
 
-Private (0600 in folders of 0700), never through a link, never waiting for a pipe. `folder` is
-followed where it is a link, `name` below it is not. Functions raise `OSError`; `explained` turns
-that into a message for a person.
+Files are 0600 in folders of 0700; pipes are never waited for. `folder` may be a link, `name`
+below it may not. Functions raise `OSError`; `explained` turns that into a message for the user.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 
 from memdir.hot.disk import Disk, close_quietly, failure
 
-# What reading back a file that somebody else has damaged may raise.
+# Errors that parsing a damaged file may raise.
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 
 _CREATE = os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -27,7 +26,6 @@ T = TypeVar("T")
 
 @contextmanager
 def explained(path: str, problem: str) -> Iterator[None]:
-    """Turn an OSError into a message with path and next step."""
     try:
         yield
     except OSError as error:
@@ -44,10 +42,10 @@ def append(
     keep_torn: bool = False,
     durable: bool = True,
 ) -> int:
-    """Add whole lines at the end, all or none of them, and give the new size of the file.
+    """Append whole lines, all or none; returns the new size of the file.
 
-    A line that a killed writer left unfinished is cut off first, or ended where `keep_torn` says
-    that it may be a person's. A new file begins with `heading`.
+    An unfinished last line is cut off, or ended if `keep_torn` (a person may have written it).
+    A new file begins with `heading`.
     """
     disk = Disk(folder)
     disk.make_root()
@@ -60,7 +58,7 @@ def append(
             if not size:
                 data = heading + data
                 if durable:
-                    os.fsync(parent)  # before the first byte: a file with lines has its name
+                    os.fsync(parent)  # a file with lines must have a durable name
             elif os.pread(handle, 1, size - 1) != b"\n":
                 if keep_torn:
                     data = b"\n" + data
@@ -69,13 +67,13 @@ def append(
             if max_bytes and size + len(data) > max_bytes:
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
             if os.write(handle, data) != len(data):
-                os.ftruncate(handle, size)  # half a line would be a wrong one
+                os.ftruncate(handle, size)  # never leave half a line
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if durable:
                 os.fsync(handle)
             return size + len(data)
         finally:
-            with suppress(OSError):  # said, not only closed: a forked child has the same handle
+            with suppress(OSError):  # a forked child may have the same handle
                 fcntl.flock(handle, fcntl.LOCK_UN)
             close_quietly(handle)
     finally:
@@ -88,10 +86,7 @@ def append_json(folder: str, name: str, values: Iterable[object], **options: Any
 
 
 def read_lines(folder: str, name: str, max_bytes: int = 0) -> tuple[list[bytes], bytes]:
-    """The lines that were written whole, and what stands behind them; no file has none.
-
-    A file that is larger than `max_bytes` is refused.
-    """
+    """Complete lines, and the unfinished rest; OSError above `max_bytes`."""
     data = read_bytes(folder, name, max_bytes)
     if data is None:
         return [], b""
@@ -107,12 +102,11 @@ def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> tuple[list
         try:
             values.append(parse(json.loads(line)))
         except DAMAGE:
-            damaged.append(number)  # a broken line hides no other
+            damaged.append(number)
     return values, damaged
 
 
 def read_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
-    """All bytes of a regular file; None if missing, an error above `max_bytes`."""
     try:
         data = Disk(folder).read(name, max_bytes + 1 if max_bytes else -1)[0]
     except (FileNotFoundError, NotADirectoryError):
@@ -123,16 +117,12 @@ def read_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
 
 
 def read_json(folder: str, name: str, parse: Callable[[Any], T], max_bytes: int = 0) -> T | None:
-    """What `parse` makes of a small document; None where there is none.
-
-    What is no such document raises one of `DAMAGE`.
-    """
+    """The parsed document, or None if missing; damage raises one of `DAMAGE`."""
     data = read_bytes(folder, name, max_bytes)
     return None if data is None else parse(json.loads(data))
 
 
 def replace(folder: str, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file in one step."""
     disk = Disk(folder)
     disk.make_root()
     if durable:
@@ -153,10 +143,7 @@ def replace_json(folder: str, name: str, value: object, *, durable: bool = True)
 
 
 def overwrite(folder: str, name: str, data: bytes) -> None:
-    """Write in place, not durably: for a cache that can tell when it is torn.
-
-    A rename over the old one would make the file system flush it each time.
-    """
+    """Write in place, not durably, for a cache with a checksum; a rename would force a flush."""
     parent, base = Disk(folder).open_parent(name)
     try:
         handle = _open_regular(base, os.O_WRONLY, parent)
@@ -170,7 +157,6 @@ def overwrite(folder: str, name: str, data: bytes) -> None:
 
 
 def remove(folder: str, name: str) -> bool:
-    """Delete durably; False if there was no such file."""
     try:
         Disk(folder).drop(name)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
 """Trash and archive: retired and archived memories, whole, outside the tree a client scans.
 
-`<room>/<number>-<time>/<path>`: the number orders what the clock may not, the path is the one the
-memory had. No table beside them that could be lost.
+`<room>/<number>-<time>/<path>`: the number gives the order even if the clock jumps, the path is
+the one in the store. There is no table that could be lost.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ from memdir.store.ports import ARCHIVE, Shelved, Store
 from memdir.store.state import explained
 
 STAMP = "%Y%m%dT%H%M%SZ"
-FOLDER = "archive/"  # which another tool left inside the store
-THEIRS = 0  # the number of everything in that folder; ours start at 1
+FOLDER = "archive/"  # inside the store, made by another tool
+THEIRS = 0  # number of all files in that folder; ours start at 1
 
 
 class Shelf:
-    """The rooms of one store in the state directory, and the store's own `archive/` folder.
+    """Trash and archive in the state directory, and the store's own `archive/` folder.
 
-    What another tool put into that folder is restored from there and leaves it; nothing is laid
-    into it.
+    Other tools made that folder: memories are restored out of it, and none are added.
     """
 
     def __init__(self, folder: str, store: Store) -> None:
         self.folder, self.store, self.disk = folder, store, Disk(folder)
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
-        """Copy into a room, durably, under the next number."""
         where = os.path.join(self.folder, room)
         with explained(where, "cannot be read"):
             try:
@@ -49,7 +47,6 @@ class Shelf:
         return shelved
 
     def list(self, room: str) -> list[Shelved]:
-        """Contents of a room, newest first."""
         where = os.path.join(self.folder, room)
         items: list[Shelved] = []
         hidden: list[Finding] = []
@@ -61,7 +58,7 @@ class Shelf:
                 items.append(Shelved(room, int(number), float(calendar.timegm(moment)), rest))
             except (ValueError, OverflowError):
                 continue
-        if hidden:  # an older copy must not pass for the newest, nor a number be given twice
+        if hidden:  # else an old copy could look like the newest, or a number be used twice
             raise Unwritable(f"{where}: {hidden[0].message}", path=where, next=hidden[0].fix)
         items.sort(key=lambda shelved: -shelved.number)
         tree = sorted(self.store.tree().items()) if room == ARCHIVE else []
@@ -79,7 +76,7 @@ class Shelf:
             return self.disk.read(place)[0]
 
     def clear(self, shelved: Shelved) -> None:
-        """Take one memory off its shelf for good; the history has what leaves the store."""
+        """Delete from the shelf; the history keeps files of the store's `archive/`."""
         if shelved.number == THEIRS:
             self.store.drop(FOLDER + shelved.path)
             return
@@ -91,17 +88,15 @@ class Shelf:
             try:
                 os.rmdir(os.path.join(self.folder, place))
             except OSError:
-                return  # a folder that stays is no memory; something else may lie in it
+                return  # not empty
 
 
 class DryShelf(Shelf):
-    """A shelf that changes nothing."""
-
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
         return Shelved(room, 1, now, path)
 
     def clear(self, shelved: Shelved) -> None:
-        """Leave it where it is; a store of the same kind takes note of what would leave it."""
+        """Keeps the shelf; records in the dry run what would leave the store's `archive/`."""
         if shelved.number == THEIRS:
             super().clear(shelved)
 
@@ -112,6 +107,6 @@ def _place(shelved: Shelved) -> str:
             f"{shelved.path!r} is not a path below the store",
             next="memdir restore --list shows what can be restored",
         )
-    # Cut to the years that can be read back: a clock may say anything.
+    # `iso_time` limits the year to 1-9999, so that the stamp can be parsed.
     stamp = safe.iso_time(shelved.time).replace("-", "").replace(":", "")
     return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"

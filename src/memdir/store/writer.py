@@ -1,4 +1,4 @@
-"""A store opened for work, and the one way to change it: lock, announce, act, commit."""
+"""Opens a store, and the only way to change it: lock, announce, act, commit."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ RESTORE = "restore"
 CLAUDE_MD = "CLAUDE.md"
 MAX_CLAUDE_MD_BYTES = 256 * 1024
 DEFAULT_LAYOUT = "markdown"
-MAX_NAMED_FILES = 10  # that a message names one by one
+MAX_NAMED_FILES = 10  # in a message
 
 
 class Overlay(Around):
-    """A store with the writes of one change on top: path -> bytes, None if dropped."""
-
     def __init__(self, inside: Store) -> None:
         super().__init__(inside)
         self.written: dict[str, bytes | None] = {}
@@ -46,11 +44,11 @@ class Overlay(Around):
 
     @property
     def index_path(self) -> str:
-        """The index when the change began: README.md stays it when its last memory goes."""
+        """The index when the change began: README.md stays it even without memories."""
         return self._index_path
 
     def files(self) -> list[str]:
-        """Looked up once: under the lock, files change only through us."""
+        """Listed once: under the lock, files change only through us."""
         if self._files is None:
             self._files = set(self.inside.files())
         gone = {path for path, data in self.written.items() if data is None}
@@ -79,13 +77,11 @@ class Overlay(Around):
 
 
 class DryRun(Overlay):
-    """Takes every change and writes none; later reads see what would be there."""
-
     def standalone(self) -> bytes | None:
         return None if self.written else self.inside.standalone()
 
     def make(self) -> None:
-        """Leave the directory as it is."""
+        """Creates nothing."""
 
     def put(self, path: str, data: bytes) -> None:
         self.written[path] = data
@@ -96,10 +92,9 @@ class DryRun(Overlay):
 
 
 class RecordedStore(Overlay):
-    """The store of one change: keeps the old bytes, announces, writes, remembers what was done.
+    """The store during one change.
 
-    Nothing is overwritten that the history does not have; where it is off or broken, the old
-    version goes to the trash first.
+    It overwrites only what the history has; without a history, the old version goes to the trash.
     """
 
     def __init__(self, inside: Store, history: History, shelf: Shelf, now: float) -> None:
@@ -107,7 +102,7 @@ class RecordedStore(Overlay):
         self.history, self.shelf, self.now = history, shelf, now
 
     def read(self, path: str) -> bytes:
-        """A dropped file may have come back through somebody else; it is kept, too."""
+        """A dropped file is read again: somebody else may have created a new one to keep."""
         data = self.written.get(path)
         return self.inside.read(path) if data is None else data
 
@@ -122,7 +117,7 @@ class RecordedStore(Overlay):
             if not self._is_kept(path):
                 self.shelf.lay(TRASH, path, self.read(path), self.now)
         except Missing:
-            pass  # there is nothing to keep
+            pass  # nothing to keep
         self.history.expect(path, data)
         try:
             if data is None:
@@ -130,7 +125,7 @@ class RecordedStore(Overlay):
             else:
                 self.inside.put(path, data)
         except MemdirError:
-            # A failure may come after the deed: what stands is ours, not somebody else's.
+            # The write may have happened before the failure; then the new bytes are ours.
             with suppress(MemdirError):
                 if read_if_there(self.inside, path) == data:
                     self.written[path] = data
@@ -142,17 +137,14 @@ class RecordedStore(Overlay):
             if self.history.keeps(self, path):
                 return True
         except HistoryBroken:
-            pass  # the shelf keeps it then
+            pass  # then the shelf must have it
         newest = [item for room in (TRASH, ARCHIVE) for item in self.shelf.list(room)[:1]]
         data = self.read(path)
         return any(item.path == path and self.shelf.read(item) == data for item in newest)
 
 
 class OwnWrites:
-    """What memdir writes for a person into a shared store needs no second yes.
-
-    Begun before anything is written, by the holder of the lock.
-    """
+    """Accepts memdir's own writes in a shared store; created under the lock, before any write."""
 
     def __init__(self, folder: str, origin: str, store: Store, verb: str) -> None:
         self.folder, self.origin, self.store = folder, origin, store
@@ -165,11 +157,10 @@ class OwnWrites:
             view = AcceptanceView(store, open_acceptance(folder, origin, store))
             there = set(filter(store.is_memory, store.tree()))
             self.unaccepted = {path for path in there if not view.accepts(path)}
-            if verb == RESTORE:  # a record changes in place; a file comes back as it was
+            if verb == RESTORE:  # a restored file keeps its old decision; a record changes in place
                 self.only = there - self.unaccepted
 
     def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
-        """Accept what was written, unless it was made from something not accepted."""
         made = {
             path: data
             for path, data in written.items()
@@ -201,13 +192,11 @@ class Done:
 
 @dataclass
 class Desk:
-    """What a change works with under the lock; `cause` may become more precise."""
-
     store: Store
     shelf: Shelf
     cause: Cause
     remarks: list[str] = field(default_factory=list)
-    plan: list[str] = field(default_factory=list)  # the paths that are to be changed, in order
+    plan: list[str] = field(default_factory=list)  # paths to change, in order
     undone: list[Logged] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     diff: list[tuple[str, bytes | None, bytes | None]] = field(default_factory=list)
@@ -221,7 +210,7 @@ class Desk:
 
 @dataclass(frozen=True)
 class App:
-    """An open store with all that belongs to it; `tell` prints notices for the user."""
+    """An open store; `tell` prints notices for the user."""
 
     config: Config
     store: Store
@@ -233,7 +222,7 @@ class App:
     tell: Callable[[str], None]
     actor: str
     dry_run: bool = False
-    batch: str = ""  # what several changes of one run are called together
+    batch: str = ""  # shared by all changes of one run
 
     def rules(self) -> Rules:
         from memdir.format.draft import Rules
@@ -251,9 +240,9 @@ class App:
 
     @contextmanager
     def changing(self, verb: str) -> Iterator[Desk]:
-        """The way of every change: lock, commit what others did, act, commit ours.
+        """Every change goes through here: lock, commit changes by others, act, commit ours.
 
-        Afterwards `desk.done` says what was changed; print it then, when the lock is free again.
+        Print `desk.done` afterwards, when the lock is free again.
         """
         cause = Cause(verb, actor=self.actor, batch=self.batch)
         if self.dry_run:
@@ -277,7 +266,7 @@ class App:
             try:
                 yield desk
             except BaseException as error:
-                desk.cause = replace(desk.cause, undoes=())  # half an undo takes nothing back
+                desk.cause = replace(desk.cause, undoes=())  # half an undo counts as none
                 if isinstance(error, MemdirError):
                     _add_what_was_done(error, desk.plan, store.written, history)
                 raise
@@ -289,11 +278,11 @@ class App:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def snapshot(self) -> None:
-        """Commit what others did, unless somebody is writing; never waits."""
+        """Commit changes by others, unless somebody is writing; never waits."""
         if self.dry_run or not self.history.on:
             return
         try:
-            # Not everything that somebody looks at with --dir is a store, to be copied as a whole.
+            # A directory named with --dir may not be a store; do not copy it as a whole.
             other = not self.store.exists(INDEX) or self.store.exists(".git")
             if other and self.config.foreign and not self.history.begun:
                 return
@@ -306,8 +295,6 @@ class App:
 
 
 class LaterSearch:
-    """A search that is imported at its first use."""
-
     def __init__(self, open_search: Callable[[], Search]) -> None:
         self.search = functools.cache(open_search)
 
@@ -327,14 +314,16 @@ def open_app(
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
     if options.search not in registry.members("searches", config.own):
-        registry.load("searches", options.search, config.own)  # says which there are
+        registry.load(
+            "searches", options.search, config.own
+        )  # raises, with a list of the known ones
 
     def open_search() -> Search:
         search = registry.load("searches", options.search, config.own)
         return cast(Search, search.open_search(store, cache_folder(config)))
 
     folder = state_folder(config)
-    # One writer per directory, whatever its layouts: a writer sweeps what others left there.
+    # One lock per directory for all layouts, since a writer deletes temporary files of others.
     usual = store_key(os.path.realpath(config.store))
     lock_file = os.path.join(config.state_dir, "stores", usual, "lock")
     store = cast(Store, layout.open_store(config.store, options.max_file_bytes))
@@ -353,7 +342,6 @@ def open_app(
 
 
 def state_folder(config: Config) -> str:
-    """Folder with history, shelves and lock of this store."""
     return os.path.join(config.state_dir, "stores", _key(config))
 
 
@@ -369,7 +357,6 @@ def _key(config: Config) -> str:
 
 
 def day_of(now: float) -> datetime.date:
-    """The local date; for a clock beyond the calendar, its last or first day."""
     try:
         return datetime.datetime.fromtimestamp(now).astimezone().date()
     except (ValueError, OverflowError, OSError):
@@ -379,7 +366,6 @@ def day_of(now: float) -> datetime.date:
 def _add_what_was_done(
     error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
 ) -> None:
-    """After a partial failure, add to the error which files were written."""
     done = [path for path in plan if path in written]
     left = [path for path in dict.fromkeys(plan) if path not in written]
     if not done or not left:
