@@ -147,7 +147,7 @@ class Healed:
         self.text = text
         self.added = added
         self.dropped = dropped  # there is no such file
-        self.repeated = repeated  # the same list has the same link above it
+        self.repeated = repeated  # the same list says it above
 
 
 def survey(
@@ -189,15 +189,16 @@ def heal(
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
     lost: "Lost | None" = None,
+    by_link: bool = False,
 ) -> Healed:
     """A pointer for every orphan, in the order of `files`; none that is dangling.
 
-    A line that leads to something stays, unless its list says the same above. `lost` asks the
-    store itself whether a target is gone; without it, its folder decides.
+    A line that leads to something stays, unless its list has the same line above; `by_link`, only
+    the same link. `lost` asks the store whether a target is gone; without it, its folder decides.
     """
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
-    gone, dropped, repeated = _superfluous(lines, files, lost)
+    gone, dropped, repeated = _superfluous(lines, files, lost, by_link)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
     fresh: list[tuple[str, str]] = []
@@ -256,9 +257,9 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 
 
 def _superfluous(
-    lines: list[Line], files: "Iterable[str]", lost: "Lost | None"
+    lines: list[Line], files: "Iterable[str]", lost: "Lost | None", by_link: bool
 ) -> tuple[set[int], list[str], list[str]]:
-    """Lines that are nothing but a pointer to a missing file, or the same link of a list again."""
+    """Lines that are nothing but a pointer to a missing file, or an entry of a list again."""
     folders = {""}  # each that holds a file, at any depth; the store itself is the empty one
     for file in files:
         folder = file.rpartition("/")[0]
@@ -275,8 +276,7 @@ def _superfluous(
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        # The same as written up to the hook: another title is another entry somebody wanted.
-        wording = line.text[: pointer.end].strip()
+        wording = line.text[: pointer.end if by_link else None].strip()  # the title counts
         # A folder that the store does not have may be one of the repository: only reported.
         folder = pointer.target.rpartition("/")[0]
         if path is None and (lost(pointer) if lost else folder in folders):
