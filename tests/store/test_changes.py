@@ -10,6 +10,7 @@ from memdir.hot.memory import read
 from memdir.store import changes, look
 from tests.helpers.opened import DAY, Opened, memory, tree
 from tests.helpers.tables import cases
+from tests.helpers.terminal import memdir
 
 LONG = (
     "The integration tests need a running PostgreSQL with the extension installed, else they skip."
@@ -52,6 +53,21 @@ def test_saying_the_same_again_changes_nothing(opened):
     assert (change.kind, change.reason) == ("skipped", "it says exactly this already")
     assert opened.files() == before
     assert opened.verbs() == ["begin", "save tabs"]
+
+
+def test_a_second_line_for_a_memory_goes_only_if_it_says_the_same(store):
+    store.mkdir(parents=True)
+    (store / "deploy.md").write_text(memory("deploy"), encoding="utf-8")
+    lines = [
+        "- [Deploy](deploy.md) — from the release branch\n",
+        "- [Deploy](deploy.md) — never on a Friday, ask Ana first\n",
+    ]
+    (store / "MEMORY.md").write_text("".join([*lines, lines[0]]), encoding="utf-8")
+    answer = memdir("remember", "Use tabs.", "--name", "tabs")
+    assert (answer.code, "said this twice" in answer.text) == (0, True)
+    index = (store / "MEMORY.md").read_text("utf-8")
+    assert index.splitlines(keepends=True)[:2] == lines
+    assert index.count("deploy.md") == 2
 
 
 @cases("first", "second")

@@ -135,7 +135,7 @@ class Healed:
         self.text = text
         self.added = added
         self.dropped = dropped  # targets that do not exist
-        self.repeated = repeated  # links that a list repeats
+        self.repeated = repeated  # lines that a list repeats
 
 
 def survey(
@@ -176,15 +176,17 @@ def heal(
     describe: "Describe",
     names: "Mapping[str, str]" = _NO_NAMES,
     lost: "Lost | None" = None,
+    by_link: bool = False,
 ) -> Healed:
     """Adds a pointer for each orphan, in the order of `files`, and removes dangling ones.
 
-    A line that leads to a file stays unless the same list repeats it. `lost` asks the store whether
-    a target is gone; without it, a target in one of the store's folders counts as gone.
+    A line that leads to a file stays unless the same list repeats it word for word, or with
+    `by_link` its link. `lost` asks the store whether a target is gone; without it, a target in one
+    of the store's folders counts as gone.
     """
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
-    gone, dropped, repeated = _superfluous(lines, files, lost)
+    gone, dropped, repeated = _superfluous(lines, files, lost, by_link)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
     fresh: list[tuple[str, str]] = []
@@ -242,7 +244,7 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 
 
 def _superfluous(
-    lines: list[Line], files: "Iterable[str]", lost: "Lost | None"
+    lines: list[Line], files: "Iterable[str]", lost: "Lost | None", by_link: bool
 ) -> tuple[set[int], list[str], list[str]]:
     folders = {""}  # folders with files; the store itself is ""
     for file in files:
@@ -260,9 +262,8 @@ def _superfluous(
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        # Compared up to the hook: another title is an intended entry.
-        wording = line.text[: pointer.end].strip()
-        # A folder that is not in the store may be in the repository: only reported.
+        wording = line.text[: pointer.end if by_link else None].strip()  # the title counts
+        # A folder that the store does not have may be one of the repository: only reported.
         folder = pointer.target.rpartition("/")[0]
         if path is None and (lost(pointer) if lost else folder in folders):
             dangling[i] = pointer.target

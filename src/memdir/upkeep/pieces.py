@@ -97,6 +97,7 @@ class Topic:
     title: str
     lines: Sequence[str]
     section: str
+    path: str = ""  # where it must be; else a free one is found
 
 
 def asks_to_stay(texts: Sequence[str]) -> bool:
@@ -364,12 +365,12 @@ def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
         taken_titles.add(title.casefold())
         heading = heading_text(topic.lines[0]) if level_of(topic.lines[0]) else ""
         said = topic.lines[1:] if heading else topic.lines
-        type, reason = guess_type("", f"{title} {heading}", topic.section, said)
+        type, reason = guess_type(topic.path, f"{title} {heading}", topic.section, said)
         if asks_to_stay(topic.lines):
             type, reason = FEEDBACK, "it says that agents must always see it"
         head = title.partition(" — ")[0].partition(" – ")[0]
         file_title = head if len(head.split()) > 1 else title
-        path = free_path(file_title, type, work.taken, work.given.style)
+        path = topic.path or free_path(file_title, type, work.taken, work.given.style)
         index = work.given.index  # the memory is as old as the index
         fields = [("name", plain_line(title)), ("description", summarize(topic.lines))]
         fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))

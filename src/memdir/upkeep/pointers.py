@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from memdir.format import index
-from memdir.format.names import title_for
+from memdir.format.names import means, title_for
 from memdir.format.outline import (
     BLANK,
     MORE,
@@ -22,15 +22,18 @@ from memdir.format.outline import (
     read_outline,
     write_outline,
 )
-from memdir.format.pointer import LINK, WIKILINK, is_row, write_pointer
+from memdir.format.pointer import LINK, SUFFIX, WIKILINK, is_row, write_pointer
 from memdir.hot import memory, types
-from memdir.hot.memory import POINTER_AIM, Memory, stem
+from memdir.hot.memory import POINTER_AIM, Memory, is_memory, stem
 from memdir.text.markdown import item_start
+from memdir.upkeep.pieces import Topic, write_topics
 from memdir.upkeep.titles import plain, plain_line, words_of
 from memdir.upkeep.worksheet import DROPPED, MOVED, POINTED, SHORTENED, Work, holds
 
+MIN_HOOK_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
 TYPE_ORDER = ("feedback", "user", "value", "project", "reference")
+_FILE = re.compile(r"\w[\w. -]{0,115}\.md", re.ASCII)  # a name for any disk
 _SEE = re.compile(r"[\s(—–-]*\b(?:see|details|details in|more in)\s*:?\s*[).]*$", re.IGNORECASE)
 
 
@@ -75,8 +78,8 @@ def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
         work.note(SHORTENED, work.given.index_path, f"the line of {path}; its words stand there")
 
 
-def unlink_missing(work: Work, lines: list[Line], gone: set[int]) -> None:
-    """A link to nothing among others goes, its words stay; a line for nothing else goes later."""
+def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
+    """A pointer to nothing becomes that memory or goes later; the words of other links stay."""
     for i, line in enumerate(lines):
         if i in gone or line.kind != POINTER:
             continue
@@ -85,7 +88,14 @@ def unlink_missing(work: Work, lines: list[Line], gone: set[int]) -> None:
             for pointer, path in zip(line.pointers, line.paths, strict=True)
             if path is None and (work.given.gone is None or work.given.gone(pointer))
         ]
-        if not missing or (len(line.pointers) == 1 and line.entry and not is_row(line.text)):
+        if not missing:
+            continue
+        if len(line.pointers) == 1 and line.entry and not is_row(line.text):
+            hook = plain_line(_read_hook(lines, i))
+            if missing[0].target in work.pages:  # made in this pass
+                line.paths[0] = missing[0].target
+            elif len(plain(hook).split()) >= MIN_HOOK_WORDS:
+                _make_memory(work, line, hook)
             continue
         old = line.text
         for pointer in reversed(missing):
@@ -95,6 +105,18 @@ def unlink_missing(work: Work, lines: list[Line], gone: set[int]) -> None:
         reason = f"{targets} is gone; its words stay without the link"
         work.account(work.given.index_path, old, reason)
         work.note(DROPPED, work.given.index_path, f"the link to {targets}: no such file")
+
+
+def _make_memory(work: Work, line: Line, hook: str) -> None:
+    """A memory that says what the pointer to a missing one said."""
+    target, title = line.pointers[0].target, line.pointers[0].title.removesuffix(SUFFIX)
+    is_name = is_memory(target) and _FILE.fullmatch(target)
+    fits = is_name and not any(means(target, other) for other in work.taken)
+    [path] = write_topics(work, [Topic(title, [hook], "", target if fits else "")])
+    if path != target:
+        line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, hook)
+    line.paths[0] = path
+    work.note(MOVED, path, f"made of its line in the index, the file {target} was gone")
 
 
 def drop_merged(work: Work, text: str) -> str:
@@ -185,7 +207,10 @@ def place(work: Work, text: str, new: Mapping[str, str]) -> str:
     entries = sum(line.kind == POINTER for line in lines)
     is_list = entries >= len(new) and not any(line.level > 1 for line in lines)
     if not is_list or any(new.values()):
-        typed = {path: section or _section_of(work, path) for path, section in new.items()}
+        typed = {
+            path: section or types.get(work.memory(path).type).section
+            for path, section in new.items()
+        }
         new = dict(sorted(typed.items(), key=lambda item: _rank(item[1])))
     end = (lines[0].end if lines else "") or "\n"
     for section in dict.fromkeys(filter(None, new.values())):
@@ -203,7 +228,7 @@ def place(work: Work, text: str, new: Mapping[str, str]) -> str:
 
     text = write_outline(bom, lines)
     order = [*new, *(path for path in sorted(work.pages) if path not in new)]
-    healed = index.heal(text, order, describe, work.names(), work.given.gone)
+    healed = index.heal(text, order, describe, work.names(), work.given.gone, by_link=True)
     kept = {line.removesuffix("\r") for line in healed.text.split("\n")}
     for line in lines:
         if line.text not in kept:
@@ -236,10 +261,6 @@ def arrange_by_worth(work: Work, text: str) -> str:
         f" ({characters:,} characters) of it; the most valuable come first. Retire what is old."
     )
     return index.arrange(text, [memory.path for memory in memories], ours)
-
-
-def _section_of(work: Work, path: str) -> str:
-    return types.get(work.memory(path).type).section
 
 
 def _rank(section: str) -> int:

@@ -234,7 +234,7 @@ def _make_pass(work: Work, ideas: Ideas) -> None:
         if piece.target in work.pages:
             work.append(piece.target, "\n".join(piece.lines))
             work.note(MOVED, piece.target, "took what hung below its line in the index")
-    pointers.unlink_missing(work, lines, gone)
+    pointers.mend(work, lines, gone)
     add_headers(work, hooks)
     parts = split_overlong(work)
     write_dates(work)
