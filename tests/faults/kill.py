@@ -22,10 +22,17 @@ CONTROLS = {
 def run(
     operations: Sequence[str], defect: str = "", make: type[Stage] = Stage, every: int = 1
 ) -> Tally:
-    """Every operation, killed at every point, or at every second one and so on."""
-    jobs = [(name, at, blow) for name in operations for at, blow in blows(name, defect, make)]
+    """Every operation, killed at every point, or at every second one and so on.
+
+    The last one is always among them: it comes after the answer.
+    """
+    jobs = []
+    for name in operations:
+        points = blows(name, defect, make)
+        jobs += [(name, at, blow) for at, blow in points[::every]]
+        jobs += [(name, at, blow) for at, blow in points[-1:] if at % every]
     total = Tally()
-    for part in stage.parallel(lambda share: _share(share, defect, make), jobs[::every]):
+    for part in stage.parallel(lambda share: _share(share, defect, make), jobs):
         total.merge(part)
     return total
 
