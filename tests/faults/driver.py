@@ -199,7 +199,7 @@ def perform(
         done = world.operations[operation](app)
         if not ANSWER_FIRST:
             acknowledge(changed(done))
-            os.stat(root)  # the last point: killed here, the change is acknowledged
+            os.path.exists(root)  # the last point: killed here, the change is acknowledged
         code = DONE
     except MemdirError as error:
         said.append(f"refused: {error.message} [next: {error.next}]")
