@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients import archive
+from memdir.errors import MemdirError
 from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
 from tests.helpers.terminal import memdir, tree
@@ -325,3 +326,11 @@ def test_an_export_into_the_store_is_refused(filled):
     for target in (filled / "out.zip", filled / "deep/out", filled):
         answer = memdir("export", "--output", str(target), "--json")
         assert (answer.code, answer.error["code"]) == (1, "bad_input")
+
+
+def test_a_file_that_appears_during_an_export_is_not_replaced(tmp_path, monkeypatch):
+    target = tmp_path / "out.zip"
+    monkeypatch.setattr(archive, "check_target", lambda *given: target.write_text("theirs"))
+    with pytest.raises(MemdirError, match="export cannot be written"):
+        archive.write_export(str(target), [("a.md", b"a")], force=False)
+    assert target.read_text() == "theirs" and os.listdir(tmp_path) == ["out.zip"]

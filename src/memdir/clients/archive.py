@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 from memdir.errors import BadInput, Finding
 from memdir.format.index import survey
-from memdir.hot.disk import TEMPORARY, Disk, read_start, sync_directory
+from memdir.hot.disk import TEMPORARY, Disk, read_start, remove, sync_directory
 from memdir.hot.memory import INDEX, decode, is_memory
 from memdir.store.state import explained
 
@@ -308,10 +308,17 @@ def write_export(target: str, files: Files, force: bool) -> None:
         if not target.endswith(ZIP):
             _write_directory(target, files)
             return
-        if os.path.islink(target):
-            os.unlink(target)
-        Disk(os.path.dirname(target)).put(os.path.basename(target), pack_zip(files))
-        os.chmod(target, 0o600)
+        folder = os.path.dirname(target)
+        part = f"{TEMPORARY}{os.urandom(4).hex()}"
+        Disk(folder).put(part, pack_zip(files))
+        part = os.path.join(folder, part)
+        try:
+            os.chmod(part, 0o600)
+            # A link never replaces a file that somebody put there in the meantime.
+            (os.rename if force else os.link)(part, target)
+        finally:
+            remove(part)
+        sync_directory(folder)
 
 
 def check_target(target: str, force: bool) -> None:
