@@ -289,7 +289,7 @@ SHAPES = {
 # These answer as `done`, with the fields below besides.
 DONE = {
     *("remember", "save", "edit", "touch", "forget", "retire", "archive", "purge"),
-    *("undo", "import", "share", "records import"),
+    *("undo", "import", "share"),
     *(f"records {name}" for name in ("save", "write", "retire", "archive", "restore")),
     *("records window", "records gc"),
 }
@@ -297,7 +297,6 @@ DONE_AT_TIMES = {
     "restore": "With NAME:",
     "index": "With `--rebuild` also:",
     "records index": "With `--rebuild`:",
-    "records export": "With `--to`:",
 }
 FIELDS = {
     "remember": {
@@ -641,16 +640,6 @@ FIELDS = {
         "intents": "the intents as they were carried out",
         "remarks": "sentences worth knowing",
         "store": "the directory of the records",
-        "dry_run": "true when nothing was written",
-    },
-    "records import": {
-        "repairs": "an object: each record, and what was put right in it",
-        "refused": "[finding] what is no record",
-    },
-    "records export": {
-        "path": "the zip or directory",
-        "change": "`created`",
-        "files?": "[file] every file in it",
         "dry_run": "true when nothing was written",
     },
     "records schema": {

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.helpers.hostile import inputs
 from tests.helpers.recorded import PATH, TITLE, draft
 from tests.helpers.samples import CONTENTS
 from tests.helpers.terminal import memdir, tree
@@ -192,3 +193,86 @@ def test_the_index_is_validated_and_rebuilt_to_the_same_bytes(root):
         assert records("index", "--rebuild").code == 0
         assert (root / "index.md").read_bytes() == whole
     assert records("index", "--health", "--json").json["in_sync"]
+
+
+# -- the hostile inputs of ../shared ----------------------------------------------------------
+
+
+def update(root, new: dict, hash: str | None = None):
+    words = ("write", "--action", "update", "--target", PATH, "--input", "-", "--json")
+    return records(*words, "--hash", md5(root / PATH) if hash is None else hash, given=new)
+
+
+def entry(root) -> dict:
+    standing = json.loads((root / PATH).read_bytes())
+    return {"changes": [*standing["changes"], {"summary": "because"}]}
+
+
+def create_again(root, row):
+    records("retire", "use-sqlite-for-the-catalog")
+    return create(TITLE, "decision", "--json")
+
+
+def revive(root, row):
+    records("retire", "use-sqlite-for-the-catalog")
+    return update(root, entry(root) | {"record_status": "active"})
+
+
+def give_confidence(root, row):
+    given = json.dumps(entry(root))[:-1] + f', "confidence": {row.value}}}'
+    words = ("write", "--action", "update", "--target", PATH, "--input", "-", "--json")
+    return memdir("records", *words, "--hash", md5(root / PATH), stdin=given.encode())
+
+
+def give_json(root, row):
+    words = ("write", "--action", "create", "--category", "decision", "--input", "-", "--json")
+    return memdir("records", *words, stdin=row.value.encode())
+
+
+def give_version(root, row):
+    record = json.loads((root / PATH).read_bytes()) | {"schema_version": json.loads(row.value)}
+    (root / PATH).write_text(json.dumps(record))
+    return update(root, entry(root))
+
+
+HOSTILE = {
+    "hash": lambda root, row: update(root, entry(root), row.value),
+    "record_status": revive,
+    "created_at": lambda root, row: update(
+        root, entry(root) | {"created_at": row.value.split()[0]}
+    ),
+    "changes": lambda root, row: update(root, entry(root)) and update(root, {"changes": []}),
+    "confidence": give_confidence,
+    "json": give_json,
+    "create": create_again,
+    "schema_version": give_version,
+}
+
+
+@pytest.mark.parametrize("row", inputs("structured records and optimistic concurrency"))
+def test_a_hostile_input_is_refused_and_the_record_stands(row, root):
+    if row.field not in HOSTILE:
+        pytest.skip("see test_records_batch.py")
+    if "60 updates" in row.setup:
+        pytest.skip("see test_of_many_changes_the_newest_fifty_are_kept")
+    create()
+    answer = HOSTILE[row.field](root, row)
+    assert answer.code == 1, answer.text
+    assert answer.error["record_code"]
+    before = (root / PATH).read_bytes()
+    assert memdir("log", "--scope", "records").code == 0
+    assert (root / PATH).read_bytes() == before
+
+
+def test_of_many_changes_the_newest_fifty_are_kept(root):
+    create()
+    standing = json.loads((root / PATH).read_bytes())
+    standing["changes"] = [
+        {"date": "2026-03-02T12:00:00Z", "summary": f"number {at}"} for at in range(50)
+    ]
+    (root / PATH).write_text(json.dumps(standing))
+    answer = update(root, entry(root))
+    assert answer.code == 0, answer.text
+    assert any("oldest dropped" in remark for remark in answer.json["remarks"])
+    changes = json.loads((root / PATH).read_bytes())["changes"]
+    assert (len(changes), changes[0]["summary"]) == (50, "number 1")

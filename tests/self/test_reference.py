@@ -89,8 +89,6 @@ ASKED = {
     "records commit": [("--input", "-", "--dry-run"), ("--input", "-")],
     "records window": [("--dry-run",), ()],
     "records gc": [("--dry-run",), ()],
-    "records import": [("from", "--dry-run"), ("from",), ()],
-    "records export": [("out", "--dry-run"), ("out",), ("--to", "user"), ("--to", "team")],
     "records schema": [()],
     "setup": [("claude-code", "--dry-run"), ("claude-code",), ("claude-code", "--remove")],
     "mcp": [],  # it answers in its own protocol

@@ -32,7 +32,7 @@ MODULES = {
     **dict.fromkeys(("search", "status", "index", "candidate"), "records"),
     **dict.fromkeys(("triage", "prepare", "commit"), WRITE),
     **dict.fromkeys(("window", "gc"), "records"),
-    **dict.fromkeys(("import", "export", "schema"), WRITE),
+    "schema": WRITE,
 }
 
 

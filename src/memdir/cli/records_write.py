@@ -1,8 +1,7 @@
-"""Records: write, save, retire, triage, commit, import, export."""
+"""Records: write, save, retire, triage, commit, schema."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import click
@@ -13,8 +12,6 @@ from memdir.cli.output import (
     FINDING,
     Answer,
     Fields,
-    done_fields,
-    is_refused,
     pick,
     pick_all,
 )
@@ -26,17 +23,10 @@ from memdir.cli.records import (
     reason_option,
     record_command,
 )
-from memdir.clients import archive as archive_module
-from memdir.clients.archive import check_target, write_export
-from memdir.errors import BadInput
-from memdir.hot.memory import RECORD_FOLDERS
-from memdir.hot.place import MAIN_SCOPES, is_below
-from memdir.records import batch, exchange, fields, refusal, validate
+from memdir.records import batch, fields, refusal, validate
 from memdir.records.batch import REFUSED, Result, read_intents
 from memdir.records.contexts import Contexts
-from memdir.records.exchange import Source
 from memdir.records.fields import Record
-from memdir.records.folders import open_store
 from memdir.records.handover import triage_transcript
 from memdir.records.record import parse_type
 from memdir.records.refusal import RecordError
@@ -49,9 +39,7 @@ from memdir.records.write import (
     save_record,
     write,
 )
-from memdir.store import changes
-from memdir.store import look as look_module
-from memdir.text.terminal import count, line, visible
+from memdir.text.terminal import line, visible
 
 SCORE = "category=type score threshold"
 session_option = click.option(
@@ -157,91 +145,6 @@ def _result_fields(result: Result) -> Fields:
         "changes": pick_all(result.changes, CHANGE),
         "error": error and pick(error, "record_code code message next=fix"),
     }
-
-
-FEW = 20
-HERE = (".claude/memory", "")
-
-
-@record_command("import", "memdir records import ../old-project", changes=True, bulk=True)
-@click.argument("source", required=False, default="")
-@click.option("--from", "from_", type=click.Choice(MAIN_SCOPES), help="Markdown memories of ours.")
-def import_(session: Session, source: str, from_: str | None) -> Answer:
-    """Take over records: of another project, of an older version, or as Markdown.
-
-    Without a source, the records of this very store are brought into today's form. Each repair is
-    told. Nothing is overwritten, and one undo takes it all back.
-    """
-    app, screen = session.app, session.screen
-    if source and from_:
-        raise click.UsageError("Give a source or --from.", click.get_current_context())
-    if not source and not from_:
-        incoming, done = exchange.upgrade_records(app)
-    else:
-        incoming = _read_source(session, source, from_ or "", app.now())
-        done = exchange.import_records(app, incoming)
-    repairs = {path: texts for path, texts in incoming.repairs.items() if texts}
-    more = {"repairs": repairs, "refused": pick_all(incoming.refused, FINDING)}
-    taken = [change for change in done.changes if change.changed]
-    head = "would import" if done.dry_run else "imported"
-    lines = [f"{head} {len(taken):,} of {count(len(incoming.records), 'record')}"]
-    for change in taken[:FEW]:
-        lines.append(f"  + {line(change.path)}")
-        for text in repairs.get(change.path, ()):
-            lines += screen.block("repaired:", text, "      ")
-    lines += screen.more_lines(len(taken), FEW, "")
-    left = [f"{change.path}: {change.reason}" for change in done.changes if not change.changed]
-    lines += [*screen.blocks("!", left, "yellow"), *screen.finding_lines(incoming.refused)]
-    code = int(bool(incoming.refused) or is_refused(done.changes))
-    return Answer({**done_fields(app, done), **more}, lines, code)
-
-
-def _read_source(session: Session, source: str, scope: str, now: float) -> Source:
-    if scope:
-        other = session.at(dir=None, scope=scope).app
-        return exchange.read_memories(look_module.read_all(other)[0], now)
-    for folder in HERE:
-        top = os.path.abspath(os.path.join(source, folder) if folder else source)
-        if any(os.path.isdir(os.path.join(top, name)) for name in RECORD_FOLDERS):
-            return exchange.read_records(open_store(top, 1 << 20), now)
-    return exchange.read_memories(archive_module.read_source(source).files, now)
-
-
-@record_command("export", "memdir records export ~/records-as-markdown", changes=True, bulk=True)
-@click.argument("target", required=False, default="")
-@click.option("--to", "into", type=click.Choice(MAIN_SCOPES), help="Into a store of ours.")
-@click.option("--all", "every", is_flag=True, help="Also retired and archived records.")
-def export(session: Session, target: str, into: str | None, every: bool) -> Answer:
-    """Write records as Markdown memories, from which they can be read again.
-
-    The target is a directory or a zip, or with --to one of the scopes.
-    """
-    if bool(target) == bool(into):
-        raise click.UsageError("Give a target or --to.", click.get_current_context())
-    app, screen = session.app, session.screen
-    files = exchange.export_memories(app, every=every)
-    if into:
-        app = session.at(dir=None, scope=into).app
-        done = changes.bring_in(app, files)
-        left = [f"{change.path}: {change.reason}" for change in done.changes if not change.changed]
-        saved = len(done.changes) - len(left)
-        lines = [f"{saved:,} of {count(len(files), 'record')} saved in the scope {into}"]
-        lines += screen.blocks("!", left, "yellow")
-        return Answer(done_fields(app, done), lines, int(is_refused(done.changes)))
-    place = os.path.abspath(target)
-    if os.path.realpath(place) == app.store.root or is_below(place, app.store.root):
-        raise BadInput(f"{place} lies inside the store", next="choose a place outside it")
-    dry = session.asked.dry_run
-    check_target(place, False) if dry else write_export(place, files, False)
-    answer: Fields = {
-        "path": place,
-        "change": "created",
-        "files": [{"path": path, "change": "created", "diff": ""} for path, _ in files],
-        "dry_run": dry,
-    }
-    head = "would write" if dry else "wrote"
-    text = f"{head} {count(len(files), 'file')} to {session.short(place)}"
-    return Answer(answer, screen.block("", text, ""))
 
 
 @record_command("schema", "memdir records schema decision")

@@ -1,7 +1,6 @@
 """A record as Markdown, for recall, audit and people, and the way back.
 
 The header is that of a memory; the body has a line per choice and a section per text or list.
-`exchange` adds everything that Markdown cannot show.
 """
 
 from memdir.hot import memory
@@ -18,7 +17,6 @@ HEADER = {
 }
 TAGS, FILES = "Tags", "Related files"
 SECTION = "## "
-LEFTOVERS = "<!-- memdir:record "  # see exchange
 _BETWEEN = " — "  # between an alternative and why it was rejected
 
 
@@ -63,8 +61,6 @@ def sections(body: str) -> dict[str, str]:
     label = ""
     gathered: list[str] = []
     for line in body.split("\n"):
-        if line.startswith(LEFTOVERS):
-            break
         if line.startswith(SECTION):
             found.setdefault(label, "\n".join(gathered).strip("\n"))
             label, gathered = line[len(SECTION) :].strip(), []
@@ -77,16 +73,10 @@ def sections(body: str) -> dict[str, str]:
     return found
 
 
-def labels(field: Field) -> tuple[str, ...]:
-    if field.kind == fields.EXAMPLES:
-        return tuple(key.capitalize() for key in fields.EXAMPLE_KEYS)
-    return (field.label,)
-
-
 def _sections(field: Field, value: object) -> list[str]:
     if field.kind == fields.TEXT:
         lines = _word(value).split("\n")
-        # A line of text must not look like one of our headings or the trailing comment.
+        # A line of text must not look like one of our headings.
         text = "\n".join(f"\\{line}" if _is_marked(line) else line for line in lines)
         return [_section(field.label, text)]
     if field.kind == fields.EXAMPLES and isinstance(value, dict):
@@ -133,7 +123,7 @@ def _path(item: str) -> str:
 
 
 def _is_marked(line: str) -> bool:
-    return line.lstrip("\\").startswith((SECTION, LEFTOVERS))
+    return line.lstrip("\\").startswith(SECTION)
 
 
 def _value(field: Field, shown: dict[str, str]) -> object:
