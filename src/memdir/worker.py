@@ -176,7 +176,7 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
 
 def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
     """Let a model draft records; nothing is saved without the user's approval."""
-    from memdir.records.proposals import hold_records
+    from memdir.records.batch import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
     app = open_app(config, now=time.time, tell=project.tell, actor=CAPTURE)

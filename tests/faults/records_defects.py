@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memdir.hot.memory import stem
-from memdir.records import index_md, lifecycle, update, write
+from memdir.records import index_md, lifecycle, write
 from memdir.records.record import write_record
 from tests.faults import defects
 from tests.faults.defects import _replace
@@ -15,7 +15,7 @@ def _no_hash_check() -> None:
     """The last one wins: what stands there now counts as read."""
     for module in (write, lifecycle):
         _replace(module, "check_version", lambda *given: None)
-    real = update.merge_update
+    real = lifecycle.merge_update
 
     def merge(old: Any, new: Any, *more: Any) -> Any:
         return real(old, new | {"changes": [*old["changes"], new["changes"][-1]]}, *more)

@@ -8,8 +8,8 @@ import time
 
 from memdir.errors import Missing
 from memdir.format.draft import hash_of
-from memdir.records import index_md, lifecycle, refusal, write
-from memdir.records.refusal import RecordError
+from memdir.records import index_md, lifecycle, record, write
+from memdir.records.record import RecordError
 from memdir.records.write import Request
 from tests.faults import records_checker as checker
 from tests.faults import records_driver as driver
@@ -25,11 +25,11 @@ AHEAD = 40 * driver.DAY  # the clock of a gc: every retired record is past its g
 ABSENT, ACTIVE, RETIRED = None, "active", "retired"
 # What an action hears of a record that is not where it would have to be.
 REFUSED = {
-    refusal.OCC_CONFLICT: "conflict",
-    refusal.READ: "missing",
-    refusal.OVERWRITE: "overwrite",
-    refusal.ANTI_RESURRECTION: "retired",
-    refusal.ACTION_CODES["update"]: "retired",
+    record.OCC_CONFLICT: "conflict",
+    record.READ: "missing",
+    record.OVERWRITE: "overwrite",
+    record.ANTI_RESURRECTION: "retired",
+    record.ACTION_CODES["update"]: "retired",
 }
 State = tuple[str, str] | None  # status and hash; None: there is no such record
 
@@ -116,7 +116,7 @@ class RecordWriter(Writer):
         try:
             [change] = write.write(self.app(), wanted).changes
         except (RecordError, Missing) as error:
-            code = getattr(error, "record_code", refusal.READ)
+            code = getattr(error, "record_code", record.READ)
             if code not in REFUSED:
                 raise
             self.note(path, start, what, given, REFUSED[code])

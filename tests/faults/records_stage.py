@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from memdir.records import refusal
-from memdir.records.refusal import RecordError
+from memdir.records.record import OCC_CONFLICT, READ, RecordError
 from tests.faults import records_checker as checker
 from tests.faults import records_defects as _defects  # noqa: F401  (they register themselves)
 from tests.faults import records_driver as driver
@@ -15,7 +14,7 @@ from tests.faults.records_driver import BELOW, LATER
 from tests.faults.stage import Stage
 
 # What a person hears who gives the same command again after it was cut off, and that is right.
-DONE_ALREADY = (refusal.OCC_CONFLICT, refusal.READ)
+DONE_ALREADY = (OCC_CONFLICT, READ)
 # Run again, a batch finds what it had created, and an undo takes one more change back.
 ONCE = frozenset(("commit", "undo-rename"))
 

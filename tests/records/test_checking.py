@@ -6,8 +6,7 @@ import pytest
 
 from memdir.records import fields, validate
 from memdir.records.fields import KEYS
-from memdir.records.record import read_record, write_record
-from memdir.records.refusal import RecordError
+from memdir.records.record import RecordError, read_record, write_record
 from memdir.records.validate import check_record, repair_record
 from tests.helpers.samples import CONTENTS, EARLIER, NOW, altered, bare, sample, without
 from tests.helpers.toml_cases import cases

@@ -3,12 +3,13 @@
 import os
 import stat
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
 from memdir.errors import MemdirError
-from memdir.records.contexts import KEPT_SECONDS, Contexts
-from memdir.records.refusal import SECURITY, RecordError
+from memdir.records.handover import KEPT_SECONDS, Contexts
+from memdir.records.record import SECURITY, RecordError
 
 NOW = 2_000_000_000.0
 
@@ -105,14 +106,13 @@ def test_a_link_in_place_of_a_directory_is_not_followed(contexts, tmp_path):
     refused(SECURITY, contexts.read_draft, f"{folder}/draft-decision.json")
 
 
-def test_a_link_in_place_of_a_context_is_replaced_and_not_written_through(contexts, tmp_path):
+def test_a_link_in_place_of_a_context_is_not_written_through(contexts, tmp_path):
     context = contexts.open("s1")
     target = put(str(tmp_path / "mine"), b"mine")
     os.symlink(target, f"{context.folder}/context-decision.txt")
-    path = context.write("decision", "text")
-    assert not os.path.islink(path)
-    with open(target) as file:
-        assert file.read() == "mine"
+    with pytest.raises(MemdirError):
+        context.write("decision", "text")
+    assert Path(target).read_bytes() == b"mine"
 
 
 def test_the_draft_of_another_session_is_refused(contexts):

@@ -4,7 +4,7 @@ import pytest
 
 from memdir.records.fields import TYPES
 from memdir.records.match import NewInfo, candidate, resolve_action
-from memdir.records.refusal import RecordError
+from memdir.records.record import RecordError
 from tests.helpers.samples import sample
 from tests.helpers.toml_cases import cases
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memdir.records.refusal import RecordError
-from memdir.records.update import merge_update, must_rename
+from memdir.records.lifecycle import merge_update, must_rename
+from memdir.records.record import RecordError
 from tests.helpers.samples import EARLIER, NOW, STAMP, sample, without
 from tests.helpers.toml_cases import cases
 

@@ -12,7 +12,7 @@ from memdir.capture.plan import CLIENT
 from memdir.capture.sessions import open_reader
 from memdir.capture.signals import Origin
 from memdir.config.config import read_config
-from memdir.records.proposals import hold_records
+from memdir.records.batch import hold_records
 from memdir.store.writer import open_app
 from tests.helpers.conversing import Conversation
 from tests.helpers.hooked import SETTLED, Client

@@ -6,7 +6,7 @@ import pytest
 
 from memdir.capture import review
 from memdir.format.draft import ARCHIVED, CREATED, RESTORED, RETIRED, SKIPPED, UPDATED
-from memdir.records.refusal import RecordError
+from memdir.records.record import RecordError
 from memdir.records.write import Request, save_record, write
 from memdir.store import look
 from tests.helpers.opened import DAY

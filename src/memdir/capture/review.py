@@ -21,7 +21,7 @@ from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
 from memdir.hot.place import RECORDS
-from memdir.records.batch import approve_record
+from memdir.records.write import approve_record
 from memdir.store import ports
 from memdir.store.changes import put_back, rebuild_index, retire, save, take_back
 from memdir.store.look import find_all, readable_log

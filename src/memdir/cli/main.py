@@ -206,11 +206,11 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
 def _say_error(screen: Screen, error: MemdirError) -> int:
     from memdir.cli.output import diff
     from memdir.hot.memory import decode
-    from memdir.records import refusal
-    from memdir.records.refusal import RecordError
+    from memdir.records import record
+    from memdir.records.record import RecordError
 
     if screen.records and not screen.json and not isinstance(error, RecordError):
-        kinds = {Busy: refusal.LOCK_TIMEOUT, Missing: refusal.READ, BadInput: refusal.INPUT}
+        kinds = {Busy: record.LOCK_TIMEOUT, Missing: record.READ, BadInput: record.INPUT}
         if code := next((code for kind, code in kinds.items() if isinstance(error, kind)), ""):
             error = RecordError(code, error.message, fix=error.next, path=error.path)
     fields: Fields = {"code": error.code, "message": error.message, "next": error.next}
@@ -225,7 +225,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
         lines += screen.diff_lines(diff(error.path, error.theirs, error.ours))
     if isinstance(error, RecordError) and not screen.json:  # in the format that scripts read
         error.fix = screen.advise(error.fix)
-        screen.complain(refusal.form(error).split("\n"))
+        screen.complain(record.form(error).split("\n"))
     else:
         _say(screen, fields, lines)
     return error.exit_code

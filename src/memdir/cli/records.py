@@ -12,18 +12,19 @@ from memdir.cli.main import Commands
 from memdir.cli.output import FINDING, Answer, Fields, Screen, pick_all
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
-from memdir.records import fields, index_md, lifecycle, match, refusal
-from memdir.records.contexts import MAX_DRAFT_BYTES, Contexts
+from memdir.records import fields, index_md, lifecycle, match
 from memdir.records.fields import Record
+from memdir.records.handover import MAX_DRAFT_BYTES, Contexts
 from memdir.records.lifecycle import summarize_store
 from memdir.records.record import (
+    INPUT,
+    RecordError,
     parse_type,
     read_all_records,
     read_index,
     read_json,
     settings_of,
 )
-from memdir.records.refusal import RecordError
 from memdir.text.terminal import count
 
 WRITE = "records_write"
@@ -72,7 +73,7 @@ input_option = click.option(
 def read_input(session: Session, given: str) -> Record:
     """JSON object from stdin, or from a draft in a session's private directory."""
     if not given:
-        raise RecordError(refusal.INPUT, "there is no draft", fix="give --input - and the JSON")
+        raise RecordError(INPUT, "there is no draft", fix="give --input - and the JSON")
     if given == STDIN:
         return read_json(encode(read_text(STDIN, MAX_DRAFT_BYTES, "the draft")), "the draft")
     return read_json(Contexts(session.config.state_dir).read_draft(given), given)

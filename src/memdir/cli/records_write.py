@@ -23,13 +23,11 @@ from memdir.cli.records import (
     reason_option,
     record_command,
 )
-from memdir.records import batch, fields, refusal, validate
+from memdir.records import batch, fields, validate
 from memdir.records.batch import REFUSED, Result, read_intents
-from memdir.records.contexts import Contexts
 from memdir.records.fields import Record
-from memdir.records.handover import triage_transcript
-from memdir.records.record import parse_type
-from memdir.records.refusal import RecordError
+from memdir.records.handover import Contexts, triage_transcript
+from memdir.records.record import INPUT, RecordError, parse_type
 from memdir.records.write import (
     CREATE,
     UPDATE,
@@ -196,7 +194,7 @@ def write_(
     """
     type = parse_type(category) if category else ""
     if action != CREATE and not target:
-        raise RecordError(refusal.INPUT, f"{action} needs a target", fix="give --target PATH")
+        raise RecordError(INPUT, f"{action} needs a target", fix="give --target PATH")
     draft = read_input(session, input_) if action in (CREATE, UPDATE) else {}
     done = write(session.app, Request(action, type, target, draft, hash_, reason))
     return session.done_answer(session.app, done, UNDO)

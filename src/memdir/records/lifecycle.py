@@ -1,10 +1,10 @@
-"""The life of a record: retired, archived, brought back; session window, retention, gc."""
+"""What may become of a record: updates, retired, archived, brought back; window, retention, gc."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memdir.errors import Finding
 from memdir.format import draft
@@ -14,28 +14,33 @@ from memdir.hot.safe import DAY, inert_line, iso_day, iso_time, parse_time
 from memdir.hot.words import Words, split_words
 from memdir.records import fields, index_md
 from memdir.records.fields import ACTIVE, ARCHIVED, RETIRED, Record, is_active, is_newer, texts_of
+from memdir.records.match import tokens
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
+    ACTION_CODES,
+    MERGE,
+    RecordError,
     check_version,
     collect_records,
     read_all_records,
     read_index,
     read_record,
+    require_valid,
     settings_of,
     sure_settings_of,
     write_record,
 )
-from memdir.records.refusal import ACTION_CODES, RecordError
-from memdir.records.update import as_list, refuse_newer, way_back
-from memdir.records.validate import cap_changes
+from memdir.records.validate import cap_changes, repair_record
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
+IMMUTABLE = ("created_at", "schema_version", "category")
 GUARDED = ("completed", "blockers", "next_actions")  # reported if lost with a summary
 SHARED_WORDS = 0.6  # of an item's words in another text, to count as the same
 MIN_TITLE_WORDS = 2  # of a title contained in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
 DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
+WAY_BACK = {RETIRED: "restore", ARCHIVED: "unarchive"}
 
 
 class Way(NamedTuple):
@@ -68,25 +73,171 @@ class Overview(NamedTuple):
     due: dict[str, int]
 
 
-def change_status(record: Record, action: str, reason: str, now: float) -> tuple[Record, list[str]]:
-    """Unchanged if the record has that status already."""
-    sources, target, verb, _ = WAYS[action]
+# Updates
+
+
+def merge_update(
+    old: Record, new: Record, now: float, exists: Callable[[str], bool]
+) -> tuple[Record, list[str]]:
+    _refuse_newer(old, "update")
+    status = fields.status_of(old)
+    if new.get("record_status") not in (None, status):
+        rule = "an update does not change where a record stands in its life"
+        raise _refusal("record_status", rule, f"use --action {_way_back(old)}")
+    if status != ACTIVE:
+        raise RecordError(
+            ACTION_CODES["update"],
+            f"the record is {status}; an update does not bring it back",
+            facts=(("record_status", status[:20]),),
+            fix=f"--action {_way_back(old)} first, then update",
+        )
+    old = repair_record(old, now)[0]
+    whole = old | {key: value for key, value in new.items() if value is not None}
+    content = new.get("content")
+    if isinstance(content, dict) and isinstance(old.get("content"), dict):
+        given = {key: value for key, value in content.items() if value is not None}
+        whole["content"] = old["content"] | given
+    merged, remarks = repair_record(whole, now, cap=False)
+    for key in (*IMMUTABLE, "record_status", *fields.OPTIONAL_KEYS):
+        before, after = old.get(key), merged.get(key)
+        if before != after:
+            facts = (("old", str(before)[:60]), ("new", str(after)[:60]))
+            raise _refusal(key, "an update cannot change it", f"leave {key} as it is", *facts)
+    _keep_growing(old, merged, exists)
+    log = _as_list(old.get("changes"))
+    added = _new_changes(log, merged.get("changes"))
+    merged["id"] = old.get("id", merged.get("id"))  # a rename sets the new id
+    stamp = iso_time(max(now, parse_time(str(old.get("updated_at"))) or now))
+    merged["changes"] = [*log, *added, *_automatic_changes(old, merged, added, stamp)]
+    cap_changes(merged, remarks)
+    times = old["times_updated"]
+    merged["times_updated"] = times + 1 if isinstance(times, int) and times >= 0 else 1
+    merged["updated_at"] = stamp
+    return require_valid(merged, str(old.get("category", ""))), remarks
+
+
+def must_rename(old_title: str, new_title: str) -> bool:
+    """True if more than half of the words change, counted on the longer title."""
+    before, after = tokens(old_title), tokens(new_title)
+    longer = max(len(before), len(after))
+    if not longer:
+        return old_title.casefold() != new_title.casefold()
+    return 2 * (longer - len(before & after)) > longer
+
+
+def _refuse_newer(record: Record, action: str) -> None:
+    if is_newer(record):
+        version = (("schema_version", str(record.get("schema_version"))[:20]),)
+        message = "the record was written by a newer version and is only read"
+        raise RecordError(ACTION_CODES[action], message, facts=version, fix="update memdir")
+
+
+def _way_back(record: Record) -> str:
+    return WAY_BACK.get(fields.status_of(record), "delete or archive")
+
+
+def _as_list(value: object) -> list[Any]:
+    """A broken list protects nothing, and may be corrected."""
+    return value if isinstance(value, list) else []
+
+
+def _refusal(field: str, rule: str, fix: str, *facts: tuple[str, str]) -> RecordError:
+    return RecordError(MERGE, f"{field}: {rule}", facts=(("field", field), *facts), fix=fix)
+
+
+def _keep_growing(old: Record, merged: Record, exists: Callable[[str], bool]) -> None:
+    """Below the maximum tags are only added; at it, each new tag may replace one."""
+    for key in ("tags", "related_files"):
+        before, after = _as_list(old.get(key)), merged.get(key)
+        if not isinstance(after, list):
+            continue  # the check refuses it
+        lost = [item for item in before if item not in after]
+        if key == "tags":
+            added = [tag for tag in after if tag not in before]
+            room = max(0, len(before) + len(added) - fields.MAX_TAGS)
+            rule = f"tags only grow below {fields.MAX_TAGS}; then one goes for one that comes"
+        else:
+            lost, room = [path for path in lost if exists(path)], 0
+            rule = "a file that exists stays listed"
+        if len(lost) > room:
+            names = ", ".join(map(str, lost))
+            raise _refusal(key, rule, f"keep {names[:120]}", ("removed", names))
+
+
+def _new_changes(old: list[object], new: object) -> list[object]:
+    """The appended entries; the oldest may be dropped to keep to the maximum."""
+    if not isinstance(new, list):
+        raise _refusal("changes", "must be a list", "append one entry {date, summary}")
+    for dropped in range(len(old) + 1):
+        kept = len(old) - dropped
+        added = len(new) - kept
+        if added >= 0 and new[:kept] == old[dropped:]:
+            if dropped and (dropped > len(old) + added - fields.MAX_CHANGES or not kept):
+                break
+            if not added:
+                rule = "an update needs at least one new entry"
+                fix = "append one entry {date, summary} that says what changed and why"
+                raise _refusal("changes", rule, fix)
+            return new[kept:]
+    rule = "earlier entries stay as they are"
+    raise _refusal("changes", rule, "keep them in front, append the new one")
+
+
+def _automatic_changes(
+    old: Record, merged: Record, added: list[object], stamp: str
+) -> list[dict[str, object]]:
+    named = {
+        str(it.get("field", "")).removeprefix("content.") for it in added if isinstance(it, dict)
+    }
+    before, after = _scalars(old), _scalars(merged)
+    return [
+        {
+            "date": stamp,
+            "summary": f"{field} changed",
+            "field": field,
+            "old_value": before.get(field),
+            "new_value": after.get(field),
+        }
+        for field in dict.fromkeys((*before, *after))
+        if before.get(field) != after.get(field) and field.removeprefix("content.") not in named
+    ]
+
+
+def _scalars(record: Record) -> dict[str, object]:
+    values: dict[str, object] = {key: record.get(key) for key in ("title", "confidence")}
+    content = record.get("content")
+    for field in fields.fields_of(record):
+        if isinstance(content, dict) and field.kind in fields.SCALARS and field.name in content:
+            values[f"content.{field.name}"] = content[field.name]
+    return values
+
+
+# Status
+
+
+def turn_record(
+    path: str, action: str, reason: str, store: Store, now: float, expected: str
+) -> Change:
+    """Skipped if the record has that status already."""
+    data = store.read(path)
+    check_version(data, expected, path)
+    record, _ = read_record(data, path)
+    _refuse_newer(record, action)
+    sources, target, verb, kind = WAYS[action]
     status = fields.status_of(record)
-    refuse_newer(record, action)
     if status == target:
-        return record, [f"already {target}"]
+        return Change(SKIPPED, stem(path), path, hash_of(data), f"already {target}")
     if status not in sources:
         facts = (("action", action), ("record_status", status[:20]))
-        fix = f"use --action {way_back(record)}"
+        fix = f"use --action {_way_back(record)}"
         raise RecordError(ACTION_CODES[action], f"the record is {status}", facts=facts, fix=fix)
-    changed, stamp = dict(record), iso_time(now)
+    stamp = iso_time(now)
     if target == ACTIVE:
-        for key in fields.OPTIONAL_KEYS:
-            changed.pop(key, None)
+        record = {key: it for key, it in record.items() if key not in fields.OPTIONAL_KEYS}
     else:
-        changed |= {f"{target}_at": stamp, f"{target}_reason": reason}
-    changed["record_status"] = target
-    changed["updated_at"] = max(stamp, str(record.get("updated_at", "")))
+        record |= {f"{target}_at": stamp, f"{target}_reason": reason}
+    record["record_status"] = target
+    record["updated_at"] = max(stamp, str(record.get("updated_at", "")))
     entry = {
         "date": stamp,
         "summary": f"{verb}: {reason}"[: fields.MAX_SUMMARY_CHARACTERS] if reason else verb,
@@ -94,24 +245,12 @@ def change_status(record: Record, action: str, reason: str, now: float) -> tuple
         "old_value": status,
         "new_value": target,
     }
-    changed["changes"] = [*as_list(record.get("changes")), entry]
+    record["changes"] = [*_as_list(record.get("changes")), entry]
     remarks: list[str] = []
-    cap_changes(changed, remarks)
-    return changed, remarks
-
-
-def turn_record(
-    path: str, action: str, reason: str, store: Store, now: float, expected: str
-) -> Change:
-    data = store.read(path)
-    check_version(data, expected, path)
-    record, _ = read_record(data, path)
-    new, remarks = change_status(record, action, reason, now)
-    if new is record:
-        return Change(SKIPPED, stem(path), path, hash_of(data), "; ".join(remarks))
-    data = write_record(new)
+    cap_changes(record, remarks)
+    data = write_record(record)
     store.put(path, data)
-    return Change(WAYS[action].kind, stem(path), path, hash_of(data), remarks=tuple(remarks))
+    return Change(kind, stem(path), path, hash_of(data), remarks=tuple(remarks))
 
 
 # The window keeps the newest summaries. An old one is retired even if some of its items are in no
@@ -136,18 +275,20 @@ def find_surplus(
     if not going:
         return []
     words = Words()
-    # Index by word, so that a large store is read once and not once per item.
-    holding: dict[str, list[tuple[frozenset[str], bool]]] = {}
-    for path, record in records.items():
-        for text in _texts(words, record) if path not in going and is_active(record) else ():
-            for word in text[0]:
-                holding.setdefault(word, []).append(text)
+    staying = [record for path, record in records.items() if path not in going]
+    texts = {text for record in filter(is_active, staying) for text in _texts(words, record)}
     reason = f"session window: more than max_retained ({limit}) summaries"
     result = []
     for path in going:
-        items = _items(records[path])
-        alone = [item for item in items if not _is_held(_words_of(words, item), holding)]
-        result.append(Leaving(path, DELETE, reason, _warn(records[path], path, alone)))
+        alone = [it for it in _items(records[path]) if not _is_held(_words_of(words, it), texts)]
+        shown = "; ".join(f'"{inert_line(it, MAX_ITEM_BYTES)}"' for it in alone[:MAX_SHOWN_ITEMS])
+        more = f" and {len(alone) - MAX_SHOWN_ITEMS} more" if len(alone) > MAX_SHOWN_ITEMS else ""
+        name = inert_line(str(records[path].get("id") or path), MAX_ITEM_BYTES)
+        warning = (
+            f"session {name} is retired, and nothing else holds: {shown}{more}. "
+            "Save what is still needed; the session itself can be restored."
+        )
+        result.append(Leaving(path, DELETE, reason, warning if alone else ""))
     return result
 
 
@@ -157,6 +298,7 @@ def _times(record: Record, *keys: str) -> list[float]:
 
 
 def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]]:
+    """The words of each text, and True for a title."""
     title = str(record.get("title") or "")
     yield _words_of(words, title), True
     yield _words_of(words, " ".join([title, *texts_of(record.get("tags"))])), False
@@ -177,11 +319,9 @@ def _words_of(words: Words, text: str) -> frozenset[str]:
     return frozenset(terms.union(*(words.pairs.get(word, ()) for word in given)))
 
 
-def _is_held(
-    item: frozenset[str], holding: Mapping[str, list[tuple[frozenset[str], bool]]]
-) -> bool:
+def _is_held(item: frozenset[str], texts: Iterable[tuple[frozenset[str], bool]]) -> bool:
     """True if another text says it; an item without a word has nothing to lose."""
-    for words, is_title in {text for word in item for text in holding.get(word, ())}:
+    for words, is_title in texts:
         shared = len(words & item)
         whole_title = is_title and shared == len(words) >= MIN_TITLE_WORDS
         if whole_title or shared >= SHARED_WORDS * len(item):
@@ -189,23 +329,9 @@ def _is_held(
     return not item
 
 
-def _warn(record: Record, path: str, alone: list[str]) -> str:
-    if not alone:
-        return ""
-    shown = "; ".join(f'"{inert_line(it, MAX_ITEM_BYTES)}"' for it in alone[:MAX_SHOWN_ITEMS])
-    more = f" and {len(alone) - MAX_SHOWN_ITEMS} more" if len(alone) > MAX_SHOWN_ITEMS else ""
-    name = inert_line(str(record.get("id") or path), MAX_ITEM_BYTES)
-    return (
-        f"session {name} is retired, and nothing else holds: {shown}{more}. "
-        "Save what is still needed; the session itself can be restored."
-    )
-
-
 def roll_window(app: App) -> Done:
     with index_md.change_records(app, "retire") as desk:
-        settings, warnings = sure_settings_of(desk.store)
-        desk.remarks += [it.message for it in warnings]
-        desk.changes += roll(desk, settings, app.now())
+        desk.changes += roll(desk, _sure_settings(desk), app.now())
     return desk.done
 
 
@@ -213,9 +339,13 @@ def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> 
     records = _everything(desk)
     if newest:  # not on disk in a dry run
         records |= collect_records(desk.store, [newest])[0]
-    going = find_surplus(records, settings, newest)
-    desk.remarks += [it.warning for it in going if it.warning]
-    return _turn_each(desk, going, now)
+    return _let_go(desk, find_surplus(records, settings, newest), now)
+
+
+def _sure_settings(desk: Desk) -> RecordSettings:
+    settings, warnings = sure_settings_of(desk.store)
+    desk.remarks += [it.message for it in warnings]
+    return settings
 
 
 def _everything(desk: Desk) -> dict[str, Record]:
@@ -224,15 +354,21 @@ def _everything(desk: Desk) -> dict[str, Record]:
     return records
 
 
-def _turn_each(desk: Desk, going: Iterable[Leaving], now: float) -> list[Change]:
+def _let_go(desk: Desk, leaving: Iterable[Leaving], now: float) -> list[Change]:
     changes = []
-    for path, action, reason, _ in going:
-        try:
-            changes.append(
-                replace(turn_record(path, action, reason, desk.store, now, ""), reason=reason)
-            )
-        except RecordError as error:
-            desk.remarks.append(f"{path} stays: {error.message}")
+    for path, action, reason, warning in leaving:
+        desk.remarks += [warning] if warning else []
+        if action == KEEP:
+            desk.remarks.append(f"{path} stays: {reason}")
+        elif action == PURGE:
+            desk.store.drop(path)
+            changes.append(Change(PURGED, stem(path), path, reason=reason))
+        else:
+            try:
+                change = turn_record(path, action, reason, desk.store, now, "")
+                changes.append(replace(change, reason=reason))
+            except RecordError as error:
+                desk.remarks.append(f"{path} stays: {error.message}")
     return changes
 
 
@@ -251,6 +387,8 @@ def find_past_grace(
         elif now - times[0] >= days * DAY:  # never with a future date
             reason = f"retired {iso_day(times[0])}, more than grace_period_days ({days}) ago"
             action = ARCHIVE if settings.archive_retired else PURGE
+            if is_newer(record):
+                action, reason = KEEP, "it was written by a newer version of memdir"
             result.append(Leaving(path, action, reason))
     return result
 
@@ -272,21 +410,11 @@ def find_expired(
 
 def collect_garbage(app: App) -> Done:
     with index_md.change_records(app, "purge") as desk:
-        settings, warnings = sure_settings_of(desk.store)
-        desk.remarks += [it.message for it in warnings]
-        records, now = _everything(desk), app.now()
+        settings, records, now = _sure_settings(desk), _everything(desk), app.now()
         going = find_past_grace(records, settings, now)
-        expired = find_expired(records, settings, now)
-        desk.plan = [it.path for it in (*expired, *going)]
-        archived = [it for it in going if it.action == ARCHIVE]
-        desk.changes += _turn_each(desk, (*expired, *archived), now)
-        for path, action, reason, _ in going:
-            if action == PURGE and not is_newer(records[path]):
-                desk.store.drop(path)
-                desk.changes.append(Change(PURGED, stem(path), path, reason=reason))
-            elif action != ARCHIVE:
-                why = reason if action == KEEP else "a newer version has written it"
-                desk.remarks.append(f"{path} stays: {why}")
+        going = [*find_expired(records, settings, now), *going]
+        desk.plan = [it.path for it in going]
+        desk.changes += _let_go(desk, going, now)
     return desk.done
 
 
@@ -294,11 +422,10 @@ def summarize_store(app: App) -> Overview:
     settings, warnings = settings_of(app.store)
     records, broken = read_all_records(app.store)
     now = app.now()
-    past_grace = find_past_grace(records, settings, now)
     due = {
         "window": len(find_surplus(records, settings)),
         "retention": len(find_expired(records, settings, now)),
-        "gc": sum(it.action != KEEP for it in past_grace),
+        "gc": sum(it.action != KEEP for it in find_past_grace(records, settings, now)),
     }
     health = index_md.report_health(read_index(app.store), records.items(), now)
     return Overview(health, settings, (*warnings, *broken), due)

@@ -5,18 +5,20 @@ The actions have the seed's names: CREATE, UPDATE, DELETE (which retires) and NO
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from memdir.errors import MemdirError
 from memdir.hot.words import STOP, is_unspaced, split_words
-from memdir.records import fields, refusal
 from memdir.records.fields import Record, is_active, is_newer, texts_of
-from memdir.records.record import paths_of, read_all_records, settings_of
-from memdir.records.refusal import RecordError
-from memdir.store.ports import Store
+from memdir.records.record import (
+    INPUT,
+    RecordError,
+    collect_records,
+    paths_of,
+    read_all_records,
+    settings_of,
+)
 from memdir.store.writer import App
 
 MIN_WORD_CHARACTERS = 3
@@ -55,8 +57,8 @@ EVENTS = {
 
 
 def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = "") -> dict[str, Any]:
-    records = read_files(app.store, paths_of(app.store, type))
-    answer = candidate(records, type, new_info, lifecycle_event)
+    records, _ = collect_records(app.store, paths_of(app.store, type))
+    answer = candidate(records.items(), type, new_info, lifecycle_event)
     if settings_of(app.store)[0].types[type].enabled:
         return answer
     hint = "The category is switched off in memory-config.json: nothing is to be done."
@@ -89,7 +91,7 @@ def candidate(
 ) -> dict[str, Any]:
     if lifecycle_event and lifecycle_event not in EVENTS:
         message = f"there is no lifecycle event {lifecycle_event[:40]!r}"
-        raise RecordError(refusal.INPUT, message, fix=f"use {', '.join(EVENTS)}")
+        raise RecordError(INPUT, message, fix=f"use {', '.join(EVENTS)}")
     answer: dict[str, Any] = {
         "candidate": None,
         "vetoes": [],
@@ -144,18 +146,6 @@ def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> st
     return action
 
 
-def read_files(store: Store, paths: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    """Reads only what a match needs, because agents wait; unreadable records are left out."""
-    for path in paths:
-        try:
-            value = json.loads(store.read(path).decode("utf-8-sig", "surrogatepass"))
-        except (MemdirError, ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            value.setdefault("category", fields.type_at(path))
-            yield path, value
-
-
 def _rank(
     records: Iterable[tuple[str, Record]], type: str, new_info: str
 ) -> list[tuple[int, str, Record]]:
@@ -176,31 +166,18 @@ def _rank(
 class NewInfo:
     def __init__(self, text: str) -> None:
         self.words = tokens(text)
-        self.starts: dict[str, list[str]] = {}
-        for word in self.words:
-            if len(word) >= MIN_PREFIX_CHARACTERS:
-                self.starts.setdefault(word[:MIN_PREFIX_CHARACTERS], []).append(word)
 
     def score(self, title: str, tags: list[str]) -> int:
         """2 points per title word, 3 per tag, 1 per word with the same start."""
-        text = " ".join([title, *tags])
-        if text.isascii():  # fast exit: most records share no word
-            words = split_words(text.replace("_", " ").lower())
-            starts = [word[:MIN_PREFIX_CHARACTERS] for word in words]
-            if self.words.isdisjoint(words) and self.starts.keys().isdisjoint(starts):
-                return 0
         others = tokens(title)
         points = TITLE_POINTS * len(self.words & others)
         for tag in tags:
             parts = tokens(tag)
             points += TAG_POINTS if parts and parts <= self.words else 0
             others |= parts
-        alike = {
-            word
-            for other in others - self.words
-            for word in self.starts.get(other[:MIN_PREFIX_CHARACTERS], ())
-            if word not in others and (word.startswith(other) or other.startswith(word))
-        }
+        ours = [word for word in self.words - others if len(word) >= MIN_PREFIX_CHARACTERS]
+        starts = [word for word in others - self.words if len(word) >= MIN_PREFIX_CHARACTERS]
+        alike = [it for it in ours if any(it.startswith(o) or o.startswith(it) for o in starts)]
         return points + PREFIX_POINTS * len(alike)
 
 

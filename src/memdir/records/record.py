@@ -1,4 +1,7 @@
-"""Records on disk: read strictly, written in one stable form, listed and found by name."""
+"""Records on disk: read strictly, written in one stable form, listed and found by name.
+
+A refusal is a `RecordError`, in the form that agents read.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,10 @@ from memdir.errors import Finding, MemdirError, Missing
 from memdir.format import names
 from memdir.format.draft import hash_of
 from memdir.hot.memory import RECORD_SETTINGS, decode, stem
-from memdir.records import fields, refusal
+from memdir.records import fields
 from memdir.records.fields import Record
 from memdir.records.memory_config import MAX_FILE_CHARACTERS, RecordSettings, read_settings
-from memdir.records.refusal import RecordError
-from memdir.records.validate import repair_record
+from memdir.records.validate import check_record, repair_record
 from memdir.store.ports import Store
 
 Collected = dict[str, Record]  # by path
@@ -26,6 +28,83 @@ PROJECT_FOLDER = ".claude/memory/"
 _BOM = b"\xef\xbb\xbf"
 _ESCAPED_HALVES = (b"\\ud", b"\\uD")  # escaped surrogates
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}\Z")
+
+VALIDATION, MERGE, ANTI_RESURRECTION = "VALIDATION_ERROR", "MERGE_ERROR", "ANTI_RESURRECTION_ERROR"
+OCC_CONFLICT, PATH, SECURITY = "OCC_CONFLICT", "PATH_ERROR", "SECURITY_ERROR"
+INPUT, READ, OVERWRITE = "INPUT_ERROR", "READ_ERROR", "CREATE_OVERWRITE_ERROR"
+LOCK_TIMEOUT = "LOCK_TIMEOUT_ERROR"
+ACTION_CODES = {
+    action: f"{action.upper()}_ERROR"
+    for action in ("create", "update", "delete", "archive", "unarchive", "restore")
+}
+# The code of each in the error object of `memdir --json`.
+CODES = {
+    VALIDATION: "bad_input",
+    MERGE: "bad_input",
+    ANTI_RESURRECTION: "refused",
+    OCC_CONFLICT: "conflict",
+    PATH: "bad_input",
+    SECURITY: "refused",
+    INPUT: "bad_input",
+    READ: "missing",
+    OVERWRITE: "refused",
+    LOCK_TIMEOUT: "busy",
+    **dict.fromkeys(ACTION_CODES.values(), "refused"),
+}
+MAX_FACT_CHARACTERS = 300  # of a value in an error
+MAX_SHOWN_PROBLEMS = 8  # of a record
+
+
+class RecordError(MemdirError):
+    """A refusal about a record; nothing was written."""
+
+    def __init__(
+        self,
+        record_code: str,
+        message: str,
+        *,
+        facts: tuple[tuple[str, str], ...] = (),
+        fix: str = "",
+        path: str = "",
+        ours: bytes = b"",
+        theirs: bytes = b"",
+    ) -> None:
+        super().__init__(message, path=path, next=fix)
+        self.record_code = record_code
+        self.code = CODES[record_code]
+        self.facts = facts
+        self.fix = fix
+        self.ours = ours  # both texts of a conflict, so that neither is lost
+        self.theirs = theirs
+
+
+def form(error: RecordError) -> str:
+    """Lines for scripts: the code, `key: value` lines, `fix:` last."""
+    facts = [("problem", error.message), *error.facts]
+    if error.path and "target" not in dict(facts):
+        facts.insert(1, ("target", error.path))
+    if error.fix:
+        facts.append(("fix", error.fix))
+    lines = [error.record_code]
+    for key, value in facts:
+        # One line without control characters: a draft's value must not look like another line.
+        kept = [char if char.isprintable() else " " for char in value[: 2 * MAX_FACT_CHARACTERS]]
+        line = " ".join("".join(kept).split())
+        cut = line[: MAX_FACT_CHARACTERS - 1] + "…"
+        lines.append(f"{key}: {line if len(line) <= MAX_FACT_CHARACTERS else cut}")
+    return "\n".join(lines)
+
+
+def require_valid(record: Record, type: str = "", path: str = "") -> Record:
+    problems = check_record(record, type)
+    if not problems:
+        return record
+    facts = [(it.field, it.rule) for it in problems[:MAX_SHOWN_PROBLEMS]]
+    if len(problems) > MAX_SHOWN_PROBLEMS:
+        facts.append(("more", str(len(problems) - MAX_SHOWN_PROBLEMS)))
+    message = f"{problems[0].field} {problems[0].rule}"
+    fix = "; ".join(dict.fromkeys(it.fix for it in problems[:3]))
+    raise RecordError(VALIDATION, message, facts=tuple(facts), fix=fix, path=path)
 
 
 def md5_of(data: bytes) -> str:
@@ -39,7 +118,7 @@ def check_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> N
     if not given or given in (md5_of(data), hash_of(data)):
         return
     raise RecordError(
-        refusal.OCC_CONFLICT,
+        OCC_CONFLICT,
         "the record was changed since it was read; nothing was written",
         facts=(("expected", expected[:64]), ("current", md5_of(data))),
         fix="read the record again, make the change on what it says now, and use its hash",
@@ -107,7 +186,7 @@ def write_record(record: Record) -> bytes:
         return (text + "\n").encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:  # a surrogate raises ValueError
         message = f"cannot be written as JSON: {type(error).__name__}"
-        raise RecordError(refusal.VALIDATION, message, fix="correct the values") from None
+        raise RecordError(VALIDATION, message, fix="correct the values") from None
 
 
 def _in_order(values: Record, keys: tuple[str, ...] | list[str]) -> Record:
@@ -138,7 +217,7 @@ def _unreadable(why: str, path: str) -> RecordError:
     stored = path.endswith(".json") and not path.startswith("/")  # a draft has no earlier version
     earlier = "correct the file, or bring an earlier version back: memdir log"
     fix = earlier if stored else "correct it, then run the command again"
-    return RecordError(refusal.READ, f"{path or 'the input'} {why}", fix=fix, path=path)
+    return RecordError(READ, f"{path or 'the input'} {why}", fix=fix, path=path)
 
 
 def paths_of(store: Store, type: str = "") -> list[str]:
@@ -192,7 +271,7 @@ def parse_type(name: str) -> str:
     type = fields.type_named(name)
     if not type:
         message = f"there is no category {name[:40]!r}"
-        raise RecordError(refusal.INPUT, message, fix=f"use {', '.join(fields.TYPES)}")
+        raise RecordError(INPUT, message, fix=f"use {', '.join(fields.TYPES)}")
     return type
 
 
@@ -205,7 +284,7 @@ def target_path(target: str, root: str) -> str:
     if right and _SLUG.match(name.removesuffix(".json")):
         return given
     raise RecordError(
-        refusal.PATH,
+        PATH,
         f"{target[:200]!r} is no record's place",
         facts=(("folders", ", ".join(fields.TYPE_OF_FOLDER)),),
         fix="give FOLDER/NAME.json with a name of a-z, 0-9 and -",
@@ -225,7 +304,7 @@ def find_record(name: str, store: Store) -> str:
         matches = matches or [path for path in paths if names.means(wanted, path)]
     if len(matches) > 1:
         message = f"{name[:80]!r} means several records: {', '.join(matches[:5])}"
-        raise RecordError(refusal.PATH, message, fix="give the path")
+        raise RecordError(PATH, message, fix="give the path")
     if matches:
         return matches[0]
     from difflib import get_close_matches  # needed only after a mistake
@@ -233,4 +312,4 @@ def find_record(name: str, store: Store) -> str:
     by_name = {stem(path): path for path in paths}
     near = get_close_matches(name[:80], list(by_name), 1, 0.75)
     fix = f"did you mean {by_name[near[0]]}?" if near else "memdir list --scope records"
-    raise RecordError(refusal.READ, f"there is no record {name[:80]!r}", fix=fix, path=name[:200])
+    raise RecordError(READ, f"there is no record {name[:80]!r}", fix=fix, path=name[:200])

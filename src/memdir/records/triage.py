@@ -26,46 +26,38 @@ PLAIN_CAP, BOOSTED_CAP = 3, 2  # hits that count
 
 
 class Rule(NamedTuple):
-    primary: tuple[str, ...]
-    boosters: tuple[str, ...]
-    weights: tuple[float, float]
+    plain: float
+    boosted: float
     denominator: float
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split(", "))
+    words: str
+    boosters: str
 
 
 RULES = {
     "decision": Rule(
-        _words("decided, chose, selected, went with, picked, settled on, switching to"),
-        _words("because, due to, reason, rationale, over, instead of, rather than"),
-        (0.3, 0.5),
-        1.9,
+        *(0.3, 0.5, 1.9),
+        "decided, chose, selected, went with, picked, settled on, switching to",
+        "because, due to, reason, rationale, over, instead of, rather than",
     ),
     "runbook": Rule(
-        _words("error, exception, traceback, stack trace, failed, failure, crash"),
-        _words("fixed by, resolved, root cause, solution, workaround, the fix"),
-        (0.2, 0.6),
-        1.8,
+        *(0.2, 0.6, 1.8),
+        "error, exception, traceback, stack trace, failed, failure, crash",
+        "fixed by, resolved, root cause, solution, workaround, the fix",
     ),
     "constraint": Rule(
-        _words("limitation, api limit, restricted, not supported, quota, rate limit, cannot"),
-        _words("discovered, found that, turns out, permanently, enduring, platform"),
-        (0.3, 0.5),
-        1.9,
+        *(0.3, 0.5, 1.9),
+        "limitation, api limit, restricted, not supported, quota, rate limit, cannot",
+        "discovered, found that, turns out, permanently, enduring, platform",
     ),
     "tech_debt": Rule(
-        _words("todo, deferred, tech debt, technical debt, workaround, hack, will address later"),
-        _words("because, for now, temporary, acknowledged, deferring, cost, risk"),
-        (0.3, 0.5),
-        1.9,
+        *(0.3, 0.5, 1.9),
+        "todo, deferred, tech debt, technical debt, workaround, hack, will address later",
+        "because, for now, temporary, acknowledged, deferring, cost, risk",
     ),
     "preference": Rule(
-        _words("always use, never use, prefer, convention, from now on, standard, established"),
-        _words("agreed, going forward, consistently, rule, practice, workflow"),
-        (0.35, 0.5),
-        2.05,
+        *(0.35, 0.5, 2.05),
+        "always use, never use, prefer, convention, from now on, standard, established",
+        "agreed, going forward, consistently, rule, practice, workflow",
     ),
 }
 # Forms beyond plural and hyphen. Each starts with a letter, which is fast to search.
@@ -103,8 +95,6 @@ _NEGATION_CHARACTERS = 80
 _QUOTES = "*_\"'(["  # that may surround a word
 _NOTHING = pattern(r"[:=]?[ \t]{0,3}(?:0|none|nothing|zero)\b(?![.%]?\d)", re.ASCII)
 _END = r"(?!\w|[-.]\w)"  # `error-free` and `error.log` are other words
-
-
 _INLINE = pattern(r"`{1,3}[^`\n]{1,1000}`{1,3}")
 _DATA = pattern(r"<(/?)(?:triage|transcript)[_-]data\b[^<>]{0,1000}>?", re.IGNORECASE)
 # A line of a summary or an index, repeated by anyone.
@@ -174,11 +164,21 @@ def score_conversation(said: Sequence[Message], settings: RecordSettings) -> Sco
     activity = Activity(len(uses), tuple(sorted({*uses} - {""})), exchanges)
     scores = []
     for type in filter(settings.captures, settings.types):
+        hits, boosted = list[int](), list[int]()
         if type == SESSION_SUMMARY:
-            done = activity.tool_uses * TOOL_USE + len(activity.tools) * DISTINCT_TOOL
-            value, hits, boosted = done + exchanges * EXCHANGE, list[int](), list[int]()
+            value = activity.tool_uses * TOOL_USE + len(activity.tools) * DISTINCT_TOOL
+            value += exchanges * EXCHANGE
         else:
-            value, hits, boosted = _count(RULES[type], bare)
+            rule = RULES[type]
+            hits = list(_lines_with(rule.words, bare))
+            near = list(_lines_with(rule.boosters, bare)) if hits else []
+            for line in hits:
+                index = bisect_left(near, line - BOOSTER_LINES)
+                if index < len(near) and near[index] <= line + BOOSTER_LINES:
+                    boosted.append(line)
+            more = min(len(boosted), BOOSTED_CAP)
+            plain = min(len(hits) - more, PLAIN_CAP)  # a boosted hit beyond the cap is still a hit
+            value = (plain * rule.plain + more * rule.boosted) / rule.denominator
         numbers = [tuple(units[line] for line in some) for some in (hits, boosted)]
         rounded = round(min(value, 1.0), SCORE_DIGITS)
         scores.append(Score(type, rounded, settings.thresholds[type], *numbers))
@@ -218,23 +218,15 @@ def _is_own(line: str, who: str) -> bool:
     return who == AGENT and bool(saving)
 
 
-def _count(rule: Rule, lines: list[str]) -> tuple[float, list[int], list[int]]:
-    hits, boosted = list(_lines_with(rule.primary, lines)), []
-    near = list(_lines_with(rule.boosters, lines)) if hits else []
-    for line in hits:
-        first = bisect_left(near, line - BOOSTER_LINES)
-        if first < len(near) and near[first] <= line + BOOSTER_LINES:
-            boosted.append(line)
-    more = min(len(boosted), BOOSTED_CAP)
-    plain = min(len(hits) - more, PLAIN_CAP)  # a boosted hit beyond the cap is still a hit
-    total = plain * rule.weights[0] + more * rule.weights[1]
-    return total / rule.denominator, hits, boosted
-
-
-def _lines_with(words: tuple[str, ...], lines: list[str]) -> Iterator[int]:
+def _lines_with(words: str, lines: list[str]) -> Iterator[int]:
     text = "\n".join(lines)  # searched at once
-    # Compile only words that can occur: compiling is the slowest part.
-    forms = [form for word in words for form in _forms(word, text)]
+    forms = []
+    for word in words.split(", "):
+        plural = "(?:es)?" if word.endswith(_HISSES) else "s?"
+        for form in FORMS.get(word) or (word.replace(" ", _GAP),):
+            # Compile only words that can occur: compiling is the slowest part.
+            if "".join(takewhile(str.isalpha, form)) in text:
+                forms.append(form + plural)
     if not forms:
         return
     line, end = -1, 0
@@ -245,12 +237,6 @@ def _lines_with(words: tuple[str, ...], lines: list[str]) -> Iterator[int]:
         while end <= start:
             line, end = line + 1, end + len(lines[line + 1]) + 1
         yield line
-
-
-def _forms(word: str, text: str) -> list[str]:
-    plural = "(?:es)?" if word.endswith(_HISSES) else "s?"
-    forms = FORMS.get(word) or (word.replace(" ", _GAP),)
-    return [form + plural for form in forms if "".join(takewhile(str.isalpha, form)) in text]
 
 
 def _stands_alone(text: str, start: int) -> bool:

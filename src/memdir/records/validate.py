@@ -14,14 +14,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from memdir.hot import safe
-from memdir.records import fields, refusal
+from memdir.records import fields
 from memdir.records.fields import Field, Record, is_newer
 
 Schema = dict[str, Any]
 
 ARROW = " -> "  # between title and path in an index line
 TAGS = "#tags:"  # before the tags
-MAX_SHOWN_PROBLEMS = 8
 MAX_SHOWN_CHARACTERS = 40
 STRING: Schema = {"type": "string"}
 _TEXT: Schema = {"type": "string", "pattern": r"\S"}
@@ -145,18 +144,6 @@ def check_record(record: Record, type: str = "") -> list[Problem]:
         if not problem.field.startswith("content."):
             problems.append(problem)
     return problems
-
-
-def require_valid(record: Record, type: str = "", path: str = "") -> Record:
-    problems = check_record(record, type)
-    if not problems:
-        return record
-    facts = [(it.field, it.rule) for it in problems[:MAX_SHOWN_PROBLEMS]]
-    if len(problems) > MAX_SHOWN_PROBLEMS:
-        facts.append(("more", str(len(problems) - MAX_SHOWN_PROBLEMS)))
-    message = f"{problems[0].field} {problems[0].rule}"
-    fix = "; ".join(dict.fromkeys(it.fix for it in problems[:3]))
-    raise refusal.RecordError(refusal.VALIDATION, message, facts=tuple(facts), fix=fix, path=path)
 
 
 def _problems(value: object, rule: Schema, where: str) -> Iterator[Problem]:

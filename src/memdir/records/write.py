@@ -5,32 +5,48 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from memdir.capture.inbox import Held, approval_reason
 from memdir.errors import MemdirError, Missing, Unwritable
 from memdir.format.draft import CREATED, SKIPPED, UPDATED, Change, hash_of
 from memdir.format.names import slug_for
-from memdir.hot import safe
+from memdir.hot import memory, safe
 from memdir.hot.memory import stem
 from memdir.hot.place import is_below
-from memdir.records import fields, match, refusal
+from memdir.records import fields, render
 from memdir.records.fields import Field, Record, is_active
 from memdir.records.index_md import change_records
-from memdir.records.lifecycle import WAYS, roll, turn_record
+from memdir.records.lifecycle import (
+    WAY_BACK,
+    WAYS,
+    merge_update,
+    must_rename,
+    roll,
+    turn_record,
+)
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
+    ACTION_CODES,
+    ANTI_RESURRECTION,
+    INPUT,
+    OVERWRITE,
+    PATH,
+    SECURITY,
+    VALIDATION,
+    RecordError,
     check_version,
     collect_records,
     find_record,
     paths_of,
     read_record,
+    require_valid,
     settings_of,
     sure_settings_of,
     target_path,
     write_record,
 )
-from memdir.records.refusal import ACTION_CODES, RecordError
-from memdir.records.update import WAY_BACK, merge_update, must_rename
-from memdir.records.validate import repair_record, require_valid
+from memdir.records.validate import repair_record
 from memdir.store.changes import remark_ignored
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
@@ -42,7 +58,7 @@ SAME = "the same record is there already"
 ANTI_RESURRECTION_SECONDS = 24 * 3600
 GROWING = ("tags", "related_files")
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-# Keys compared to recognize a record that is created twice.
+# Keys compared to recognize a record that is saved twice.
 _SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
 
 
@@ -62,7 +78,7 @@ def write(app: App, request: Request) -> Done:
     if request.action == UPDATE and not request.expected:
         message = "an update needs the hash of the version that was read"
         fix = "read the record and give --hash: its MD5 or SHA-256"
-        raise RecordError(refusal.INPUT, message, fix=fix, path=request.target)
+        raise RecordError(INPUT, message, fix=fix, path=request.target)
     with change_records(app, VERBS.get(request.action, request.action), request.reason) as desk:
         desk.changes += carry_out(app, desk, request)
     desk.remarks += remark_ignored(app, [it.path for it in desk.changes if it.changed])
@@ -74,50 +90,66 @@ def change_status(app: App, names: Sequence[str], action: str, reason: str) -> D
     with change_records(app, VERBS.get(action, action or "restore"), reason) as desk:
         desk.plan = list(dict.fromkeys(find_record(name, desk.store) for name in names))
         for path in desk.plan:
-            status = fields.status_of(_read_standing(desk.store, path))
-            how = action or WAY_BACK.get(status, "restore")
+            how = action
+            if not how:
+                status = fields.status_of(read_record(desk.store.read(path), path)[0])
+                how = WAY_BACK.get(status, "restore")
             desk.changes += carry_out(app, desk, Request(how, target=path, reason=reason))
     return desk.done
 
 
 def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
+    """Creates a record, or updates the active one that has this title."""
     with change_records(app, "save", reason) as desk:
         request = Request(CREATE, type, draft=draft, reason=reason)
         path = place_of(request, desk.store.root)
         try:
-            old, _ = read_record(desk.store.read(path), path)
+            data = desk.store.read(path)
         except Missing:
-            old = {}
-        if not old or not is_active(old):
-            desk.remarks += _close_records(desk.store, path, draft)
-            desk.changes += carry_out(app, desk, request)
-        elif _has_news(old, draft, app.now()):
+            data = b""
+        old = read_record(data, path)[0] if data else {}
+        same = False
+        if old and is_active(old):
             whole = complete_draft(old, draft, reason or "saved again", app.now())
             request = Request(UPDATE, type, path, whole, reason=reason)
-            desk.changes += carry_out(app, desk, request)
+            same = _is_same(old, merge_update(old, whole, app.now(), _files_of(app))[0])
+        if same:
+            desk.changes.append(Change(SKIPPED, stem(path), path, hash_of(data), SAME))
         else:
-            hash = hash_of(desk.store.read(path))
-            desk.changes.append(Change(SKIPPED, stem(path), path, hash, SAME))
+            desk.changes += carry_out(app, desk, request)
     return desk.done
+
+
+def approve_record(app: App, held: Held) -> Done:
+    """Saves a held draft as a record."""
+    draft = held.catch.draft
+    if draft is None:
+        raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
+    text = memory.write([("description", draft.description), ("type", draft.type)], draft.body)
+    record = {key: it for key, it in render.read_rendered(text).items() if it not in ("", None)}
+    return save_record(app, draft.type, record, approval_reason(held.id))
 
 
 def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
     """Runs under the lock; the caller updates the index."""
+    store, now = desk.store, app.now()
+    draft = _date_changes(request.draft, now)
     if request.action == CREATE:
-        return _create(app, desk, request)
-    path = find_record(request.target, desk.store)
+        path = place_of(request, store.root)
+        type = fields.type_at(path)
+        # A session summary retires others, as the settings say.
+        settings = (sure_settings_of if type == SESSION_SUMMARY else settings_of)(store)[0]
+        change = put_down(draft, path, store, now, settings)
+        # Even if nothing changed: the first attempt may have been killed before the window.
+        rolled = roll(desk, settings, now, change.path) if type == SESSION_SUMMARY else []
+        return [change, *rolled]
+    path = find_record(request.target, store)
     _refuse_other_type(path, request.type)
     if request.action == UPDATE:
-        refuse_secrets(request.draft, _read_standing(desk.store, path))
-        draft = _date_changes(request.draft, app.now())
-        exists = _exists_below(app.config.checkout)
-        return [amend(path, draft, desk.store, app.now(), request.expected, exists)]
+        return [amend(path, draft, store, now, request.expected, _files_of(app))]
     if WAYS[request.action].target == fields.ACTIVE:
-        settings, _ = settings_of(desk.store)
-        _refuse_full(desk.store, fields.type_at(path), settings, request.action, path)
-    return [
-        turn_record(path, request.action, request.reason, desk.store, app.now(), request.expected)
-    ]
+        _refuse_full(store, settings_of(store)[0], request.action, path)
+    return [turn_record(path, request.action, request.reason, store, now, request.expected)]
 
 
 def place_of(request: Request, root: str) -> str:
@@ -128,52 +160,39 @@ def place_of(request: Request, root: str) -> str:
         return path
     if not type:
         fix = f"--category: {', '.join(fields.TYPES)}"
-        raise RecordError(refusal.INPUT, "the draft names no category", fix=fix)
+        raise RecordError(INPUT, "the draft names no category", fix=fix)
     title = request.draft.get("title")
     if not isinstance(title, str) or not title.strip():
-        raise RecordError(refusal.VALIDATION, "title is missing", fix="add title")
+        raise RecordError(VALIDATION, "title is missing", fix="add title")
     return fields.path_of(type, slug_for(title, type))
 
 
-def _create(app: App, desk: Desk, request: Request) -> list[Change]:
-    path = place_of(request, desk.store.root)
-    type = fields.type_at(path)
-    # A session summary retires others, as the settings say.
-    settings = (sure_settings_of if type == SESSION_SUMMARY else settings_of)(desk.store)[0]
+def put_down(
+    draft: Record, path: str, store: Store, now: float, settings: RecordSettings
+) -> Change:
+    """An active or archived record is never overwritten."""
+    type, stamp = fields.type_at(path), safe.iso_time(now)
     if not settings.types[type].enabled:
         fix = f"set categories.{type}.enabled to true in memory-config.json"
         message = f"the category {type} is switched off"
         raise RecordError(ACTION_CODES[CREATE], message, fix=fix, path=path)
-    refuse_secrets(request.draft, {})
-    if not desk.store.exists(path):
-        _refuse_full(desk.store, type, settings, CREATE, path)
-    draft = _date_changes(request.draft, app.now())
-    if fields.type_named(draft.get("category")) == type:
-        draft = draft | {"category": type}  # normalizes the case
-    change = put_down(draft, path, desk.store, app.now())
-    # Even if nothing changed: the first attempt may have been killed before the window.
-    rolled = roll(desk, settings, app.now(), change.path) if type == SESSION_SUMMARY else []
-    return [change, *rolled]
-
-
-def put_down(draft: Record, path: str, store: Store, now: float) -> Change:
-    """An active or archived record is never overwritten."""
-    stamp = safe.iso_time(now)
-    record: Record = {"category": fields.type_at(path)}
+    refuse_secrets(draft, {})
+    record: Record = {"category": type}
     record |= {key: value for key, value in draft.items() if key not in fields.OPTIONAL_KEYS}
+    if fields.type_named(record["category"]) == type:
+        record["category"] = type  # normalizes the case
     # A draft cannot set the values that the store decides.
     record |= {"id": stem(path), "created_at": stamp, "updated_at": stamp, "times_updated": 0}
     record |= {"record_status": fields.ACTIVE, "schema_version": fields.SCHEMA_VERSION}
     record, remarks = repair_record({**fields.DEFAULTS, **record}, now)
-    require_valid(record, fields.type_at(path), path)
+    require_valid(record, type, path)
     try:
         data = store.read(path)
     except Missing:
-        pass
+        _refuse_full(store, settings, CREATE, path)
     else:
         standing = read_record(data, path)[0]
-        known = is_active(standing) and not fields.is_newer(standing)
-        if known and all(standing.get(it) == record.get(it) for it in _SUBSTANCE):
+        if is_active(standing) and not fields.is_newer(standing) and _is_same(standing, record):
             return Change(SKIPPED, stem(path), path, hash_of(data), SAME)
         _refuse_overwrite(standing, now, path)
     data = write_record(record)
@@ -181,12 +200,16 @@ def put_down(draft: Record, path: str, store: Store, now: float) -> Change:
     return Change(CREATED, stem(path), path, hash_of(data), remarks=tuple(remarks))
 
 
+def _is_same(old: Record, new: Record) -> bool:
+    return all(old.get(key) == new.get(key) for key in _SUBSTANCE)
+
+
 def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
     """A create may only replace a record that was retired more than 24 hours ago."""
     status = fields.status_of(standing)
     if fields.is_newer(standing) or status != fields.RETIRED:
         raise RecordError(
-            refusal.OVERWRITE,
+            OVERWRITE,
             f"there is a record already ({status}); a create does not overwrite it",
             facts=(("record_status", status),),
             fix="update it, or choose another title",
@@ -196,7 +219,7 @@ def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
     # A retirement in the future (the clock was set back) counts as just now.
     if since is None or now - since < ANTI_RESURRECTION_SECONDS:
         raise RecordError(
-            refusal.ANTI_RESURRECTION,
+            ANTI_RESURRECTION,
             "a record of this name was retired less than 24 hours ago",
             facts=(("retired_at", str(standing.get("retired_at") or "unknown")),),
             fix="choose another title, wait 24 hours, or restore the record and update it",
@@ -219,6 +242,7 @@ def amend(
     data = store.read(path)
     check_version(data, expected, path, write_record(draft))
     old, _ = read_record(data, path)
+    refuse_secrets(draft, old)
     merged, remarks = merge_update(old, draft, now, exists)
     type, title = str(merged["category"]), str(merged["title"])
     place = fields.path_of(type, slug_for(title, type))
@@ -255,7 +279,7 @@ def refuse_secrets(draft: Record, old: Record) -> None:
     for text in _texts(draft):
         for secret in find_secrets(text) if text not in known else ():
             message = f"the draft holds what looks like a secret ({secret.rule})"
-            raise RecordError(refusal.SECURITY, message, fix="name the place of the secret instead")
+            raise RecordError(SECURITY, message, fix="name the place of the secret instead")
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -275,12 +299,12 @@ def _refuse_other_type(path: str, type: str) -> None:
     if type and fields.type_at(path) != type:
         message = f"{path} is no place of a {type}"
         fix = f"a {type} lies in {fields.FOLDERS[type]}/"
-        raise RecordError(refusal.PATH, message, fix=fix, path=path)
+        raise RecordError(PATH, message, fix=fix, path=path)
 
 
-def _refuse_full(store: Store, type: str, settings: RecordSettings, action: str, path: str) -> None:
+def _refuse_full(store: Store, settings: RecordSettings, action: str, path: str) -> None:
+    type, limit = fields.type_at(path), settings.max_memories_per_category
     records, _ = collect_records(store, paths_of(store, type))
-    limit = settings.max_memories_per_category
     active = [it for it, record in records.items() if is_active(record)]
     if path in active or len(active) < limit:
         return
@@ -294,13 +318,6 @@ def _refuse_full(store: Store, type: str, settings: RecordSettings, action: str,
     )
 
 
-def _read_standing(store: Store, path: str) -> Record:
-    try:
-        return read_record(store.read(path), path)[0]
-    except (Missing, RecordError):
-        return {}  # a change of this record reports the problem
-
-
 def _date_changes(draft: Record, now: float) -> Record:
     changes = draft.get("changes")
     if not isinstance(changes, list):
@@ -309,16 +326,17 @@ def _date_changes(draft: Record, now: float) -> Record:
     return draft | {"changes": [stamp | it if isinstance(it, dict) else it for it in changes]}
 
 
-def _exists_below(checkout: str) -> Callable[[str], bool]:
+def _files_of(app: App) -> Callable[[str], bool]:
+    return partial(_exists_below, app.config.checkout)
 
-    def exists(path: str) -> bool:
-        whole = os.path.normpath(os.path.join(checkout, path))
-        return "\0" not in path and is_below(whole, checkout) and os.path.lexists(whole)
 
-    return exists
+def _exists_below(checkout: str, path: str) -> bool:
+    whole = os.path.normpath(os.path.join(checkout, path))
+    return "\0" not in path and is_below(whole, checkout) and os.path.lexists(whole)
 
 
 def complete_draft(old: Record, draft: Record, summary: str, now: float) -> Record:
+    """What stands in the lists of the old record stays, and the change is logged."""
     logged = list(_as_list(old.get("changes", [])))
     new = [it for it in _as_list(draft.get("changes", [])) if it not in logged]
     entry = {"date": safe.iso_time(now), "summary": summary[: fields.MAX_SUMMARY_CHARACTERS]}
@@ -334,31 +352,8 @@ def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _has_news(old: Record, draft: Record, now: float) -> bool:
-    new = repair_record({**old, **draft}, now)[0]
-    if any(new.get(key) != old.get(key) for key in ("title", "confidence")):
-        return True
-    if any(it not in old[key] for key in GROWING for it in _as_list(new.get(key))):
-        return True
-    content, standing = draft.get("content"), old.get("content")
-    if not isinstance(content, dict) or not isinstance(standing, dict):
-        return content is not None
-    return any(standing.get(key) != value for key, value in content.items())
-
-
-def title_and_tags(draft: Record) -> str:
-    tags = draft.get("tags")
-    words = [draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
-    return " ".join(map(str, words))
-
-
-def _close_records(store: Store, path: str, draft: Record) -> list[str]:
-    records = match.read_files(store, store.files())
-    near = match.candidate(records, fields.type_at(path), title_and_tags(draft))["candidate"]
-    return [f"{near['path']} is close to it: memdir show {stem(near['path'])}"] if near else []
-
-
 def read_fields(given: Record, type: str, values: Sequence[str]) -> Record:
+    """The draft with the values of `--set FIELD=TEXT`; a field of a list may be given again."""
     type = type or fields.type_named(given.get("category"))
     known = {field.name: field for field in fields.CONTENT.get(type, ())}
     content = given.get("content")
@@ -369,7 +364,7 @@ def read_fields(given: Record, type: str, values: Sequence[str]) -> Record:
         if not equals or name not in known:
             names = ", ".join(known) or "give --category first"
             message = f"{value[:60]!r} is no FIELD=TEXT of a {type or 'record'}"
-            raise RecordError(refusal.INPUT, message, fix=f"fields: {names}")
+            raise RecordError(INPUT, message, fix=f"fields: {names}")
         content[name] = _field_value(known[name], content.get(name), part, text)
     return given | {"content": content} if content or "content" in given else given
 
