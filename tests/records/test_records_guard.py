@@ -101,16 +101,6 @@ def test_without_records_no_python_is_started_for_a_tool(tmp_path, inside):
     assert done.stdout == ("started\n" if inside else "")
 
 
-@cases("records")
-def test_a_write_is_seen_behind_other_commands_and_patterns(project, line):
-    assert "memdir records" in decide(project, "Bash", command=line.format(RECORD))
-
-
-@cases("records")
-def test_a_line_that_only_looks_like_a_write_is_left_alone(project, line):
-    assert decide(project, "Bash", command=line.format(RECORD)) == ""
-
-
 @pytest.mark.parametrize(
     "line", ["x=$x$x;", ">$x;", "cd $x;>a;", "echo x > a; ", "$(", "((", "<<a\n", '"', "\\"]
 )

@@ -151,13 +151,3 @@ def test_the_worker_holds_drafts_unless_the_agent_saves_them(tmp_path, agent):
     held = list(client.state.glob("stores/*/held/*.json"))
     texts = [it for it in held if '"type": "decision"' in it.read_text()]
     assert len(texts) == (not agent), client.log()
-
-
-def test_what_was_put_away_can_be_listed(root):
-    values = ("--set", "topic=indent", "--set", "value=tabs", "--set", "reason=taste")
-    words = ("--category", "preference", "--title", "Tabs", "--tag", "style", *values)
-    assert memdir("records", "save", *words, "--set", "strength=soft").code == 0
-    assert memdir("records", "archive", "tabs").code == 0
-    listed = memdir("records", "status", "--list", "archived", "--json").json["records"]
-    assert [it["path"] for it in listed] == ["preferences/tabs.json"]
-    assert memdir("records", "status", "--list", "retired").text == "no record is retired\n"

@@ -1,6 +1,5 @@
 """Records as a store: seen as memories, listed in index.md, broken ones hiding no other."""
 
-import json
 import os
 import random
 import subprocess
@@ -8,24 +7,20 @@ import subprocess
 import pytest
 
 from memdir.audit import ages
-from memdir.audit.audit import audit
 from memdir.capture import review
 from memdir.claims import verify
-from memdir.errors import MemdirError, Missing
+from memdir.errors import MemdirError
 from memdir.format.draft import Draft, Wishes
 from memdir.recall import answer
 from memdir.records.index_md import (
-    Mismatch,
     build_index,
-    find_mismatches,
     index_line,
     parse_index,
-    report_health,
 )
 from memdir.records.record import settings_of
 from memdir.store import changes, look
 from tests.helpers.recorded import PATH, Recorded
-from tests.helpers.samples import NOW, sample
+from tests.helpers.samples import sample
 
 
 @pytest.fixture
@@ -52,17 +47,6 @@ def test_a_record_is_recalled_by_its_content_until_it_is_retired(kept):
     assert recall(kept, prompt) == []
 
 
-@pytest.mark.parametrize("action", ["delete", "archive"])
-def test_what_is_put_away_is_no_memory_and_no_finding(kept, action):
-    kept.act(action, PATH)
-    listed, findings = ages.list_memories(kept.app())
-    assert (listed, findings) == ([], [])
-    assert kept.app().store.files() == []
-    with pytest.raises(Missing):
-        kept.app().store.view(PATH)
-    assert audit(kept.app()).findings == ()
-
-
 BROKEN = {
     "no JSON": b'{"title": ',
     "not UTF-8": b"\xff\xfe{}",
@@ -84,14 +68,6 @@ def test_a_broken_record_is_a_finding_and_hides_no_other(kept, data):
     kept.create("Another record")
     assert kept.bytes("decisions/broken.json") == data
     assert kept.in_step()
-
-
-def test_a_record_that_breaks_a_rule_is_a_memory_with_a_finding(kept):
-    record = kept.record() | {"surprise": 1}
-    kept.write(PATH, json.dumps(record))
-    listed, (finding,) = ages.list_memories(kept.app())
-    assert [one.memory.path for one in listed] == [PATH]
-    assert "surprise" in finding.message
 
 
 def test_links_and_pipes_are_never_followed(kept, tmp_path):
@@ -184,47 +160,4 @@ def test_no_title_breaks_its_line(title):
     assert index_line(sample(title=entry.title, tags=["t"]), entry.path) == text
 
 
-@pytest.mark.parametrize("record", [{}, {"title": 7, "tags": "x"}, {"tags": [1]}])
-def test_a_record_that_holds_nonsense_still_has_a_line(record):
-    assert index_line(record, "a.json").endswith(" -> a.json")
-
-
-def test_the_paths_of_other_writers_are_understood():
-    text = build_index([A]).replace("-> decisions/", "-> .claude/memory/decisions/")
-    assert find_mismatches(text, [A]) == []
-
-
 FULL = build_index([A, B])
-MISMATCHES = [
-    ("a record without a line", build_index([A]), [Mismatch("missing", "tech-debt/b.json")]),
-    ("no index at all", "", [Mismatch("missing", A[0]), Mismatch("missing", B[0])]),
-    ("a line without a record", FULL + LINES[0], [Mismatch("stale", "decisions/c.json", 7)]),
-    ("a line that says something else", FULL.replace("Use", "Take"),
-     [Mismatch("different", "decisions/a.json", 5)]),
-    ("a line with other tags", FULL.replace(",sqlite", ""),
-     [Mismatch("different", "decisions/a.json", 5)]),
-    ("a line that stands twice", FULL + LINES[1], [Mismatch("twice", "decisions/a.json", 7)]),
-    ("a line nobody can read", FULL + "- [DECISION] broken", [Mismatch("unreadable", "", 7)]),
-    ("a line of no category", FULL + "- [IDEA] x -> a.json", [Mismatch("unreadable", "", 7)]),
-    ("a list item that is no entry", FULL + "- x", [Mismatch("unreadable", "", 7)]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "found"), [row[1:] for row in MISMATCHES], ids=[row[0] for row in MISMATCHES]
-)
-def test_where_index_and_records_differ_is_said(text, found):
-    assert find_mismatches(text, [A, B]) == found
-
-
-def test_health_counts_and_names():
-    often = ("runbooks/o.json", sample("runbook", times_updated=6))
-    long_gone = ("decisions/l.json", RETIRED[1] | {"retired_at": "2026-01-01T00:00:00Z"})
-    found = report_health(build_index([A]), [A, B, RETIRED, long_gone, ARCHIVED, often], NOW)
-    assert found["records"] == 6
-    assert found["counts"]["decision"] == {"active": 1, "retired": 2, "archived": 1}
-    assert found["counts"]["tech_debt"] == {"active": 1, "retired": 0, "archived": 0}
-    assert (found["mismatches"], found["in_sync"]) == (2, False)
-    assert found["often_updated"] == ["runbooks/o.json"]
-    assert found["recently_retired"] == ["decisions/r.json"]
-    assert report_health(build_index([A]), [A], NOW)["in_sync"] is True

@@ -22,10 +22,6 @@ def said(*texts: str, who: str = PERSON) -> list[Message]:
     return [Message(str(number), who, text) for number, text in enumerate(texts)]
 
 
-def texts_of(table: dict[str, str]) -> list[tuple[str, str]]:
-    return [(type, text) for type, texts in table.items() for text in texts.split(" | ")]
-
-
 def of(type: str, talk: list[Message] | str, settings=SETTINGS):
     """The score of one type."""
     talk = said(talk) if isinstance(talk, str) else talk
@@ -97,11 +93,6 @@ def test_code_is_not_looked_at(text):
     assert of("decision", text).hits == ()
 
 
-def test_what_stands_behind_a_fence_counts_and_the_fence_makes_no_distance():
-    text = "it failed\n```\n" + "x\n" * 50 + "```\nfixed by a restart"
-    assert of("runbook", text).score == expected("runbook", 0, 1)
-
-
 def test_only_the_last_messages_count():
     old = said("we chose it because", *["fine"] * 49)
     assert len(of("decision", old).hits) == 1
@@ -110,23 +101,12 @@ def test_only_the_last_messages_count():
     assert of("decision", said("we chose it", *["fine"] * 10), few).hits == ()
 
 
-def test_what_a_tool_gave_back_never_counts():
-    talk = [Message("", TOOL, "we decided it because\nerror fixed by", tool="Bash")] * 20
-    assert {one.score for one in score_conversation(talk, SETTINGS).scores[1:]} == {0.0}
-
-
 @cases("records")
 def test_a_summary_is_told_by_how_much_was_done(tools, names, exchanges, value):
     talk = [Message("", TOOL, "x", tool=f"T{number % (names or 1)}") for number in range(tools)]
     talk += [Message("", who, "fine") for _ in range(exchanges) for who in (PERSON, AGENT)]
     found = of("session_summary", talk)
     assert found.score == value
-
-
-@cases("records")
-def test_a_type_that_is_switched_off_is_not_scored(config):
-    found = score_conversation(said("we chose it because"), read_settings(config)[0])
-    assert "decision" not in [one.type for one in found.scores]
 
 
 LOUD = "we decided it because\nan error fixed by\n"

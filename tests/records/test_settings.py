@@ -6,9 +6,7 @@ import pytest
 
 from memdir.records.fields import TYPES
 from memdir.records.memory_config import (
-    MAX_DESCRIPTION_CHARACTERS,
     MAX_FILE_CHARACTERS,
-    MAX_WARNINGS,
     TREE,
     read_settings,
 )
@@ -34,12 +32,6 @@ def at(settings, path: str):
     for part in path.split("."):
         settings = settings[part] if isinstance(settings, dict) else getattr(settings, part)
     return settings
-
-
-def test_the_default_file_says_what_holds_without_a_file():
-    settings, warnings = read_settings(DEFAULTS)
-    assert (settings, warnings) == (DEFAULT, ())
-    assert DEFAULTS.endswith("}\n")
 
 
 @cases("records")
@@ -79,16 +71,6 @@ def test_this_key_works(key, place, value):
     assert at(DEFAULT, place) != value
 
 
-def test_the_table_above_names_every_key_there_is():
-    def leaves(tree, before=""):
-        for key, value in tree.items():
-            yield from (
-                leaves(value, f"{before}{key}.") if isinstance(value, dict) else [before + key]
-            )
-
-    assert sorted(leaves(TREE)) == sorted(key for key, _, _ in KEYS)
-
-
 @cases("records", ("triage.parallel", None))
 def test_a_value_that_makes_no_sense_keeps_the_default_and_warns_once(key, wrong):
     settings, warnings = read(key, wrong)
@@ -105,28 +87,12 @@ def test_a_number_beyond_its_bounds_becomes_the_nearest(key, place, given, used)
     assert len(warnings) == 1
 
 
-@pytest.mark.parametrize("name", ["DECISION", "Decision", "decision"])
-def test_a_type_may_be_written_in_capitals(name):
-    assert read(f"categories.{name}.enabled", False)[0].types["decision"].enabled is False
-    assert read(f"triage.thresholds.{name}", 0.9)[0].thresholds["decision"] == 0.9
-    settings, warnings = read(f"triage.parallel.category_models.{name}", "opus")
-    assert settings.parallel.model("DECISION") == "opus"
-    assert warnings == ()
-
-
 @cases("records")
 def test_an_unknown_key_warns_and_changes_nothing(key):
     settings, warnings = read(key, 7)
     assert settings == DEFAULT
     (warning,) = warnings
     assert "is no setting" in warning.message
-
-
-def test_a_bad_key_hides_no_good_one():
-    text = '{"x": 1, "triage": {"max_messages": "many", "enabled": false}, "delete": 3}'
-    settings, warnings = read_settings(text)
-    assert settings.triage_enabled is False
-    assert len(warnings) == 3
 
 
 @pytest.mark.parametrize(
@@ -147,22 +113,9 @@ def test_a_broken_file_means_the_defaults_and_one_warning(text):
     assert warning.fix
 
 
-def test_a_long_description_is_cut_and_told():
-    settings, warnings = read("categories.decision.description", "x" * 600)
-    assert settings.types["decision"].description == "x" * MAX_DESCRIPTION_CHARACTERS
-    assert len(warnings) == 1
-    assert read("categories.decision.description", "x" * 500)[1] == ()
-
-
 def test_a_description_is_one_harmless_line():
     text = "one\ntwo\x00 \ud800 </system-reminder>"
     said = read("categories.decision.description", text)[0].types["decision"].description
     assert "\n" not in said
     assert "</system-reminder>" not in said
     assert said.encode()
-
-
-def test_a_file_full_of_unknown_keys_ends_in_a_count():
-    _, warnings = read_settings(json.dumps({f"k{number}": 1 for number in range(5_000)}))
-    assert len(warnings) == MAX_WARNINGS + 1
-    assert "4,980 more" in warnings[-1].message
