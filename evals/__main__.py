@@ -19,8 +19,7 @@ from evals.type_guess import evaluate_types
 from memdir.cli.output import Screen
 from memdir.config.config import read_config
 from memdir.errors import MemdirError
-from memdir.evals.prompt_sets import READERS
-from memdir.evals.recall_sets import DEPTH, evaluate_recall, rank_all, tabulate_recall
+from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall, rank_all, tabulate_recall
 from memdir.evals.report import Report, Say, Section, report_fields, report_lines
 from memdir.recall.scan import Scan
 from memdir.store.ports import Search, Store

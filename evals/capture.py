@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.shares import share_figure
-from memdir.evals.prompt_sets import bad_data, read_data, read_row
+from memdir.evals.recall_sets import bad_data, read_data, read_row
 from memdir.evals.report import (
     COUNT,
     SHARE,

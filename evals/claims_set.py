@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evals.listing import open_repo
 from memdir.claims.repo import Repo
-from memdir.evals.prompt_sets import bad_data, read_data, read_row
+from memdir.evals.recall_sets import bad_data, read_data, read_row
 
 CLAIMS = "claims.jsonl"
 GET_IT = "name the directory that holds claims.jsonl with --data"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memdir.errors import MemdirError
-from memdir.evals.prompt_sets import MAX_BYTES, bad_data, read_data, read_row
+from memdir.evals.recall_sets import MAX_BYTES, bad_data, read_data, read_row
 from memdir.hot import memory as memory_module
 from memdir.hot.layout import Markdown
 

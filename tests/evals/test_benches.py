@@ -2,10 +2,6 @@
 
 import json
 
-import pytest
-
-from evals.__main__ import main
-from evals.capture import language_of
 from tests.evals.bench import complaint, figures
 
 MESSAGES = [
@@ -33,20 +29,6 @@ def test_requests_are_counted_against_their_labels(tmp_path):
     assert "messages.jsonl:1" in complaint("capture", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Is this the right file?", "English"),
-        ("Bitte nicht die alte Datei", "German"),
-        ("記憶してください", "Japanese"),
-        ("请记住", "Chinese"),
-        ("ok", "other"),
-    ],
-)
-def test_a_message_is_counted_under_its_language(text, language):
-    assert language_of(text) == language
-
-
 def test_a_guessed_type_is_compared_with_the_one_in_the_header(tmp_path):
     folder = tmp_path / "ann__shop/memory"
     folder.mkdir(parents=True)
@@ -55,9 +37,3 @@ def test_a_guessed_type_is_compared_with_the_one_in_the_header(tmp_path):
     figure = figures("types", tmp_path)["figures"]["types guessed right"]
     assert (figure["value"], figure["n"]) == (0.5, 2)
     assert "no memory with a type" in complaint("types", tmp_path / "nowhere")
-
-
-def test_a_bench_needs_its_data():
-    with pytest.raises(SystemExit) as ended:
-        main(["claims"])
-    assert ended.value.code == 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.evals.own import MAX_QUERIES, ask_descriptions, ask_links
+from memdir.evals.own import ask_descriptions, ask_links
 from memdir.hot.memory import Memory
 from tests.helpers.made import STORES, write_store
 from tests.helpers.terminal import memdir, tree
@@ -40,12 +40,6 @@ def test_links_ask_for_what_they_lead_to_and_those_to_nothing_are_named():
     assert dangling == [("one.md", "gone")]
 
 
-def test_a_large_store_is_sampled_the_same_way_every_time():
-    many = [described(f"{i}.md", TEXT) for i in range(MAX_QUERIES + 1)]
-    assert len(ask_descriptions(many)) == MAX_QUERIES
-    assert ask_descriptions(many) == ask_descriptions(many)
-
-
 @pytest.fixture
 def own(tmp_path):
     store = write_store(tmp_path / "memory", STORES["ann/shop"])
@@ -71,8 +65,7 @@ def test_the_own_store_is_measured_and_nothing_in_it_changes(own):
     assert figures["recall, ms, median"]["value"] > 0
     tokens = [figures[f"{name}, tokens"]["value"] for name in ("index", "standing rules")]
     assert figures["per session, tokens"]["value"] == sum(tokens)
-    text = " ".join(given["remarks"])
-    assert "comes with capture" in text and figures["claims unknown"]["value"] is not None
+    assert figures["claims unknown"]["value"] is not None
 
 
 def test_an_empty_store_and_none_at_all_are_measured(tmp_path):

@@ -40,18 +40,6 @@ def test_ndcg_discounts_by_the_logarithm_of_the_rank():
     assert report.ndcg_at(10, [], GOLD) == 0
 
 
-@pytest.mark.parametrize(("share", "value"), [(0, 1), (0.5, 2.5), (0.95, 3.85), (1, 4), (1 / 3, 2)])
-def test_a_quantile_lies_between_its_neighbours_in_proportion(share, value):
-    assert report.quantile([1, 2, 3, 4], share) == pytest.approx(value)
-
-
-def test_nothing_has_no_mean_median_or_precision():
-    assert report.median([3, 1, 2]) == 2 and report.median([]) is None
-    assert [figure.value for figure in report.time_figures("ms", [])] == [None, None]
-    assert report.precision(3, 4) == 0.75 and report.precision(0, 0) is None
-    assert report.mean_figure("x", []).remark == "there was nothing to measure"
-
-
 def test_a_mean_has_its_n_and_the_same_interval_every_time():
     values = [1.0, 0.0] * 50
     figure = report.mean_figure("x", values)
@@ -123,10 +111,3 @@ def test_the_fields_carry_every_figure_by_its_name(hostile):
     assert figures["R@5"] == measured | judged
     assert figures["absent"]["met"] is None
     assert tables["findings"] == [{"kind": HOSTILE, "memory": HOSTILE, "finding": HOSTILE}]
-
-
-def test_what_prints_alike_is_judged_alike():
-    assert report.spell(0.8476, SHARE) == "0.848" and Goal(0.848).met(0.8476)
-    assert not Goal(0.848).met(0.8474)
-    assert Goal(0.02, at_most=True).met(0.0204) and not Goal(0.02, at_most=True).met(0.0206)
-    assert not Goal(0).met(None)

@@ -27,14 +27,12 @@ QUERIES = [
         "repo": "ann/shop",
         "prompt": "Install the packages for the parser with pip",
         "gold": ["uv.md"],
-        "ok": [],
     },
     {
         "id": "a2",
         "repo": "ann/shop",
         "prompt": "When do we deploy to staging, on Friday afternoon?",
         "gold": ["deploy.md", "stage.md"],
-        "ok": ["uv.md"],
     },
     {"id": "a3", "repo": "ann/shop", "prompt": "Translate the readme into Dutch", "gold": []},
     {
@@ -42,7 +40,6 @@ QUERIES = [
         "repo": "bob/bees",
         "prompt": "Why do the hive sensors report no honey weight?",
         "gold": ["hive.md"],
-        "ok": [],
     },
 ]
 

@@ -279,8 +279,7 @@ def evaluate(
     Offline; nothing is written.
     """
     from memdir.evals.own import evaluate_own
-    from memdir.evals.prompt_sets import READERS
-    from memdir.evals.recall_sets import evaluate_recall
+    from memdir.evals.recall_sets import READERS, evaluate_recall
     from memdir.evals.report import report_fields, report_lines
 
     say = session.screen.report

@@ -13,8 +13,7 @@ from memdir.audit.ages import Listed
 from memdir.claims import verify
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.errors import Finding, MemdirError
-from memdir.evals.prompt_sets import Query
-from memdir.evals.recall_sets import DEPTH, SCOPE, ask_store, rank_all, ranks, recalls
+from memdir.evals.recall_sets import DEPTH, SCOPE, Query, ask_store, rank_all, ranks, recalls
 from memdir.evals.report import (
     COUNT,
     SEED,
@@ -50,10 +49,6 @@ ACTIONS, VERDICTS = ("keep", "review", "prune"), (TRUE, STALE, UNKNOWN)
 SEE_AUDIT = "Which ones: memdir audit."
 SEE_VERIFY = "Which ones: memdir verify."
 SEE_LIST = "Which ones: memdir list. A score labels, it never hides: old is not wrong."
-LATER = (
-    "Past prompts with the memories that were then used: not measured yet; comes with capture.",
-    "Time of the hook in a process of its own: not measured yet; `make bench` measures it.",
-)
 ABOUT_RECALL = (
     "Self-recall: each description without its stop words and every third word, in another "
     "order, should find its memory. Links: the line around a [[link]] should find its target."
@@ -80,7 +75,6 @@ def evaluate_own(app: App, say: Say) -> Report:
         _show_index(app),
         *_show_state(app, listed, texts),
         _show_hygiene(findings, dangling),
-        Section("Not measured yet", remarks=LATER),
     )
     summary = f"{count(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
     return Report("own", app.store.root, summary, sections)

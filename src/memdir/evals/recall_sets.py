@@ -1,13 +1,21 @@
-"""Recall on public test sets: the ranking alone, then the text that an agent would get."""
+"""Recall on public test sets: the ranking alone, then the text that an agent would get.
+
+A test set holds stores, and prompts labelled with the memories that they should find.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
+from memdir.errors import BadInput, Missing
 from memdir.evals import report
-from memdir.evals.prompt_sets import PromptSet, Query
 from memdir.evals.report import (
     COUNT,
     SHARE,
@@ -21,39 +29,210 @@ from memdir.evals.report import (
     average,
     mean_figure,
 )
+from memdir.hot import memory
+from memdir.hot.layout import Markdown
 from memdir.recall import answer
 from memdir.recall.scan import Scan
-from memdir.store.ports import Search
+from memdir.store.in_memory import InMemory
+from memdir.store.ports import Search, Store
 from memdir.store.writer import App
 from memdir.text.terminal import count
 
+MAX_BYTES = 512 * 1024 * 1024  # per file of a test set
+ADVERSARIAL = 5  # LoCoMo's category of questions whose answer is not in the dialogue
+UNANSWERABLE = "_abs"  # suffix of ids of LongMemEval's questions without an answer
+GET_CORPUS = "name the directory that holds queries.jsonl with --data"
+GET_DIALOGUES = (
+    "name the set's json file (locomo10.json, longmemeval_oracle.json) with --data; "
+    "it is not part of memdir"
+)
+_SESSION = re.compile(r"session_\d+")
+_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` are two, `D:11:26` is a typo in the data
 SCOPE = "project"
 DEPTH = 20  # results per search
 CUTS = (1, 5, 10, 20)
 BODIES = 5  # memories shown in full
-SMALL_STORE_FILES = 20  # larger stores are harder to search
-MANY_PROMPTS = 500  # enough to tell small differences apart
 # The goals of the specification of recall, by set and figure.
 GOALS = {
     "corpus": {"R@5": Goal(0.848), "MRR": Goal(0.787), "R@20": Goal(0.95)},
     "locomo": {"R@10": Goal(0.62)},
 }
 FIXED = (
-    "The constants of the ranking are fixed in the product; nothing is fitted in a run. But they "
-    "were chosen, and the table of common words was made, on public memory directories, those of "
-    "the corpus among them: on other stores the figures may be lower."
+    "The ranking is fixed in the product; nothing is fitted in a run. But it was tuned on public "
+    "memory directories, those of the corpus among them: on other stores it may do worse."
 )
-SMALL_N = "Differences below 0.05 cannot be told apart at this n; the intervals show why."
 ABSTENTION = (
-    "Silent: neither a body nor a pointer is injected. Other stores: every prompt is put to the "
-    "stores of all other repositories. Precision and recall of silence count these and the "
-    "prompts without gold as wanted silence."
+    "Silent: neither a body nor a pointer is injected. It is wanted for prompts without gold, and "
+    "for every prompt at the stores of other repositories."
 )
-COVERAGE = (
-    "Coverage: gold that is shown as a body, a pointer or a standing rule; every prompt in a "
-    "fresh session. Standing rules are injected once per session and not counted in the "
-    "characters per prompt."
-)
+COVERAGE = "Coverage: gold that is shown as a body, a pointer or a standing rule of a new session."
+
+
+@dataclass(frozen=True)
+class Query:
+    """A prompt for a store; `gold` are the paths that should be shown."""
+
+    id: str
+    prompt: str
+    store: str
+    gold: tuple[str, ...]
+
+
+@dataclass
+class PromptSet:
+    name: str
+    data: str
+    group: str = "repository"  # name of a group
+    stores: dict[str, Store] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)  # store -> repository
+    queries: list[Query] = field(default_factory=list)
+    left_out: int = 0  # questions without an answer in the data
+
+
+def read_data(path: str, next: str) -> str:
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            raise BadInput(f"{path}: larger than {MAX_BYTES:,} bytes", path=path, next=next)
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        raise Missing(f"{path}: there is no such file", path=path, next=next) from None
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise BadInput(f"{path}: {cause}", path=path, next=next) from None
+
+
+def bad_data(path: str, line: int, problem: str) -> BadInput:
+    place = f"{path}:{line}" if line else path
+    next = "correct the file or get it again; docs/guides/evaluation.md has the format"
+    return BadInput(f"{place}: {problem}", path=path, next=next)
+
+
+def read_row(path: str, number: int, line: str, texts: Sequence[str] = ()) -> dict[str, Any]:
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise bad_data(path, number, f"not a JSON object: {error}") from None
+    if not isinstance(given, dict):
+        raise bad_data(path, number, "not a JSON object")
+    for key in texts:
+        if not isinstance(given.get(key), str) or not given[key].strip():
+            raise bad_data(path, number, f"the field {key!r} is not a text")
+    return given
+
+
+def read_corpus(data: str) -> PromptSet:
+    """Real memory directories, and `queries.jsonl` with one labelled prompt per line.
+
+    A bad line is an error: skipping it would change the figures.
+    """
+    path = os.path.join(data, "queries.jsonl")
+    result = PromptSet("corpus", data)
+    ids = set()
+    for number, line in enumerate(read_data(path, GET_CORPUS).split("\n"), 1):
+        if not line.strip():
+            continue
+        row = read_row(path, number, line, ("id", "repo", "root", "prompt"))
+        gold = row.get("gold", [])
+        if not isinstance(gold, list) or not all(isinstance(item, str) for item in gold):
+            raise bad_data(path, number, "the field 'gold' is not a list of paths")
+        name = f"{row['repo']}/{row['root']}"
+        if name not in result.stores:
+            # Never read outside the data directory.
+            parts = [row["repo"].replace("/", "__"), *row["root"].split("/")]
+            if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+                raise bad_data(path, number, f"{name!r} is no directory below the data")
+            folder = os.path.join(data, *parts)
+            if not os.path.isdir(folder):
+                raise bad_data(path, number, f"there is no directory {folder}")
+            result.stores[name], result.groups[name] = Markdown(folder), row["repo"]
+        for item in gold:
+            if item not in result.stores[name].files():
+                raise bad_data(path, number, f"gold {item!r} is no memory of {name}")
+        if row["id"] in ids:
+            raise bad_data(path, number, f"the id {row['id']!r} was there before")
+        ids.add(row["id"])
+        result.queries.append(Query(row["id"], row["prompt"], name, tuple(gold)))
+    if not ids:
+        raise bad_data(path, 0, "no prompt in it")
+    return result
+
+
+# A dialogue as a store: name, group, turns by path, and questions (id, text, paths of the turns
+# that answer it).
+Dialogue = tuple[str, str, dict[str, str], list[tuple[str, str, list[str]]]]
+
+
+def _read_locomo(row: Any, number: int) -> Dialogue:
+    """A long dialogue; each question names the turns that answer it."""
+
+    def paths(text: str) -> list[str]:
+        return [f"d{int(session)}-{int(turn)}.md" for session, turn in _EVIDENCE.findall(text)]
+
+    name, conversation = str(row.get("sample_id", number)), row["conversation"]
+    turns, questions = {}, []
+    for key in filter(_SESSION.fullmatch, conversation):
+        for turn in conversation[key]:
+            picture = turn.get("blip_caption", "")
+            shown = f"\n(shows a picture: {picture})" if picture else ""
+            text = f"{turn['speaker']}: {turn['text']}{shown}"
+            day = conversation.get(f"{key}_date_time", "")
+            turns[paths(turn["dia_id"])[0]] = f"{text}\n({day})\n"
+    for i, asked in enumerate(row["qa"]):
+        evidence = [path for text in asked.get("evidence", []) for path in paths(text)]
+        gold = [] if asked["category"] == ADVERSARIAL else evidence
+        questions.append((f"{name}:{i}", str(asked["question"]), gold))
+    return name, name, turns, questions
+
+
+def _read_longmemeval(row: Any, number: int) -> Dialogue:
+    """A question with its own sessions, whose turns say whether they answer it."""
+    name, days = str(row["question_id"]), row.get("haystack_dates", [])
+    turns, gold = {}, []
+    for i, session in enumerate(row["haystack_sessions"]):
+        day = days[i] if i < len(days) else ""
+        for j, turn in enumerate(session):
+            turns[f"s{i}-{j}.md"] = f"{turn['role']}: {turn['content']}\n({day})\n"
+            if turn.get("has_answer") and not name.endswith(UNANSWERABLE):
+                gold.append(f"s{i}-{j}.md")
+    kind = str(row.get("question_type", "all"))
+    return name, kind, turns, [(name, str(row["question"]), gold)]
+
+
+def _read_dialogues(
+    set_name: str, group_name: str, read: Callable[[Any, int], Dialogue], path: str
+) -> PromptSet:
+    result = PromptSet(set_name, path, group_name)
+    try:
+        rows = json.loads(read_data(path, GET_DIALOGUES))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise bad_data(path, getattr(error, "lineno", 0), f"not JSON: {error}") from None
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], 1):
+        try:
+            name, group, turns, questions = read(row, number)
+            store = InMemory(name)
+            for file, body in turns.items():
+                fields = [("name", file), ("type", "project")]
+                store.put(file, memory.encode(memory.write(fields, body)))
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            problem = f"item {number} has not the form of {set_name}: {error}"
+            raise bad_data(path, 0, problem) from None
+        for id, question, evidence in questions:
+            gold = tuple(file for file in dict.fromkeys(evidence) if file in turns)
+            if gold:
+                result.queries.append(Query(id, question, name, gold))
+                result.stores[name], result.groups[name] = store, group
+            result.left_out += not gold
+    if not result.queries:
+        raise bad_data(path, 0, "no question with a turn that answers it")
+    return result
+
+
+READERS: dict[str, Callable[[str], PromptSet]] = {
+    "corpus": read_corpus,
+    "locomo": partial(_read_dialogues, "locomo", "dialogue", _read_locomo),
+    "longmemeval": partial(_read_dialogues, "longmemeval", "kind of question", _read_longmemeval),
+}
 
 
 @dataclass(frozen=True)
@@ -66,7 +245,6 @@ class Ranking:
 @dataclass(frozen=True)
 class Injection:
     query: Query
-    store: str
     shown: tuple[str, ...]  # paths of bodies and pointers
     characters: int
 
@@ -96,10 +274,10 @@ def ranks(ranked: Iterable[Ranking]) -> list[float]:
     return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
-def ask_store(app: App, query: Query, store: str = "") -> Injection:
+def ask_store(app: App, query: Query) -> Injection:
     injected = answer.recall([(SCOPE, app)], query.prompt).injected
     shown = tuple(item.memory.path for item in (*injected.bodies, *injected.pointers))
-    return Injection(query, store, shown, len(injected.text))
+    return Injection(query, shown, len(injected.text))
 
 
 def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Report:
@@ -128,25 +306,14 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Sect
         *report.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
     ]
     groups: dict[str, list[Ranking]] = {}
-    sizes: dict[str, list[Ranking]] = {f"{sign} {SMALL_STORE_FILES} files": [] for sign in "≤>"}
-    small, large = sizes.values()
     for item in ranked:
-        store = item.query.store
-        groups.setdefault(prompts.groups[store], []).append(item)
-        is_small = len(prompts.stores[store].files()) <= SMALL_STORE_FILES
-        (small if is_small else large).append(item)
-    tables = (
-        tabulate_recall(
-            "by store size", "store", {name: part for name, part in sizes.items() if part}
-        ),
-        tabulate_recall(f"by {prompts.group}", prompts.group, groups),
-    )
+        groups.setdefault(prompts.groups[item.query.store], []).append(item)
+    tables = (tabulate_recall(f"by {prompts.group}", prompts.group, groups),)
     remarks = [FIXED]
     if prompts.left_out:
         remarks.insert(
             0, f"Left out: {prompts.left_out:,} questions without an answer in the data."
         )
-    remarks += [SMALL_N] if len(ranked) < MANY_PROMPTS else []
     return Section("Ranking, abstention off", tuple(figures), tables, tuple(remarks))
 
 
@@ -167,12 +334,12 @@ def _evaluate_injection(
         name: replace(app, store=store, search=Scan(store))
         for name, store in prompts.stores.items()
     }
-    own = [ask_store(apps[query.store], query, query.store) for query in prompts.queries]
+    own = [ask_store(apps[query.store], query) for query in prompts.queries]
     others: list[Injection] = []
     for name, store_app in apps.items():
         say(f"prompts of other repositories put to {name}")
         others += [
-            ask_store(store_app, query, name)
+            ask_store(store_app, query)
             for query in prompts.queries
             if prompts.groups[query.store] != prompts.groups[name]
         ]
@@ -191,28 +358,28 @@ def _show_abstention(
     loss = (average(before) or 0.0) - (average(after) or 0.0)
     without = [item for item in own if not item.query.gold]
     wanted = [*others, *without]
-    right = sum(not item.characters for item in wanted)
-    total = right + len(silent) - sum(not item.characters for item in without)
+    right = int(sum(_silences(wanted)))
+    total = right + len(silent) - int(sum(_silences(without)))
     figures = (
         mean_figure("R@5 with abstention", after),
         Figure("loss of R@5", loss, SHARE, len(before), goal=Goal(0.02, at_most=True)),
-        mean_figure(
-            "silent on other stores", [float(not item.characters) for item in others], Goal(0.5)
-        ),
-        mean_figure(
-            "silent where nothing is gold", [float(not item.characters) for item in without]
-        ),
+        mean_figure("silent on other stores", _silences(others), Goal(0.5)),
+        mean_figure("silent where nothing is gold", _silences(without)),
         Figure("precision of silence", report.precision(right, total), SHARE, total),
         Figure("recall of silence", report.precision(right, len(wanted)), SHARE, len(wanted)),
     )
     return Section("Abstention on", figures, remarks=(ABSTENTION,))
 
 
+def _silences(asked: Iterable[Injection]) -> list[float]:
+    return [float(not item.characters) for item in asked]
+
+
 def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
     rules = {name: answer.standing_rules([(SCOPE, app)]) for name, app in apps.items()}
     seen = []
     for item in own:
-        paths = [*item.shown, *(memory.path for _, memory in rules[item.store][1])]
+        paths = [*item.shown, *(memory.path for _, memory in rules[item.query.store][1])]
         if item.query.gold:
             seen.append(report.recall_at(len(paths), paths, item.query.gold))
     sizes = [float(item.characters) for item in own]
