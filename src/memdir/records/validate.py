@@ -39,11 +39,6 @@ _TITLE: Schema = {
 _TAG: Schema = {"type": "string", "pattern": "^[^A-Z,]+$"}
 _CONTROLS: dict[int, str] = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029), " ")
 _TAG_MARKER = re.compile(r"#(?=tags:)", re.ASCII | re.IGNORECASE)
-# Fast path for a scan of thousands: a time in our form with a day that every month has.
-_SURE_TIME = re.compile(
-    r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ",
-    re.ASCII,
-)
 
 
 # Schema
@@ -134,16 +129,11 @@ def check_record(record: Record, type: str = "") -> list[Problem]:
     if is_newer(record):
         fix = "update memdir; this version only reads the record"
         return [Problem("schema_version", f"is newer than {fields.SCHEMA_VERSION}", fix)]
-    own = type if type in fields.FOLDERS else fields.type_named(record.get("category"))
-    if own:
-        return list(_problems(record, schema(own), ""))
-    problems = []
-    for problem in _problems(record, schema(fields.TYPES[0]), ""):
-        if problem.field == "category" and "category" in record:
-            problem = problem._replace(rule=f"must be one of {', '.join(fields.TYPES)}")
-        if not problem.field.startswith("content."):
-            problems.append(problem)
-    return problems
+    own = type or fields.type_named(record.get("category"))
+    if not own:
+        rule = f"must be one of {', '.join(fields.TYPES)}"
+        return [Problem("category", rule, "correct category")]
+    return list(_problems(record, schema(own), ""))
 
 
 def _problems(value: object, rule: Schema, where: str) -> Iterator[Problem]:
@@ -199,8 +189,6 @@ def _broken(value: object, rule: Schema) -> str:
 
 
 def _is_time(value: str) -> bool:
-    if _SURE_TIME.fullmatch(value):
-        return True
     moment = safe.parse_time(value)
     return moment is not None and safe.iso_time(moment) == value
 
@@ -318,17 +306,16 @@ def _moment(value: object) -> float | None:
 
 
 def _repair_times(fixed: Record, now: float | None, done: list[str]) -> None:
-    keys = [key for key in fields.TIME_KEYS if key in fixed or key not in fields.OPTIONAL_KEYS]
-    for key in keys:
-        value = fixed.get(key)
-        if isinstance(value, str) and _SURE_TIME.fullmatch(value):
+    for key in fields.TIME_KEYS:
+        optional = key in fields.OPTIONAL_KEYS
+        if optional and key not in fixed:
             continue
-        moment, how = _moment(value), "rewritten"
+        moment, how = _moment(fixed.get(key)), "rewritten"
         if moment is None:
             other = "created_at" if key == "updated_at" else "updated_at"
             moment, how = _moment(fixed.get(other)), "set"
-            moment = now if moment is None and key not in fields.OPTIONAL_KEYS else moment
-        if moment is not None and value != (right := safe.iso_time(moment)):
+            moment = now if moment is None and not optional else moment
+        if moment is not None and fixed.get(key) != (right := safe.iso_time(moment)):
             fixed[key] = right
             done.append(f"{key} {how}: {right}")
 
@@ -344,11 +331,9 @@ def _repair_changes(fixed: Record, now: float | None, done: list[str]) -> None:
         if isinstance(item, dict):
             quoted = ("old_value", "new_value")
             item = {key: it for key, it in item.items() if it is not None or key in quoted}
-            date = item.get("date")
-            if not (isinstance(date, str) and _SURE_TIME.fullmatch(date)):
-                moment = _moment(date)
-                moment = fallback if moment is None else moment
-                item |= {"date": safe.iso_time(moment)} if moment is not None else {}
+            moment = _moment(item.get("date"))
+            moment = fallback if moment is None else moment
+            item |= {"date": safe.iso_time(moment)} if moment is not None else {}
         mended.append(item)
     if mended != changes:
         fixed["changes"] = mended
