@@ -200,7 +200,7 @@ class Triage(NamedTuple):
     scored: Scored
     contexts: dict[str, str]
     drafts: dict[str, str]
-    findings: list[Finding]
+    findings: tuple[Finding, ...]
     text: str  # for agents; empty if nothing triggers
 
 
@@ -293,18 +293,14 @@ def triage_messages(
     scored = score_conversation(said, settings)
     contexts: dict[str, str] = {}
     drafts: dict[str, str] = {}
-    findings: list[Finding] = []
     if scored.triggered and open_context is not None:
         context = open_context()
         for item in scored.triggered:
-            try:
-                text = render_excerpt(scored, item, settings)
-                contexts[item.type] = context.write(item.type, text)
-                drafts[item.type] = context.draft_place(item.type)
-            except MemdirError as error:  # this type gets no context file
-                findings.append(Finding("no-context", error.path, error.message, error.next))
+            text = render_excerpt(scored, item, settings)
+            contexts[item.type] = context.write(item.type, text)
+            drafts[item.type] = context.draft_place(item.type)
     text = triage_text(scored.triggered, settings, contexts)
-    return Triage(scored, contexts, drafts, findings, text)
+    return Triage(scored, contexts, drafts, (), text)
 
 
 def triage_transcript(app: App, transcript: str, session: str = "", last: str = "") -> Triage:
@@ -318,7 +314,7 @@ def triage_transcript(app: App, transcript: str, session: str = "", last: str = 
         return _open_context(app.config.state_dir, session or stretch.session, app.now())
 
     result = triage_messages(stretch.said, settings, None if app.dry_run else open_context)
-    return result._replace(findings=[*warnings, *result.findings])
+    return result._replace(findings=warnings)
 
 
 def _open_context(state_dir: str, session: str, now: float) -> Context:

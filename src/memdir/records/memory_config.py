@@ -90,9 +90,6 @@ class Parallel(NamedTuple):
     verification_model: str
     default_model: str
 
-    def model(self, type: str) -> str:
-        return self.category_models.get(type.lower()) or self.default_model
-
 
 class RecordSettings(NamedTuple):
     types: Mapping[str, TypeSettings]

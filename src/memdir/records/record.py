@@ -134,14 +134,10 @@ def read_json(data: bytes, path: str) -> Record:
         value = _DECODER.decode(data.removeprefix(_BOM).decode("utf-8"))
         if any(half in data for half in _ESCAPED_HALVES):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _unreadable(f"is no UTF-8 (byte {error.start})", path) from None
-    except UnicodeEncodeError:
-        raise _unreadable("holds half a character (a lone surrogate)", path) from None
     except RecursionError:
         raise _unreadable("is nested too deep", path) from None
     except ValueError as error:
-        raise _unreadable(f"is no JSON: {error}", path) from None
+        raise _unreadable(f"is no JSON in UTF-8: {error}", path) from None
     if not isinstance(value, dict):
         raise _unreadable("must be a JSON object", path)
     return value
@@ -294,7 +290,6 @@ def target_path(target: str, root: str) -> str:
 
 def find_record(name: str, store: Store) -> str:
     """The name is a path, or an id in any folder."""
-    paths = list[str]()
     if "/" in name:
         path = target_path(name, store.root)
         matches = [path] if store.exists(path) else []
@@ -307,9 +302,5 @@ def find_record(name: str, store: Store) -> str:
         raise RecordError(PATH, message, fix="give the path")
     if matches:
         return matches[0]
-    from difflib import get_close_matches  # needed only after a mistake
-
-    by_name = {stem(path): path for path in paths}
-    near = get_close_matches(name[:80], list(by_name), 1, 0.75)
-    fix = f"did you mean {by_name[near[0]]}?" if near else "memdir list --scope records"
-    raise RecordError(READ, f"there is no record {name[:80]!r}", fix=fix, path=name[:200])
+    message, fix = f"there is no record {name[:80]!r}", "memdir list --scope records"
+    raise RecordError(READ, message, fix=fix, path=name[:200])
