@@ -1,16 +1,35 @@
 """Every action on every state of a record: what it does, what it refuses, what it leaves alone."""
 
 import json
+import os
 
 import pytest
 
+from memdir.audit import ages
 from memdir.capture import review
-from memdir.format.draft import ARCHIVED, CREATED, RESTORED, RETIRED, SKIPPED, UPDATED
-from memdir.records.record import RecordError
+from memdir.errors import MemdirError
+from memdir.format.draft import (
+    ARCHIVED,
+    CREATED,
+    RESTORED,
+    RETIRED,
+    SKIPPED,
+    UPDATED,
+    Draft,
+    Wishes,
+)
+from memdir.recall import answer
+from memdir.records.index_md import (
+    build_index,
+    index_line,
+    parse_index,
+)
+from memdir.records.record import RecordError, settings_of
 from memdir.records.write import Request, save_record, write
+from memdir.store import changes, look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
-from tests.helpers.samples import CONTENTS
+from tests.helpers.samples import CONTENTS, sample
 from tests.helpers.toml_cases import cases
 
 
@@ -213,3 +232,117 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(kept):
     done = write(kept.app(dry_run=True), Request("delete", target=PATH, reason="old"))
     assert {path for path, _, _ in done.diff} == {PATH, "index.md"}
     assert kept.files() == before
+
+
+@pytest.fixture
+def filled(tmp_path):
+    filled = Recorded(tmp_path)
+    filled.create()
+    return filled
+
+
+def recall(filled: Recorded, prompt: str) -> list[str]:
+    found = answer.recall([("records", filled.app())], prompt)
+    return [one.memory.path for one in found.chosen]
+
+
+def test_a_record_is_recalled_by_its_content_until_it_is_retired(filled):
+    prompt = "which search does the catalog need, SQLite with FTS5?"
+    assert recall(filled, prompt) == [PATH]
+    assert recall(filled, prompt) == [PATH]  # by the catalog that the first one made
+    filled.act("delete", PATH)
+    assert recall(filled, prompt) == []
+    filled.act("restore", PATH)
+    assert recall(filled, prompt) == [PATH]
+    filled.act("archive", PATH)
+    assert recall(filled, prompt) == []
+
+
+BROKEN = {
+    "no JSON": b'{"title": ',
+    "not UTF-8": b"\xff\xfe{}",
+    "a list": b"[]",
+    "no title": b'{"category": "decision", "content": {}}',
+    "nested": b'{"a":' * 5000,
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
+def test_a_broken_record_is_a_finding_and_hides_no_other(filled, data):
+    filled.write("decisions/broken.json", data)
+    listed, (finding,) = ages.list_memories(filled.app())
+    assert [one.memory.path for one in listed] == [PATH]
+    assert finding.path == "decisions/broken.json"
+    assert finding.fix
+    assert recall(filled, "which search does the catalog need, SQLite with FTS5?") == [PATH]
+    filled.create("Another record")
+    assert filled.bytes("decisions/broken.json") == data
+    assert filled.in_step()
+
+
+def test_links_and_pipes_are_never_followed(filled, tmp_path):
+    outside = tmp_path / "outside.json"
+    outside.write_bytes(filled.bytes())
+    (filled.root / "decisions/link.json").symlink_to(outside)
+    (filled.root / "runbooks").symlink_to(tmp_path)
+    os.mkfifo(filled.root / "decisions/pipe.json")
+    (filled.root / "decisions/folder.json").mkdir()
+    listed, findings = ages.list_memories(filled.app())
+    assert [one.memory.path for one in listed] == [PATH]
+    odd = {"decisions/link.json", "decisions/pipe.json", "decisions/folder.json", "runbooks"}
+    assert {one.path for one in findings} == odd
+    before = outside.read_bytes()
+    with pytest.raises(MemdirError):
+        filled.create("A runbook", "runbook")
+    assert outside.read_bytes() == before
+    assert not (tmp_path / "a-runbook.json").exists()
+
+
+def test_settings_that_are_a_link_are_not_read(filled, tmp_path):
+    (tmp_path / "other.json").write_text('{"max_memories_per_category": 1}')
+    (filled.root / "memory-config.json").symlink_to(tmp_path / "other.json")
+    settings, (warning,) = settings_of(filled.app().store)
+    assert settings.max_memories_per_category == 100
+    assert warning.path == "memory-config.json"
+
+
+def test_the_same_directory_may_hold_markdown_memories(filled):
+    local = filled.app(scope="local")
+    changes.save(local, Draft("Use tabs.", name="tabs"), Wishes())
+    assert [one.memory.path for one in ages.list_memories(local)[0]] == ["tabs.md"]
+    assert [one.memory.path for one in ages.list_memories(filled.app())[0]] == [PATH]
+    before = filled.files()
+    filled.act("delete", PATH)
+    log = [path for one in look.log(local) for _, path in one.paths]
+    assert set(log) == {"tabs.md", "MEMORY.md"}
+    review.undo_changes(filled.app())
+    assert filled.files() == before
+    review.undo_changes(local)
+    assert "tabs.md" not in filled.files()
+    assert filled.bytes()
+
+
+def test_a_linked_directory_is_refused(tmp_path):
+    filled = Recorded(tmp_path)
+    filled.root.parent.mkdir()
+    filled.root.symlink_to(tmp_path)
+    with pytest.raises(MemdirError, match="symbolic link"):
+        filled.app()
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["a -> b", "-> b", "a ->", "x #tags:y", "a\nb", "] -> [", "[X] y", "a\u2028b", "##tags:x", "#"],
+)
+def test_no_title_breaks_its_line(title):
+    text = index_line(sample(title=title, tags=["t"]), "decisions/a.json")
+    (entry,), bad = parse_index(text)
+    assert (entry.path, entry.tags, bad) == ("decisions/a.json", ["t"], [])
+    assert len(text.splitlines()) == 1
+    assert index_line(sample(title=entry.title, tags=["t"]), entry.path) == text
+
+
+def test_the_order_of_the_records_does_not_change_a_byte():
+    records = [(f"runbooks/{n}.json", sample("runbook", title=f"T{n % 3}")) for n in range(20)]
+    assert build_index(records) == build_index(reversed(records))

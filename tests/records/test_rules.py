@@ -175,6 +175,11 @@ def test_the_log_of_changes_only_grows(before, after):
     assert dict(refused(sample(changes=before), changes=after).facts)["field"] == "changes"
 
 
+def test_of_many_changes_the_newest_fifty_are_kept():
+    changes = update(sample(changes=log(*map(str, range(50)))))["changes"]
+    assert (len(changes), changes[0]["summary"], changes[-1]) == (50, "1", SAID)
+
+
 @pytest.mark.parametrize("named", ["", "status", "content.status"])
 def test_a_single_value_that_changes_is_logged_once_with_both_values(named):
     old = sample()
