@@ -70,14 +70,6 @@ def test_the_figures_are_those_of_the_labels(labelled):
     assert rows["not-a-claim"]["no span"] == 1
 
 
-def test_a_false_alarm_is_counted(labelled):
-    path = labelled / "claims.jsonl"
-    path.write_text(path.read_text().replace('"missing", "why": "renamed"', '"exists", "why": "x"'))
-    given = figures("claims", labelled)
-    assert (given["stale"]["false_alarms"], given["stale"]["precision"]) == (1, 0)
-    assert given["stale"]["recall"] is None
-
-
 def test_a_label_that_is_not_right_ends_the_run_with_its_line(labelled):
     assert "not found, so stale" in page("claims", labelled)
     path = labelled / "claims.jsonl"

@@ -69,12 +69,6 @@ def test_disagreements_are_measured(labelled):
     assert told["alarms on other memories"]["value"] == 0
 
 
-def test_pairs_of_one_sort_only_have_no_area(labelled):
-    write(labelled / "pairs.jsonl", {**pair("use-uv", "packages"), "relation": "duplicate"})
-    figure = figures("pairs", labelled)["figures"]["AUC, memdir"]
-    assert figure["value"] is None and figure["met"] is None and "needs pairs" in figure["remark"]
-
-
 def pair(one: str, other: str) -> dict[str, object]:
     return {"id": "p", "a": file(one), "b": file(other)}
 

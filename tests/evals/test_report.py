@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from evals.shares import wilson
 from memdir.cli.output import Screen
 from memdir.evals import report
 from memdir.evals.report import COUNT, MS, SHARE, TEXT, Figure, Goal, Report, Section, Table
@@ -50,17 +49,6 @@ def test_a_mean_has_its_n_and_the_same_interval_every_time():
     assert report.mean_figure("x", values) == figure
 
 
-@pytest.mark.parametrize(
-    ("part", "whole", "low", "high"),
-    [(0, 0, None, None), (17, 17, 0.816, 1.0), (14, 19, 0.512, 0.882), (0, 10, 0.0, 0.278)],
-)
-def test_the_interval_of_a_share_is_wilsons(part, whole, low, high):
-    assert wilson(part, whole) == (
-        low if low is None else pytest.approx(low, abs=1e-3),
-        high if high is None else pytest.approx(high, abs=1e-3),
-    )
-
-
 @pytest.fixture
 def hostile() -> Report:
     columns = (("name", TEXT), ("n", COUNT), ("R@5", SHARE), ("ms", MS))
@@ -101,13 +89,3 @@ def test_the_page_has_value_interval_n_goal_and_verdict(hostile):
     assert "MRR 0.700 0.600–0.800 80 ≥ 0.787 missed" in text
     assert "1,234,567 1 ≤ 4,000 missed" in text
     assert "b 1 – –" in text
-
-
-def test_the_fields_carry_every_figure_by_its_name(hostile):
-    given = report.report_fields(hostile)
-    figures, tables = given["figures"], given["tables"]
-    measured = {"value": 0.8604, "unit": "share", "n": 80, "low": 0.79, "high": 0.92}
-    judged = {"goal": 0.848, "goal_is": "at least", "met": True, "remark": ""}
-    assert figures["R@5"] == measured | judged
-    assert figures["absent"]["met"] is None
-    assert tables["findings"] == [{"kind": HOSTILE, "memory": HOSTILE, "finding": HOSTILE}]

@@ -25,7 +25,6 @@ many = settings(
 @many
 @given(records)
 @example(sample(content={"context": "a\n## Decision\nb", "decision": "\\## Context"}))
-@example(sample(content={"context": "x\n<!-- memdir:record {} -->", "rationale": ["- a\n\n- b\n"]}))
 @example(sample("session_summary", content={"completed": [], "next_actions": []}))
 @example(sample("preference", content={"examples": {"prefer": [], "avoid": ["`a`"]}}))
 def test_a_random_record_survives_every_way_there_and_back(record):
@@ -89,3 +88,10 @@ def test_what_an_independent_validator_refuses_we_refuse_too(validators, type, i
     assert bool(check_record(record, type)) == refused or (
         check_record(record, type) and key in ("tags",)
     )
+
+
+@pytest.mark.parametrize("record", [*map(sample, TYPES), sample(content={"context": "a\n## Rule"})])
+def test_a_record_that_is_shown_can_be_read_again(record):
+    again = render.read_rendered(render.render_record(record))
+    assert again["content"] == {name: it for name, it in record["content"].items() if it != []}
+    assert [again[key] for key in ("title", "tags")] == [record[key] for key in ("title", "tags")]
