@@ -1,7 +1,6 @@
 """Capture from end to end without a model: cursor, plan, journal, and what it saves."""
 
 import json
-import os
 
 import pytest
 
@@ -67,14 +66,6 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened, talk):
     balanced(opened, received=1, saved=1)
 
 
-def test_the_next_run_takes_only_what_is_new(opened, talk):
-    talk.say(TUESDAY, "I will.")
-    capture(opened.app(), asked(talk))
-    talk.say(OSLO, "Noted.")
-    assert len(names(capture(opened.app(), asked(talk)))) == 1
-    balanced(opened, received=2, saved=2)
-
-
 def test_a_lost_cursor_takes_all_and_saves_nothing_twice(opened, talk):
     talk.say(TUESDAY, "I will.")
     capture(opened.app(), asked(talk))
@@ -126,14 +117,6 @@ def test_a_dry_run_writes_nothing(opened, talk):
     outcome = capture(opened.app(dry_run=True), asked(talk))
     assert names(outcome) == ["we-deploy-only-on-tuesdays"]
     assert _everything(opened) == before
-
-
-def _everything(opened: Opened) -> dict[str, bytes]:
-    return {
-        os.path.join(folder, name): (opened.home / folder / name).read_bytes()
-        for folder, _, files in os.walk(opened.home)
-        for name in files
-    }
 
 
 # What a person wants forgotten
@@ -215,14 +198,6 @@ def test_a_run_that_was_killed_is_repeated_and_saves_nothing_twice(
     balanced(opened, received=3, saved=3)
     assert open_captures(opened.app()).plan() is None
     assert capture(opened.app(), asked(talk)).reason == NOTHING_NEW
-
-
-def test_the_run_has_as_many_steps_as_are_killed(opened, talk, monkeypatch):
-    opened.save("The old wiki lives in Confluence.", "old-wiki")
-    talk.say(TUESDAY, "Yes.", OSLO, "Yes.", "Forget the memory about the old wiki.", "Done.")
-    steps = Steps(monkeypatch, 0)
-    capture(opened.app(), asked(talk))
-    assert steps.count == STEPS
 
 
 # Sessions that nobody ended

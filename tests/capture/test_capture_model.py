@@ -191,15 +191,6 @@ def test_a_killed_run_does_not_ask_the_model_twice(opened, monkeypatch):
     assert opened.counts() == (1, 1, 0, 0, 0)
 
 
-def test_a_model_that_is_not_there_at_all_costs_nothing_that_was_asked_for(tmp_path):
-    opened = Asking(tmp_path)
-    opened.options["MEMDIR_MODEL"] = "nobody:knows"
-    opened.talk.say(OSLO, "Noted.")
-    outcome = opened.capture()
-    assert len(outcome.of(SAVED)) == 1
-    assert outcome.waiting == 0
-
-
 # answers that cannot be used
 
 
@@ -230,14 +221,6 @@ def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
     assert [one.name for one in outcome.of(SAVED)] == ["real-database-in-tests"]
     assert len(outcome.of(HELD)) == 1
     assert opened.counts() == (2, 1, 0, 1, 0)
-
-
-def test_a_model_that_finds_nothing_worth_keeping_is_believed(opened):
-    opened.talk.say(OSLO, "Noted.", NOTICED, "Understood.")
-    opened.answers({"answer": {"done": True}})
-    outcome = opened.capture()
-    assert (len(outcome.of(SAVED)), outcome.of(HELD)) == (1, [])
-    assert read_status(opened.app()).last_trouble == ""
 
 
 def test_a_run_without_room_did_not_say_why_no_model_was_asked(tmp_path):

@@ -1,9 +1,6 @@
 """What the capture of a typical session costs: over the real protocol, by the server's counts."""
 
 import importlib.util
-import json
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +10,7 @@ from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.hot.memory import read_memory
-from memdir.hot.run import NESTED
-from memdir.models.ledger import Ledger, Limits, Metered, OverBudget
-from memdir.models.model import ModelUnavailable
+from memdir.models.ledger import Ledger, Limits, Metered
 from memdir.store import registry
 from tests.helpers.counting_server import Counting
 from tests.helpers.scripted_server import Reply, serve_script
@@ -153,49 +148,3 @@ def test_the_next_capture_finds_the_prompt_in_the_cache(look, tmp_path):
         counting.replies[:] = [Reply(data={"done": True})]
         run(metered(counting.address, ledger), look)
     assert counting.counted[2][1] > counting.counted[2][0]
-
-
-@needs_extra
-def test_at_the_limit_no_byte_leaves_the_machine(look, tmp_path):
-    ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
-    for limits in (Limits(20_000, 3_000), Limits(3_000, 100_000), Limits(20_000, 100_000, 3_000)):
-        with serve_script(script(look, 1024)) as counting, pytest.raises(OverBudget):
-            run(metered(counting.address, ledger, limits), look)
-        assert counting.requests == []
-    assert ledger.calls() == []
-
-
-@needs_extra
-def test_a_run_spends_no_more_than_it_may_although_nothing_is_cached(look, tmp_path):
-    ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
-    listing = {"calls": [{"tool": "list", "path": "."}], "done": False}
-    with serve_script(Counting([Reply(data=listing)], least=10**9)) as counting:
-        captured = run(metered(counting.address, ledger), look)
-    assert captured.turns == 2
-    assert captured.usage.total <= 8_000
-    assert "tokens left" in captured.reason
-
-
-COMMAND = """#!{python} -ES
-import json, os, sys
-with open({heard!r}, "a") as file:
-    file.write(json.dumps({{"env": dict(os.environ), "words": sys.argv[1:]}}) + "\\n")
-print(json.dumps({{"type": "result", "structured_output": {{"done": True}}, "usage": {{}}}}))
-"""
-
-
-def test_the_claude_command_is_marked_so_that_it_never_captures_itself(look, tmp_path):
-    heard = tmp_path / "heard"
-    (tmp_path / "claude").write_text(COMMAND.format(python=sys.executable, heard=str(heard)))
-    (tmp_path / "claude").chmod(0o755)
-    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    open_model = registry.load("models", "claude").open_model
-    ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
-    run(Metered(open_model("", "", env), ledger, LIMITS, "capture", "s1"), look)
-    (call,) = map(json.loads, heard.read_text().splitlines())
-    assert call["env"][NESTED] == "1"
-    words = call["words"]
-    assert words[words.index("--setting-sources") + 1] == ""
-    assert words[words.index("--tools") + 1] == ""
-    with pytest.raises(ModelUnavailable, match="started by memdir itself"):
-        open_model("", "", {**env, **call["env"]})

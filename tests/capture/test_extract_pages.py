@@ -7,8 +7,8 @@ import pytest
 
 from memdir.capture import pages
 from memdir.capture.extract import HOLD, LEAVE_OUT
-from memdir.capture.pages import LEARNED, add_lines, add_section, fits_patch
-from memdir.capture.route import CLAUDE_MD, MEMORY
+from memdir.capture.pages import LEARNED, add_lines, add_section
+from memdir.capture.route import MEMORY
 from tests.helpers.past_sessions import NO_FORCE, Sessions
 from tests.helpers.toml_cases import cases
 
@@ -101,14 +101,6 @@ def test_a_line_cannot_break_out_of_its_patch(past):
         apply(patch)
 
 
-def test_two_rules_share_one_patch(past):
-    past.session(NO_FORCE, "Sorry.", "Always run the linter before every commit.")
-    made = past.extract()
-    assert sum(one.routed.to == CLAUDE_MD for one in made.items) == 2
-    (patch,) = made.patches
-    assert patch.text.count("\n+- ") == 2
-
-
 def applied(folder, path, old, new):
     """What git makes of the file."""
     file = folder / path
@@ -140,14 +132,6 @@ OLD = [
 ]
 
 
-def test_git_takes_patches_of_two_pages_in_any_order(past):
-    past.session(NO_FORCE, "Sorry.", SQLITE)
-    for patch in reversed(past.extract().patches):
-        apply(patch)
-    assert "force-push" in (past.shop / "CLAUDE.md").read_text()
-    assert "SQLite" in (past.shop / "docs/knowledge/decisions.md").read_text()
-
-
 @pytest.mark.parametrize("old", OLD)
 def test_git_makes_of_the_patch_what_was_meant(tmp_path, old):
     new = add_lines(old, ["Never force-push to main.", "Ask before a release."])
@@ -158,18 +142,3 @@ def test_git_makes_of_the_patch_what_was_meant(tmp_path, old):
 def test_git_makes_a_page_with_one_more_section(tmp_path, old):
     new = add_section(old, "## 2026-03-02: SQLite", "We take it.\n\nReasons.", "# Decisions")
     assert applied(tmp_path, "docs/knowledge/decisions.md", old, new) == new
-
-
-def test_a_second_time_the_lines_join_the_same_section():
-    first = add_lines(b"# Rules\n", ["One."])
-    assert first == f"# Rules\n\n{LEARNED}\n\n- One.\n".encode()
-    assert add_lines(first, ["Two."]) == f"# Rules\n\n{LEARNED}\n\n- One.\n- Two.\n".encode()
-
-
-def test_line_ends_of_the_file_are_kept():
-    assert b"\n" not in add_lines(b"# Rules\r\n", ["One."]).replace(b"\r\n", b"")
-
-
-@cases("capture")
-def test_only_a_plain_path_is_named_in_a_patch(path, yes):
-    assert fits_patch(path) is yes

@@ -1,6 +1,5 @@
 """What past sessions taught goes where it belongs: to the project that each session was about."""
 
-import os
 import subprocess
 
 import pytest
@@ -8,14 +7,12 @@ import pytest
 from memdir.audit.ages import list_memories
 from memdir.capture import review
 from memdir.capture.capture import capture
-from memdir.capture.extract import HOLD, LEAVE_OUT, LEFT, PROPOSE, SAVE
+from memdir.capture.extract import HOLD, LEAVE_OUT, PROPOSE, SAVE
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
-from memdir.capture.review import approve_drafts
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, SKIP, VALUE
 from memdir.errors import BadInput
-from memdir.format.draft import Draft, Wishes
-from memdir.store import changes, look
+from memdir.store import changes
 from tests.helpers.conversing import PERSON
 from tests.helpers.hostile import inputs
 from tests.helpers.opened import tree
@@ -55,13 +52,6 @@ def test_each_thing_goes_where_it_belongs_values_first(past):
     assert (len(made.sessions), made.lost) == (2, [])
 
 
-def test_nothing_is_written_into_the_project(past):
-    past.session(NO_FORCE, "Sorry.", SQLITE)
-    before = tree(past.shop)
-    assert len(past.extract().patches) == 2
-    assert tree(past.shop) == before
-
-
 def test_a_second_run_saves_and_holds_nothing_twice(past):
     past.session(OSLO, "Noted.", NO_MOCKS, "Right.", READABLE)
     past.extract()
@@ -69,22 +59,6 @@ def test_a_second_run_saves_and_holds_nothing_twice(past):
     again = past.extract()
     assert (tree(past.store()), past.held(), again.changes) == (stood, held, [])
     assert {one.outcome for one in again.items} == {LEAVE_OUT}
-
-
-def test_one_undo_takes_the_whole_extraction_back(past):
-    changes.save(past.app(), Draft("The queue is called crow."), Wishes())
-    stood = past.memories()
-    past.session(OSLO, "Noted.", TUESDAY)
-    assert len(past.extract().changes) == 2
-    review.undo_changes(past.app())
-    assert past.memories() == stood
-
-
-def test_relative_dates_count_from_the_day_of_the_session(past):
-    past.session("Remember: the merge freeze begins tomorrow at noon.")
-    past.extract()
-    (text,) = past.memories().values()
-    assert "2026-03-03" in text
 
 
 def test_a_session_of_another_project_is_saved_there_and_not_here(past):
@@ -135,14 +109,6 @@ def test_a_directory_that_is_gone_gets_nothing_and_the_reason_is_said(past):
     assert (one.routed.to, one.outcome) == (SKIP, LEAVE_OUT)
     assert str(gone) in one.reason
     assert (past.memories(), past.held(), made.lost) == ({}, [], [])
-
-
-def test_a_transcript_that_does_not_say_where_it_was_gets_nothing(past):
-    talk = past.session()
-    talk.record(PERSON, OSLO, cwd=None)
-    (one,) = past.extract().items
-    assert one.outcome == LEAVE_OUT
-    assert "does not say" in one.reason
 
 
 def test_a_project_whose_memory_is_switched_off_learns_nothing(past):
@@ -200,17 +166,6 @@ def test_a_dry_run_writes_nothing_at_all(past):
     assert [outcome for _, outcome, _ in found(made)] == [SAVE, HOLD, PROPOSE]
 
 
-def test_since_and_last_choose_the_newest(past):
-    past.session(OSLO)
-    newer = past.session(TUESDAY)
-    assert len(past.extract(last=1, dry_run=True).sessions) == 1
-    since = os.stat(newer.path).st_mtime
-    assert len(past.extract(since=since, dry_run=True).sessions) == 1
-    assert len(past.extract(since=since + 1, dry_run=True).sessions) == 0
-    past.extract(last=1)
-    assert list(past.memories()) == ["we-deploy-only-on-tuesdays.md"]
-
-
 def test_a_session_may_be_named_by_its_file_or_by_as_much_of_its_id_as_is_its_own(past):
     talk = past.session(OSLO)
     other = past.session(TUESDAY)
@@ -222,37 +177,7 @@ def test_a_session_may_be_named_by_its_file_or_by_as_much_of_its_id_as_is_its_ow
     assert len(past.memories()) == 2
 
 
-def test_a_full_inbox_loses_nothing(past, monkeypatch):
-    monkeypatch.setattr("memdir.capture.inbox.MAX_WAITING", 1)
-    past.session(NO_MOCKS, "Right.", READABLE)
-    made = past.extract()
-    assert sorted(one.outcome for one in made.items) == [HOLD, LEFT]
-    assert made.lost == []
-    monkeypatch.setattr("memdir.capture.inbox.MAX_WAITING", 5)
-    past.extract()
-    assert len(past.held()) == 2
-
-
 ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too heavy."
-
-
-def test_what_was_undone_is_not_learned_again(past):
-    past.session(OSLO, "Noted.", TUESDAY)
-    past.extract()
-    review.undo_changes(past.app())
-    made = past.extract()
-    assert (past.memories(), past.held(), made.changes) == ({}, [], [])
-    assert {one.outcome for one in made.items} == {LEAVE_OUT}
-    assert all("undone (2026-03-02)" in one.reason for one in made.items)
-
-
-def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
-    talk = past.session(OSLO)
-    capture(past.app(), Request(str(talk.path)))
-    assert len(past.memories()) == 1
-    review.undo_changes(past.app())
-    past.extract()
-    assert (past.memories(), past.held()) == ({}, [])
 
 
 def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
@@ -276,24 +201,6 @@ def test_what_is_said_again_after_the_undo_is_learned(past):
     past.session().record(PERSON, OSLO, timestamp="2026-03-02T15:00:00Z")
     past.extract()
     assert len(past.memories()) == 1
-
-
-def test_an_undo_that_was_undone_counts_for_nothing(past):
-    past.session(OSLO)
-    past.extract()
-    review.undo_changes(past.app())
-    review.undo_changes(past.app(), look.log(past.app())[0].id)
-    (one,) = past.extract().items
-    assert one.reason == "the-staging-cluster-is-in-oslo.md says it already"
-
-
-def test_an_undone_approval_waits_and_is_not_found_twice(past):
-    past.session(NO_MOCKS)
-    past.extract()
-    approve_drafts(past.app(), open_inbox(past.app()).list(), Wishes())
-    review.undo_changes(past.app())
-    past.extract()
-    assert (len(past.held()), past.memories()) == (1, {})
 
 
 @pytest.mark.parametrize(

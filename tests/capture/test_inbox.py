@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.capture import inbox as inbox_module
-from memdir.capture.inbox import APPROVED, REJECTED, Inbox, draft_id, read_held, write_held
+from memdir.capture.inbox import APPROVED, REJECTED, Inbox, read_held, write_held
 from memdir.capture.signals import Catch, Origin
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Draft
@@ -36,17 +36,6 @@ def test_what_is_held_is_read_back_as_it_was(inbox):
     assert inbox.read(held.id) == held == inbox.list()[0]
     assert held.catch == replace(catch, hold=WHY)
     assert read_held(write_held(held), held.id) == held
-
-
-def test_the_same_draft_is_held_once_and_keeps_its_time(inbox):
-    first = inbox.hold(caught(), WHY, NOON)
-    assert inbox.hold(caught(quote="other words"), "another reason", NOON + 5) == first
-    others = [caught("Other"), caught(message="m2")]
-    assert len({draft_id(one) for one in [caught(), *others]}) == 3
-    assert draft_id(caught(session="s2")) == draft_id(caught())  # a fork has the same messages
-    for other in others:
-        inbox.hold(other, WHY, NOON)
-    assert len(inbox.list()) == 3
 
 
 @pytest.mark.parametrize("how", [APPROVED, REJECTED])
@@ -105,12 +94,6 @@ def test_links_and_pipes_in_the_place_of_a_draft_are_not_followed(inbox, tmp_pat
     path.symlink_to(tmp_path / "elsewhere.json")
     os.mkfifo(path.with_name("0123456789ab.json"))
     assert inbox.list() == [] and len(inbox.look()[1]) == 2
-
-
-def test_a_draft_that_is_too_long_is_refused_aloud(inbox):
-    with pytest.raises(BadInput, match="too long"):
-        inbox.hold(caught("x" * inbox_module.MAX_FILE_BYTES), WHY, NOON)
-    assert inbox.list() == []
 
 
 def test_many_at_once_hold_everything_once(inbox):

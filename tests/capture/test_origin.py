@@ -2,7 +2,7 @@
 
 import datetime
 
-from memdir.capture.origin import find_origin, reason_to_distrust, sign_draft
+from memdir.capture.origin import find_origin, sign_draft
 from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft, Rules, Wishes, check, refusal
@@ -78,11 +78,6 @@ def test_a_person_s_words_turned_around_are_not_theirs():
     assert who("Nicht direkt auf den Hauptzweig pushen.", german)[0] == PERSON
 
 
-def test_a_contrast_with_a_pronoun_turns_nothing_around():
-    said = (Message("m1", PERSON, "use a real database, the mocked ones hid a broken migration"),)
-    assert who("Use a real database, not a mocked one.", said)[0] == PERSON
-
-
 def test_words_of_many_messages_do_not_make_a_sentence_of_a_person_s():
     texts = ("delete the old branch", "the backup is slow", "production looks fine", "every night")
     mine = tuple(Message(f"p{at}", PERSON, text) for at, text in enumerate(texts))
@@ -114,11 +109,6 @@ def test_a_name_that_a_tool_planted_makes_the_draft_the_tools():
         assert find_origin(rule, said, HERE, name=name).who == PERSON
 
 
-def test_what_a_person_said_stays_theirs_when_a_tool_repeats_it():
-    echo = Message("m9", TOOL, "use a real database in integration tests", tool="Bash")
-    assert who(RULE, (*SESSION, echo))[0] == PERSON
-
-
 def test_a_long_output_does_not_bear_out_a_draft_by_having_every_word_somewhere():
     words = " ".join(f"filler{at} " * 80 + word for at, word in enumerate(RULE.split() * 3))
     assert who(RULE, (SESSION[0], Message("m9", TOOL, words, tool="Bash")))[0] == PERSON
@@ -144,13 +134,6 @@ def test_the_quote_is_one_short_harmless_line_without_secrets():
     assert len(found.quote.encode()) <= MAX_QUOTE_BYTES
 
 
-def test_only_what_a_person_said_is_trusted():
-    assert reason_to_distrust(Origin(who=PERSON)) == ""
-    assert "WebFetch" in reason_to_distrust(Origin(who=TOOL, tool="WebFetch"))
-    assert "agent" in reason_to_distrust(Origin(who=AGENT))
-    assert reason_to_distrust(Origin()) != ""
-
-
 def test_a_saved_draft_tells_where_it_comes_from():
     origin = Origin("claude-code", "5b1f0a22-1111", "msg-7", TOOL, "Web\nFetch", "words")
     draft = sign_draft(Draft("Text", extra=(("area", "ci"), ("metadata.session", "old"))), origin)
@@ -165,12 +148,3 @@ def test_a_saved_draft_tells_where_it_comes_from():
     rules = Rules(NOON, datetime.date(2026, 3, 2))
     check(draft, rules)
     assert refusal(draft, rules, Wishes()) == ""
-
-
-def test_an_id_that_looks_like_a_secret_is_left_out_and_the_draft_stays():
-    draft = sign_draft(Draft("Text"), Origin("c", "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2, "m", PERSON))
-    assert [key for key, _ in draft.extra] == [
-        "metadata.client",
-        "metadata.message",
-        "metadata.said_by",
-    ]

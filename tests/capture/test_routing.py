@@ -39,12 +39,6 @@ def test_each_thing_goes_where_it_belongs(body, type, to):
     assert routed(body, type).to == to
 
 
-def test_a_choice_without_a_type_becomes_a_value():
-    found = routed("Readable code over clever code.")
-    assert found.catch.draft.type == "value"
-    assert routed("Commits in the imperative.", "preference").catch.draft.type == "preference"
-
-
 @cases("capture")
 def test_what_a_person_asked_to_remember_becomes_a_memory_unless_they_named_the_place(
     body, type, to
@@ -81,12 +75,6 @@ def test_another_wording_from_the_same_message_is_known():
     assert routed(body, "feedback", known=Known([text])).to == SKIP
     other = Text("db.md", text.text, "s1", "m2")
     assert routed(body, "feedback", known=Known([other])).to != SKIP
-
-
-def test_what_a_past_session_wanted_forgotten_retires_nothing():
-    found = route_catch(Catch(Origin(who=PERSON), forget="the pelican cluster"), NOTHING, RULES)
-    assert found.to == SKIP
-    assert "memdir forget" in found.reason
 
 
 @cases("capture")
