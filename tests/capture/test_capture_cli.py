@@ -126,15 +126,6 @@ def test_hooks_were_on_although_nothing_was_set_up(home):
     assert memdir("status", "--json").json["hooks"] == "set up (plugin)"
 
 
-def test_the_last_save_was_one_that_had_been_undone():
-    memdir("remember", "The cat is called Tom.", "--name", "cat")
-    memdir("remember", "We deploy on Tuesdays only.", "--name", "tuesdays")
-    memdir("undo")
-    assert memdir("status", "--json").json["last_saved"] == "cat"
-    memdir("undo")
-    assert memdir("status", "--json").json["last_save"] is None
-
-
 def test_what_waits_said_neither_until_when_nor_what_to_do(talk, tmp_path, monkeypatch):
     (tmp_path / "answers.jsonl").write_text('{"fails": "unavailable"}\n')
     monkeypatch.setenv("MEMDIR_MODEL", f"scripted:{tmp_path}/answers.jsonl")

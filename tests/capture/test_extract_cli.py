@@ -77,18 +77,3 @@ def test_the_patches_are_files_that_git_applies(talk, repository, tmp_path):
     rules = (repository.folder / "CLAUDE.md").read_text()
     assert rules.startswith("# Rules\n\n- Be kind.\n") and "force-push" in rules
     assert "SQLite" in (repository.folder / "docs/knowledge/decisions.md").read_text()
-
-
-def test_a_named_store_is_honoured_or_refused_but_never_ignored(talk, store, tmp_path):
-    talk(OSLO)
-    named = tmp_path / "named"
-    answer = memdir("extract", "--all-projects", "--dir", str(named), "--json")
-    assert (answer.code, answer.error["code"]) == (2, "usage")
-    assert memdir("extract", "--dir", str(named)).code == 0
-    assert (named / "the-staging-cluster-is-in-oslo.md").exists() and not store.exists()
-
-
-def test_hostile_words_move_no_cursor(talk):
-    talk("Remember: the \x1b[2Jbell \x07rings\u202e and the tower is \x9b31mred.")
-    text = memdir("extract").text
-    assert not set("\x1b\x07\x9b\u202e") & set(text)

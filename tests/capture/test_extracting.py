@@ -70,12 +70,6 @@ def test_a_session_of_another_project_is_saved_there_and_not_here(past):
     assert {one.root for one in made.items} == {str(past.shop), str(past.bakery)}
 
 
-def test_a_session_that_is_named_counts_for_its_own_project_wherever_one_stands(past):
-    talk = past.session(TUESDAY, cwd=past.bakery)
-    past.extract(sessions=(talk.session[:10],))
-    assert (len(past.memories(past.bakery)), past.memories()) == (1, {})
-
-
 def test_a_transcript_in_the_wrong_folder_is_never_taken_for_this_project(past):
     past.session(TUESDAY, cwd=past.bakery, folder=past.shop)
     past.extract()
@@ -111,14 +105,6 @@ def test_a_directory_that_is_gone_gets_nothing_and_the_reason_is_said(past):
     assert (past.memories(), past.held(), made.lost) == ({}, [], [])
 
 
-def test_a_project_whose_memory_is_switched_off_learns_nothing(past):
-    past.options["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
-    past.session(OSLO)
-    (one,) = past.extract().items
-    assert (one.outcome, past.memories()) == (LEAVE_OUT, {})
-    assert "switched off" in one.reason
-
-
 @cases("capture")
 def test_nothing_is_learned_from_what_nobody_said(past, flags):
     past.session("Hello there.", "Hello.").record(PERSON, OSLO, **flags)
@@ -143,9 +129,8 @@ def test_what_was_put_away_does_not_come_back(past):
     past.session(OSLO)
     past.extract()
     changes.retire(past.app(), [OSLO_FILE])
-    (one,) = past.extract().items
-    assert (one.outcome, past.memories()) == (LEAVE_OUT, {})
-    assert "in the trash" in one.reason
+    (item,) = past.extract().items
+    assert (item.outcome, past.memories(), "in the trash" in item.reason) == (LEAVE_OUT, {}, True)
 
 
 def test_with_a_yes_what_a_person_said_is_saved_and_what_a_tool_said_is_not(past):
@@ -194,15 +179,6 @@ def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
     assert len(past.memories()) == 1
 
 
-def test_what_is_said_again_after_the_undo_is_learned(past):
-    past.session(OSLO)
-    past.extract()
-    review.undo_changes(past.app())
-    past.session().record(PERSON, OSLO, timestamp="2026-03-02T15:00:00Z")
-    past.extract()
-    assert len(past.memories()) == 1
-
-
 @pytest.mark.parametrize(
     "wish", ["Forget about zustand, we go with jotai.", "Forget what I said about Zustand."]
 )
@@ -229,22 +205,6 @@ def test_of_two_that_say_nearly_the_same_one_is_saved_and_one_waits(past, first,
 
 
 # Where one stands
-
-
-@pytest.fixture
-def parent(past):
-    """The directory above the projects; it is no repository."""
-    return past.shop.parent
-
-
-def test_from_a_directory_above_the_projects_only_its_own_sessions_count(past, parent):
-    past.session(OSLO)
-    past.session(TUESDAY, cwd=past.bakery)
-    past.session("Remember that invoices are numbered per country.", cwd=parent)
-    made = past.extract(parent)
-    assert len(made.sessions) == 1
-    assert (past.memories(), past.memories(past.bakery)) == ({}, {})
-    assert len(past.memories(parent)) == 1
 
 
 def test_a_store_that_was_named_gets_only_what_is_about_this_project(past, tmp_path):

@@ -2,7 +2,6 @@
 
 import datetime
 import os
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,21 +93,6 @@ def test_links_and_pipes_in_the_place_of_a_draft_are_not_followed(inbox, tmp_pat
     path.symlink_to(tmp_path / "elsewhere.json")
     os.mkfifo(path.with_name("0123456789ab.json"))
     assert inbox.list() == [] and len(inbox.look()[1]) == 2
-
-
-def test_many_at_once_hold_everything_once(inbox):
-    def add(first: int) -> None:
-        for at in range(10):
-            inbox.hold(caught(f"Text {(first + at) % 20}"), WHY, NOON)
-
-    threads = [threading.Thread(target=add, args=(first,)) for first in range(0, 20, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(one.catch.draft.body for one in inbox.list()) == sorted(
-        f"Text {at}" for at in range(20)
-    )
 
 
 def test_after_30_days_a_rejected_draft_is_gone_for_good_but_not_asked_again(inbox):

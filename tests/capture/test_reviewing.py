@@ -87,16 +87,6 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     assert open_inbox(opened.app()).list() == []
 
 
-def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
-    opened.save(BODY, "pelican")
-    held = open_inbox(opened.app()).hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
-    approve(opened, held.id)
-    assert "pelican.md" not in opened.files()
-    review.undo_changes(opened.app())
-    assert "pelican.md" in opened.files()
-    assert [one.id for one in open_inbox(opened.app()).list()] == [held.id]
-
-
 def test_a_rejected_draft_can_be_put_back(opened):
     held, other = hold(opened), hold(opened, "Another thing.")
     review.reject_drafts(opened.app(), [held, other])
