@@ -192,18 +192,6 @@ def test_a_decision_that_was_to_be_forgotten_later_is_not_proposed(past, wish):
     assert forgotten.lower() == "zustand"
 
 
-@cases("capture")
-def test_of_two_that_say_nearly_the_same_one_is_saved_and_one_waits(past, first, second):
-    past.session(first)
-    past.session(second)
-    made = past.extract()
-    assert len(past.memories()) == 1
-    assert [outcome for _, outcome, _ in found(made)] == [SAVE, HOLD]
-    assert "said later, says nearly the same" in made.items[-1].reason
-    assert past.extract().changes == []
-    assert len(past.held()) == 1
-
-
 # Where one stands
 
 

@@ -12,7 +12,6 @@ from memdir.capture.route import (
     VALUE,
     Known,
     Text,
-    nearly_same,
     route_catch,
 )
 from memdir.capture.signals import REMEMBER, Catch, Origin
@@ -75,12 +74,6 @@ def test_another_wording_from_the_same_message_is_known():
     assert routed(body, "feedback", known=Known([text])).to == SKIP
     other = Text("db.md", text.text, "s1", "m2")
     assert routed(body, "feedback", known=Known([other])).to != SKIP
-
-
-@cases("capture")
-def test_two_drafts_that_say_nearly_the_same_are_told_from_two_things(one, other, near):
-    assert nearly_same(Draft(one), Draft(other)) is near
-    assert nearly_same(Draft(other), Draft(one)) is near
 
 
 @cases("capture")

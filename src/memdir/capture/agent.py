@@ -49,8 +49,8 @@ RESULTS_CHARACTERS = 6_000  # of one turn
 CALL_CHARACTERS = 200  # of the call repeated in its result
 MAX_MESSAGES = 20
 MESSAGES_CHARACTERS = 7_000  # all of them together
-REQUEST_CHARACTERS = 1_500  # of a message with a request
-CHARACTERS = {PERSON: 700, AGENT: 350, TOOL: 140}
+CHARACTERS = {PERSON: 1_000, AGENT: 350, TOOL: 140}  # of a message
+QUOTE_CHARACTERS = 500  # of a request further down in a message
 SEARCHED_CHARACTERS = 20_000  # of a message; nobody types more
 LINE_CHARACTERS = 140  # of a memory in the list
 MARK_CHARACTERS = 12
@@ -330,7 +330,7 @@ def _number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict
     room, kept = MESSAGES_CHARACTERS, list[int]()
     for number in chosen[:MAX_MESSAGES]:
         message = said[number - 1]
-        room -= min(len(message.text), _limit(message, message.id in asked)) + 20
+        room -= min(len(message.text), CHARACTERS[message.who]) + 20
         if room < 0 and kept:
             break
         kept.append(number)
@@ -340,26 +340,16 @@ def _number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict
 def _message_lines(run: _Run) -> Iterator[str]:
     last = 0
     for number, message in run.shown.items():
-        words = next((signal.quote for signal in run.signals if signal.said == message), "")
         if last and number > last + 1:
             yield "…"
         last = number
-        text = mask_secrets(_around(message.text, words, SEARCHED_CHARACTERS))
-        text = inert(_around(text, words, _limit(message, bool(words)))).strip()
+        text = _cut(mask_secrets(message.text[:SEARCHED_CHARACTERS]), CHARACTERS[message.who])
+        for signal in run.signals:
+            if signal.said == message and signal.quote not in text:
+                text += "\n" + _cut(mask_secrets(signal.quote), QUOTE_CHARACTERS)
+        text = inert(text).strip()
         who = f"tool {inert_line(message.tool, 40)}" if message.who == TOOL else message.who
         yield f"[{number}] {who}: {text}"
-
-
-def _limit(message: Message, asked: bool) -> int:
-    return REQUEST_CHARACTERS if asked and message.who != TOOL else CHARACTERS.get(message.who, 0)
-
-
-def _around(text: str, words: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    index = max(text.find(words[:80]) if words else 0, 0)
-    start = max(min(index - limit // 4, len(text) - limit), 0)
-    return (CUT.strip() + " " if start else "") + _cut(text[start:], limit)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -421,13 +421,13 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
-    """True for a draft of a request saved before, unless it improves that memory."""
+    """True for a draft of a request that was saved before."""
     quote = short_quote(catch.origin.quote)
-    for item in done:
-        same = item.quote and quote and (item.quote in quote or quote in item.quote)
-        if item.message == catch.origin.message and same:
-            return not (catch.draft and item.name and catch.draft.name == item.name)
-    return False
+    return any(
+        item.message == catch.origin.message
+        and bool(item.quote and quote and (item.quote in quote or quote in item.quote))
+        for item in done
+    )
 
 
 def _log(app: App, text: str) -> None:

@@ -206,10 +206,7 @@ def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> 
     journal.add(dropped)
     if again and app.store.exists():
         rebuild_index(app)  # the killed run may have saved a memory without its pointer
-    # Keep the names of memories saved at once, so that a model may improve them.
-    names = {things[it.id].origin.message: it.name for it in decided if it.what == SAVED}
-    done = [replace(it, name=it.name or names.get(it.message, "")) for it in plan.progress.done]
-    captures.keep(replace(plan.progress, done=tuple(done)))
+    captures.keep(plan.progress)
     captures.finish()
     return Outcome((*decided, *dropped), len(plan.waits), reason=plan.reason, things=things)
 

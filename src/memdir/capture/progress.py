@@ -76,7 +76,7 @@ class Done:
 
     message: str
     quote: str
-    name: str = ""
+    name: str = ""  # written by earlier versions
 
 
 @dataclass(frozen=True)

@@ -81,14 +81,9 @@ def hook_directory(app: App, request: Request, cwd: str) -> str:
 
     It is where the session started, if that still exists and has the same state folder.
     """
-    started = _started_in(open_reader(app, request.client), request.transcript)
-    if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
-        return cwd
-    try:
-        there = read_config(app.config.environ, started)
-    except MemdirError:
-        return cwd
-    return started if there.state_dir == app.config.state_dir else cwd
+    started, there = _started_in(app, open_reader(app, request.client), request.transcript)
+    same = isinstance(there, Config) and there.state_dir == app.config.state_dir
+    return started if same else cwd
 
 
 def find_project(app: App, request: Request) -> tuple[str, str]:
@@ -97,15 +92,10 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
     Both are empty for the current project.
     """
     config = app.config
-    cwd = _started_in(open_reader(app, request.client, request.transcript), request.transcript)
-    if not cwd:
-        return "", ""
-    if not cwd.startswith("/") or not os.path.isdir(cwd):
-        return "", f"the directory of the conversation is gone: {cwd}"
-    try:
-        there = read_config(config.environ, cwd)
-    except MemdirError as error:
-        return "", f"the project of the conversation cannot be used: {error.message}"
+    reader = open_reader(app, request.client, request.transcript)
+    cwd, there = _started_in(app, reader, request.transcript)
+    if isinstance(there, str):
+        return "", there
     # Only the path may differ: a repository must not bring its own settings.
     if _own_settings(there) != _own_settings(config):
         return "", f"other settings hold in {cwd}"
@@ -118,12 +108,21 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
     return ("", "") if there.store == config.store else (cwd, "")
 
 
-def _started_in(reader: Reader, transcript: str) -> str:
+def _started_in(app: App, reader: Reader, transcript: str) -> tuple[str, Config | str]:
+    """Where a session was started, with the settings there, or why they cannot be read."""
     look = getattr(reader, "started_in", None)  # only for clients that log each change of directory
     try:
-        return str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
+        cwd = str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
     except MemdirError:
-        return ""
+        cwd = ""
+    if not cwd:
+        return "", ""
+    if not cwd.startswith("/") or "\0" in cwd or not os.path.isdir(cwd):
+        return "", f"the directory of the conversation is gone: {cwd}"
+    try:
+        return cwd, read_config(app.config.environ, cwd)
+    except MemdirError as error:
+        return "", f"the project of the conversation cannot be used: {error.message}"
 
 
 def _own_settings(config: Config) -> tuple[object, ...]:
