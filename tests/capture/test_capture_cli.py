@@ -116,16 +116,6 @@ def test_a_sum_that_does_not_come_out_is_an_error_that_everybody_sees(talk, home
     assert "lost: saved, but never received" in answer.text
 
 
-def test_hooks_were_on_although_nothing_was_set_up(home):
-    assert memdir("setup", "claude-code").code == 0
-    assert "hooks     set up (settings)" in memdir("status").text
-    memdir("setup", "claude-code", "--remove")
-    assert "hooks     not set up" in memdir("status").text
-    (home / ".claude").mkdir(exist_ok=True)
-    (home / ".claude/settings.json").write_text('{"enabledPlugins": {"memdir@memdir": true}}')
-    assert memdir("status", "--json").json["hooks"] == "set up (plugin)"
-
-
 def test_what_waits_said_neither_until_when_nor_what_to_do(talk, tmp_path, monkeypatch):
     (tmp_path / "answers.jsonl").write_text('{"fails": "unavailable"}\n')
     monkeypatch.setenv("MEMDIR_MODEL", f"scripted:{tmp_path}/answers.jsonl")

@@ -17,7 +17,6 @@ from memdir.capture.progress import (
     Journal,
     Plan,
     Progress,
-    balance_journal,
 )
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import Cursor
@@ -116,14 +115,3 @@ def test_a_line_of_the_journal_that_is_none_is_named_and_hides_no_other(tmp_path
     account = journal.account()
     assert (account.received, account.saved, account.held, account.balances) == (2, 1, 1, True)
     assert journal.read()[2] == [3]
-
-
-def lines(*pairs: str) -> list[Entry]:
-    return [Entry(id, what, 0.0) for id, what in (pair.split() for pair in pairs)]
-
-
-@cases("capture")
-def test_lines_that_contradict_each_other_do_not_balance(wrong, said):
-    account = balance_journal(lines(*wrong))
-    assert not account.balances
-    assert account.problems == (said,)
