@@ -372,14 +372,16 @@ def _merge(
 
     Rules are added the same way if the run broke off or a draft cannot be saved.
     """
-    problems = {id(catch): _problem(app, catch) for catch in captured.catches}
-    taken = [catch for catch in captured.catches if not problems[id(catch)]]
-    problem = next(filter(None, problems.values()), "")
-    reason = captured.reason or (f"{UNUSABLE}: {problem}" if problem else "")
+    taken, reason = [], captured.reason
+    for catch in captured.catches:
+        if problem := _problem(app, catch):
+            reason = reason or f"{UNUSABLE}: {problem}"
+        else:
+            taken.append(catch)
     if reason:
         _log(app, reason)
-    left = [signal for signal in signals if not is_met(signal, signals, taken)]
-    left = [signal for signal in left if reason or signal.asked_for]
+    wanted = [signal for signal in signals if reason or signal.asked_for]
+    left = [signal for signal in wanted if not is_met(signal, signals, taken)]
     taken += _explain(draft_requests(left, said, origin), reason)
     kept = [catch for catch in taken if not _repeats(catch, done)]
     return Choice(_sign(kept, said), tokens=captured.usage.total, reason=reason)
@@ -400,10 +402,8 @@ def _problem(app: App, catch: Catch) -> str:
 def _own_words(
     signals: Sequence[Signal], said: Sequence[Message], origin: Origin, reason: str = ""
 ) -> Choice:
-    if not signals:
-        return Choice()
     drafts = _explain(draft_requests(signals, said, origin), reason)
-    return Choice(_sign(drafts, said), reason=reason)
+    return Choice(_sign(drafts, said), reason=reason if signals else "")
 
 
 def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
