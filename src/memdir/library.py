@@ -204,7 +204,7 @@ class Memdir:
         noticed is held for `memdir review`; `.decided` says which. No model is asked, unless
         `model` is True (the one of the settings) or names one: then within the budget.
         """
-        from memdir.capture.messages import hand_over  # a quarter of the modules there are
+        from memdir.capture.capture import hand_over  # a quarter of the modules there are
 
         _check(session=session, client=client)
         if isinstance(conversation, PathLike):

@@ -1,62 +1,55 @@
 """Capture from end to end without a model: cursor, plan, journal, and what it saves."""
 
 import json
-import os
 
 import pytest
 
 from memdir.capture import plan
-from memdir.capture.capture import (
-    CUT,
-    LOST,
-    NOT_YET,
-    NOTHING_NEW,
-    WROTE,
-    capture,
-    open_captures,
-)
+from memdir.capture.capture import CUT, LOST, NOT_YET, NOTHING_NEW, WROTE, capture, open_captures
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request, report_line
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
 from memdir.care.status import read_status
 from memdir.store import changes
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
-from tests.helpers.opened import Opened
+from tests.helpers.opened import Opened, tree
+
+
+class Talking(Opened):
+    """A store, and a conversation in its project."""
+
+    def __init__(self, top, **options: object) -> None:
+        super().__init__(top, **options)
+        path = self.home / ".claude/projects/-project/s1.jsonl"
+        self.talk = Conversation(path, str(self.project))
+        self.say = self.talk.say
+
+    def capture(self, dry_run: bool = False, **more: object):
+        return capture(self.app(dry_run=dry_run), Request(str(self.talk.path), "s1", **more))
+
+    def memories(self) -> list[str]:
+        files = self.files() if self.root.exists() else {}
+        return sorted(path for path in files if path.endswith(".md") and path != "MEMORY.md")
+
+    def counts(self) -> tuple[int, int, int, int, int]:
+        account = read_status(self.app()).account
+        assert account.balances
+        decided = account.saved, account.refused, account.held
+        return account.received, *decided, len(account.waiting)
+
+
+def names(outcome, what: str = SAVED) -> list[str]:
+    return [entry.name for entry in outcome.of(what)]
 
 
 @pytest.fixture
 def opened(tmp_path):
-    return Opened(tmp_path)
+    return Talking(tmp_path)
 
 
-@pytest.fixture
-def talk(opened):
-    return Conversation(opened.home / ".claude/projects/-project/s1.jsonl", str(opened.project))
-
-
-def asked(talk: Conversation, **more) -> Request:
-    return Request(str(talk.path), talk.session, **more)
-
-
-def names(outcome, what: str = SAVED) -> list[str]:
-    return [one.name for one in outcome.of(what)]
-
-
-def memories(opened: Opened) -> list[str]:
-    files = opened.files() if opened.root.exists() else {}
-    return sorted(path for path in files if path.endswith(".md") and path != "MEMORY.md")
-
-
-def balanced(opened: Opened, **counts: int) -> None:
-    account = read_status(opened.app()).account
-    assert account.balances
-    found = {what: getattr(account, what) for what in ("received", "saved", "refused", "held")}
-    assert {**found, "waiting": len(account.waiting)} == {**found, "waiting": 0, **counts}
-
-
-def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened, talk):
-    talk.say(TUESDAY, "I will.")
-    outcome = capture(opened.app(), asked(talk))
+def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened):
+    opened.say(TUESDAY, "I will.")
+    outcome = opened.capture()
     assert names(outcome) == ["we-deploy-only-on-tuesdays"]
     text = opened.read("we-deploy-only-on-tuesdays.md")
     assert text.endswith("\n\nwe deploy only on Tuesdays.\n")
@@ -64,103 +57,100 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened, talk):
         assert line in text
     assert "we-deploy-only-on-tuesdays.md" in opened.index
     assert report_line(outcome.decided) == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
-    balanced(opened, received=1, saved=1)
+    assert opened.counts() == (1, 1, 0, 0, 0)
 
 
-def test_the_next_run_takes_only_what_is_new(opened, talk):
-    talk.say(TUESDAY, "I will.")
-    capture(opened.app(), asked(talk))
-    talk.say(OSLO, "Noted.")
-    assert len(names(capture(opened.app(), asked(talk)))) == 1
-    balanced(opened, received=2, saved=2)
+def test_a_lost_cursor_takes_all_and_saves_nothing_twice(opened):
+    opened.say(TUESDAY, "I will.")
+    opened.capture()
+    before = opened.memories()
+    opened.talk.path.write_text("")
+    opened.talk.count = 50  # compacted: other records, the same words
+    opened.say(TUESDAY, "I will.", "Thanks.", "You are welcome.")
+    (refused,) = opened.capture().of(REFUSED)
+    assert (opened.memories(), "nearly the same" in refused.reason) == (before, True)
+    assert opened.counts() == (2, 1, 1, 0, 0)
 
 
-def test_a_lost_cursor_takes_all_and_saves_nothing_twice(opened, talk):
-    talk.say(TUESDAY, "I will.")
-    capture(opened.app(), asked(talk))
-    before = memories(opened)
-    talk.path.write_text("")
-    talk.count = 50  # compacted: other records, the same words
-    talk.say(TUESDAY, "I will.", "Thanks.", "You are welcome.")
-    again = capture(opened.app(), asked(talk))
-    assert memories(opened) == before
-    assert len(again.of(REFUSED)) == 1
-    assert "nearly the same" in again.of(REFUSED)[0].reason
-    balanced(opened, received=2, saved=1, refused=1)
-
-
-def test_where_the_agent_wrote_memories_itself_the_turn_is_skipped(opened, talk):
-    talk.say(TUESDAY).wrote(str(opened.root / "tuesday.md"))
-    assert capture(opened.app(), asked(talk)).reason == WROTE
+def test_where_the_agent_wrote_memories_itself_the_turn_is_skipped(opened):
+    opened.say(TUESDAY).wrote(str(opened.root / "tuesday.md"))
+    assert opened.capture().reason == WROTE
     assert open_captures(opened.app()).load("s1").cursor.id == "s1-3"
-    talk.say(OSLO)
-    assert len(names(capture(opened.app(), asked(talk)))) == 1
+    opened.say(OSLO)
+    assert len(names(opened.capture())) == 1
 
 
 def test_every_third_turn_and_at_an_end_in_any_case(tmp_path):
-    opened = Opened(tmp_path, capture_every=3)
-    talk = Conversation(opened.home / ".claude/projects/-project/s1.jsonl")
-    talk.say(TUESDAY, "Yes.")
-    for _ in range(2):
-        outcome = capture(opened.app(), asked(talk, ends=False))
-        assert outcome.reason == NOT_YET
-    assert len(names(capture(opened.app(), asked(talk, ends=False)))) == 1
-    talk.say(OSLO, "Yes.")
-    assert capture(opened.app(), asked(talk, ends=False)).reason == NOT_YET
-    assert len(names(capture(opened.app(), asked(talk, ends=True)))) == 1
+    opened = Talking(tmp_path, capture_every=3)
+    opened.say(TUESDAY, "Yes.")
+    assert [opened.capture(ends=False).reason for _ in range(2)] == [NOT_YET, NOT_YET]
+    assert len(names(opened.capture(ends=False))) == 1
+    opened.say(OSLO, "Yes.")
+    assert opened.capture(ends=False).reason == NOT_YET
+    assert len(names(opened.capture(ends=True))) == 1
 
 
-def test_a_rule_for_later_is_held(opened, talk):
-    talk.say("Write the tests.", "I will mock the database.", NOTICED, "Understood.")
-    outcome = capture(opened.app(), asked(talk))
-    assert outcome.of(SAVED) == []
-    assert len(outcome.of(HELD)) == len(open_inbox(opened.app()).list()) > 0
-    assert memories(opened) == [] if opened.root.exists() else True
+def test_a_rule_for_later_is_held(opened):
+    opened.say("Write the tests.", "I will mock the database.", NOTICED, "Understood.")
+    outcome = opened.capture()
+    assert (outcome.of(SAVED), len(outcome.of(HELD)), opened.memories()) == ([], 1, [])
+    assert len(open_inbox(opened.app()).list()) == 1
     assert report_line(outcome.decided).endswith("held (memdir review)")
-    balanced(opened, held=len(outcome.of(HELD)))
+    assert opened.counts() == (1, 0, 0, 1, 0)
 
 
-def test_a_dry_run_writes_nothing(opened, talk):
-    talk.say(TUESDAY, "I will.")
-    before = _everything(opened)
-    outcome = capture(opened.app(dry_run=True), asked(talk))
-    assert names(outcome) == ["we-deploy-only-on-tuesdays"]
-    assert _everything(opened) == before
-
-
-def _everything(opened: Opened) -> dict[str, bytes]:
-    return {
-        os.path.join(folder, name): (opened.home / folder / name).read_bytes()
-        for folder, _, files in os.walk(opened.home)
-        for name in files
-    }
+def test_a_dry_run_writes_nothing(opened):
+    opened.say(TUESDAY, "I will.")
+    before = tree(opened.home)
+    assert names(opened.capture(dry_run=True)) == ["we-deploy-only-on-tuesdays"]
+    assert tree(opened.home) == before
 
 
 # What a person wants forgotten
 
 
-def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened, talk):
+def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened):
     opened.save("The staging cluster is in Oslo.", "staging-cluster")
     opened.save("Lunch is at noon.", "lunch")
-    talk.say("Forget the memory about the staging cluster in Oslo.", "Done.")
-    outcome = capture(opened.app(), asked(talk))
-    assert names(outcome) == ["staging-cluster"]
-    assert outcome.decided[0].reason == "retired"
+    opened.say("Forget the memory about the staging cluster in Oslo.", "Done.")
+    outcome = opened.capture()
     assert report_line(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
-    assert memories(opened) == ["lunch.md"]
+    assert opened.memories() == ["lunch.md"]
     changes.restore(opened.app(), ["staging-cluster"])
-    assert memories(opened) == ["lunch.md", "staging-cluster.md"]
+    assert opened.memories() == ["lunch.md", "staging-cluster.md"]
 
 
-def test_where_it_is_not_clear_what_is_meant_a_person_decides(opened, talk):
+def test_where_it_is_not_clear_what_is_meant_a_person_decides(opened):
     opened.save("The staging cluster is in Oslo.", "staging-oslo")
     opened.save("The staging cluster is in Bergen.", "staging-bergen")
-    talk.say("Forget the memory about the staging cluster.", "Which one?")
-    outcome = capture(opened.app(), asked(talk))
-    assert memories(opened) == ["staging-bergen.md", "staging-oslo.md"]
-    (held,) = outcome.of(HELD)
-    assert "staging-oslo.md" in held.reason
-    assert "staging-bergen.md" in held.reason
+    opened.say("Forget the memory about the staging cluster.", "Which one?")
+    (held,) = opened.capture().of(HELD)
+    assert opened.memories() == ["staging-bergen.md", "staging-oslo.md"]
+    assert "staging-oslo.md" in held.reason and "staging-bergen.md" in held.reason
+
+
+PELICAN = "Remember: the staging cluster is called pelican."
+FORGET = "Forget what I said about the pelican cluster."
+AGAIN = "Remember: the pelican cluster is in Oslo now."
+CALLED, NOW = "the-staging-cluster-is-called-pelican.md", "the-pelican-cluster-is-in-oslo-now.md"
+
+
+@pytest.mark.parametrize(
+    ("texts", "before", "after"),
+    [
+        ((PELICAN, "Yes.", FORGET, "Done."), [], []),
+        ((f"{PELICAN} {FORGET}",), [], []),
+        ((PELICAN, "Yes.", FORGET, "Done.", PELICAN, "Yes."), [], [CALLED]),
+        ((FORGET, "Done.", AGAIN, "Yes."), ["pelican"], [NOW]),
+        ((f"{FORGET} {AGAIN}",), ["pelican"], [NOW]),
+    ],
+)
+def test_the_last_word_counts_where_something_is_said_and_forgotten(opened, texts, before, after):
+    for name in before:
+        opened.save("The staging cluster is called pelican.", name)
+    opened.say(*texts)
+    opened.capture()
+    assert (opened.memories(), opened.counts()[-1]) == (after, 0)
 
 
 # Killed on the way
@@ -170,131 +160,75 @@ class Killed(BaseException):
     """No error that anybody may catch."""
 
 
-class Steps:
-    """Counts what a run does to the disk and kills it before one of the steps."""
+def kill_before(fatal: int, monkeypatch) -> None:
+    """Whatever a run does to the disk is a step; it is killed before one of them."""
+    left = [fatal]
 
-    def __init__(self, monkeypatch, fatal: int) -> None:
-        self.count, self.fatal = 0, fatal
-        for holder, names in (
-            (Captures, ("announce", "keep", "finish")),
-            (Journal, ("add",)),
-            (plan, ("save", "retire")),
-        ):
-            for name in names:
-                monkeypatch.setattr(holder, name, self.watched(getattr(holder, name)))
-
-    def watched(self, original):
+    def watched(original):
         def called(*arguments, **named):
-            self.count += 1
-            if self.count == self.fatal:
+            left[0] -= 1
+            if left[0] < 0:
                 raise Killed
             return original(*arguments, **named)
 
         return called
 
-
-STEPS = 11  # plan, received, 3 x (memory, decision), nothing dropped, cursor, plan gone
-
-
-@pytest.mark.parametrize("fatal", range(1, STEPS + 1))
-def test_a_run_that_was_killed_is_repeated_and_saves_nothing_twice(
-    opened, talk, monkeypatch, fatal
-):
-    opened.save("The old wiki lives in Confluence.", "old-wiki")
-    talk.say(TUESDAY, "Yes.", OSLO, "Yes.", "Forget the memory about the old wiki.", "Done.")
-    with monkeypatch.context() as patched:
-        Steps(patched, fatal)
-        with pytest.raises(Killed):
-            capture(opened.app(), asked(talk))
-    capture(opened.app(), asked(talk))
-    assert memories(opened) == [
-        "the-staging-cluster-is-in-oslo.md",
-        "we-deploy-only-on-tuesdays.md",
-    ]
-    assert all(path in opened.index for path in memories(opened))
-    balanced(opened, received=3, saved=3)
-    assert open_captures(opened.app()).plan() is None
-    assert capture(opened.app(), asked(talk)).reason == NOTHING_NEW
+    for holder in (Captures, Journal, plan):
+        for name in {"announce", "keep", "finish", "add", "save", "retire"} & {*vars(holder)}:
+            monkeypatch.setattr(holder, name, watched(getattr(holder, name)))
 
 
-def test_the_run_has_as_many_steps_as_are_killed(opened, talk, monkeypatch):
-    opened.save("The old wiki lives in Confluence.", "old-wiki")
-    talk.say(TUESDAY, "Yes.", OSLO, "Yes.", "Forget the memory about the old wiki.", "Done.")
-    steps = Steps(monkeypatch, 0)
-    capture(opened.app(), asked(talk))
-    assert steps.count == STEPS
+def test_a_run_that_was_killed_anywhere_is_repeated_and_saves_nothing_twice(tmp_path, monkeypatch):
+    steps, killed = 0, True
+    while killed:
+        opened = Talking(tmp_path / str(steps))
+        opened.save("The old wiki lives in Confluence.", "old-wiki")
+        opened.say(TUESDAY, "Yes.", OSLO, "Yes.", "Forget the memory about the old wiki.", "Done.")
+        with monkeypatch.context() as patched:
+            kill_before(steps, patched)
+            try:
+                opened.capture()
+                killed = False
+            except Killed:
+                steps += 1
+        opened.capture()
+        saved = ["the-staging-cluster-is-in-oslo.md", "we-deploy-only-on-tuesdays.md"]
+        assert opened.memories() == saved, steps
+        assert all(path in opened.index for path in saved), steps
+        assert opened.counts() == (3, 3, 0, 0, 0), steps
+        assert open_captures(opened.app()).plan() is None
+        assert opened.capture().reason == NOTHING_NEW
+    assert steps == 11  # plan, received, 3 x (memory, decision), nothing dropped, cursor, plan gone
 
 
-# Sessions that nobody ended
-
-
-def test_a_spoilt_cursor_loses_no_new_wish_and_keeps_the_accounts(opened, talk):
-    talk.say(TUESDAY, "I will.")
-    capture(opened.app(), asked(talk))
+def test_a_spoilt_cursor_loses_no_new_wish_and_keeps_the_accounts(opened):
+    opened.say(TUESDAY, "I will.")
+    opened.capture()
     for file in (opened.state / "captures/sessions").iterdir():
         file.write_bytes(b"garbage")
-    talk.say("Remember that I prefer tabs over spaces, because of Ana.", "Yes.")
-    capture(opened.app(), asked(talk))
-    assert any("tabs" in name for name in memories(opened))
-    assert len(memories(opened)) == 2
-    balanced(opened, received=2, saved=2)
+    opened.say("Remember that I prefer tabs over spaces, because of Ana.", "Yes.")
+    opened.capture()
+    assert len(opened.memories()) == 2
+    assert opened.counts() == (2, 2, 0, 0, 0)
 
 
-def test_a_plan_never_holds_a_secret(opened, talk, monkeypatch):
+def test_a_plan_never_holds_a_secret(opened, monkeypatch):
     plans = []
     monkeypatch.setattr(Captures, "announce", lambda self, plan: plans.append(repr(plan)))
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    talk.say(f"Remember that the deploy token is {token}.", "No.")
-    outcome = capture(opened.app(), asked(talk))
-    assert "secret" in outcome.of(REFUSED)[0].reason
+    opened.say(f"Remember that the deploy token is {token}.", "No.")
+    assert "secret" in opened.capture().of(REFUSED)[0].reason
     assert plans and token not in "".join(plans)
-    assert memories(opened) == []
+    assert opened.memories() == []
 
 
-PELICAN = "Remember: the staging cluster is called pelican."
-FORGET = "Forget what I said about the pelican cluster."
-AGAIN = "Remember: the pelican cluster is in Oslo now."
-
-
-@pytest.mark.parametrize("texts", [(PELICAN, "Yes.", FORGET, "Done."), (f"{PELICAN} {FORGET}",)])
-def test_what_is_to_be_forgotten_after_it_was_said_is_not_saved(opened, talk, texts):
-    talk.say(*texts)
-    outcome = capture(opened.app(), asked(talk))
-    assert memories(opened) == []
-    reasons = [one.reason for one in outcome.of(REFUSED)]
-    assert sorted(reasons) == [
-        "it was to be forgotten later on",
-        "what it takes back was not saved yet",
-    ]
-    assert outcome.of(HELD) == []
-    assert read_status(opened.app()).account.balances
-
-
-@pytest.mark.parametrize("texts", [(FORGET, "Done.", AGAIN, "Yes."), (f"{FORGET} {AGAIN}",)])
-def test_what_is_said_after_something_was_forgotten_is_saved(opened, talk, texts):
-    opened.save("The staging cluster is called pelican.", "pelican")
-    talk.say(*texts)
-    outcome = capture(opened.app(), asked(talk))
-    assert memories(opened) == ["the-pelican-cluster-is-in-oslo-now.md"]
-    assert len(outcome.of(SAVED)) == 2
-
-
-def test_what_is_said_again_in_the_end_is_saved(opened, talk):
-    talk.say(PELICAN, "Yes.", FORGET, "Done.", PELICAN, "Yes.")
-    capture(opened.app(), asked(talk))
-    assert memories(opened) == ["the-staging-cluster-is-called-pelican.md"]
-
-
-def test_a_lost_place_and_a_long_conversation_are_told(opened, talk, monkeypatch):
-    talk.say(TUESDAY, "I will.")
-    assert capture(opened.app(), asked(talk)).remarks == ()
-    lines = talk.path.read_text().splitlines()
-    talk.path.write_text("".join(f"{line}\n" for line in lines[:1]))
+def test_a_lost_place_and_a_long_conversation_are_told(opened, monkeypatch):
+    opened.say(TUESDAY, "I will.")
+    assert opened.capture().remarks == ()
     other = {"type": "user", "uuid": "n1", "message": {"role": "user", "content": "Thanks."}}
-    with talk.path.open("a") as file:
-        file.write(json.dumps(other) + "\n")
-    assert capture(opened.app(), asked(talk)).remarks == (LOST,)
+    opened.talk.path.write_text(json.dumps(other) + "\n")
+    assert opened.capture().remarks == (LOST,)
     assert LOST in read_status(opened.app()).last_trouble
     monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
-    talk.say("Hello. " * 60, "Hi.")
-    assert CUT in capture(opened.app(), asked(talk)).remarks
+    opened.say("Hello. " * 60, "Hi.")
+    assert CUT in opened.capture().remarks

@@ -7,7 +7,6 @@ import pytest
 
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -34,20 +33,6 @@ def test_one_undo_takes_the_whole_capture_back(talk, store):
     assert list(store.glob("*.md")) == []
 
 
-@cases("capture")
-def test_what_a_person_can_get_wrong_is_said_in_a_sentence(words, code, said):
-    answer = memdir("capture", *words)
-    assert (answer.code, said in answer.stderr) == (code, True)
-    assert "Traceback" not in answer.stderr
-
-
-def test_a_file_that_nobody_can_read_passed_for_one_in_which_nothing_was_said(talk):
-    talk.path.write_bytes(b"\xff\xfe\0\nnot json\n[1,2]\n{}\n" * 50)
-    answer = capture(talk)
-    assert answer.code == 1
-    assert "0 of 200 lines could be read as a transcript of claude-code" in answer.text
-
-
 def test_the_wrong_client_passed_for_a_conversation_without_news(talk):
     talk.say(TUESDAY, "Yes.")
     wrong = capture(talk, "--client", "codex")
@@ -56,12 +41,6 @@ def test_the_wrong_client_passed_for_a_conversation_without_news(talk):
     again = capture(talk, "--client", "codex")
     assert (again.code, "0 of 2 lines could be read" in again.text) == (1, True)
     assert "nothing new was said" in capture(talk).text  # and the right one's place is kept
-
-
-def test_a_line_that_nobody_can_read_is_told_where_nothing_was_found(talk):
-    talk.say("What does this do?", "It adds.")
-    talk.path.write_text(talk.path.read_text() + "not json\n")
-    assert "(1 of 3 lines could not be read)" in capture(talk).text
 
 
 # which project
@@ -114,22 +93,6 @@ def test_a_project_whose_repository_wants_no_memory_gets_none(tmp_path, store):
 # status
 
 
-def test_status_says_what_became_of_everything_and_that_it_balances(talk, store):
-    talk.say(TUESDAY, "Yes.", NOTICED, "Understood.")
-    capture(talk)
-    memdir("remember", "The cat is called Tom.", "--name", "cat")
-    found = memdir("status", "--json").json
-    counts = [found[what] for what in ("received", "saved", "refused", "held", "waiting")]
-    assert counts == [2, 1, 0, 1, 0]
-    assert found["balances"] is True
-    assert (found["queued"], found["worker"], found["hooks"]) == (0, "idle", "not set up")
-    assert found["review"] == 1
-    assert found["last_saved"] == "cat"
-    assert found["last_capture"] is not None
-    assert found["last_recall"] is None
-    assert found["budget"]["left"] == found["budget"]["day_tokens"]
-
-
 def test_status_notices_a_recall_and_the_last_trouble(home):
     memdir("remember", "The cat is called Tom.", "--name", "cat")
     memdir("recall", "what is the cat called?", "--session", "s1")
@@ -151,36 +114,6 @@ def test_a_sum_that_does_not_come_out_is_an_error_that_everybody_sees(talk, home
     assert answer.code == 1
     assert "THE SUM IS WRONG" in answer.text
     assert "lost: saved, but never received" in answer.text
-
-
-def test_hooks_were_on_although_nothing_was_set_up(home):
-    assert memdir("setup", "claude-code").code == 0
-    assert "hooks     set up (settings)" in memdir("status").text
-    memdir("setup", "claude-code", "--remove")
-    assert "hooks     not set up" in memdir("status").text
-    (home / ".claude").mkdir(exist_ok=True)
-    (home / ".claude/settings.json").write_text('{"enabledPlugins": {"memdir@memdir": true}}')
-    assert memdir("status", "--json").json["hooks"] == "set up (plugin)"
-
-
-def test_drafts_that_were_decided_on_were_still_said_to_be_held(talk):
-    talk.say(NOTICED, "Understood.")
-    capture(talk)
-    assert "review    1 waits for memdir review" in memdir("status").text
-    (held,) = memdir("review", "--json").json["held"]
-    memdir("review", "approve", held["id"])
-    found = memdir("status", "--json").json
-    assert (found["held"], found["review"], found["balances"]) == (1, 0, True)
-    assert "nothing waits for it" in memdir("status").text
-
-
-def test_the_last_save_was_one_that_had_been_undone():
-    memdir("remember", "The cat is called Tom.", "--name", "cat")
-    memdir("remember", "We deploy on Tuesdays only.", "--name", "tuesdays")
-    memdir("undo")
-    assert memdir("status", "--json").json["last_saved"] == "cat"
-    memdir("undo")
-    assert memdir("status", "--json").json["last_save"] is None
 
 
 def test_what_waits_said_neither_until_when_nor_what_to_do(talk, tmp_path, monkeypatch):

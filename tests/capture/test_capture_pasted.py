@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.test_capture_worker import Speaking
 from tests.helpers.conversing import Conversation
 from tests.helpers.terminal import memdir
 from tests.helpers.toml_cases import cases
@@ -26,18 +25,6 @@ def test_a_pasted_text_saves_and_retires_nothing(text, store, tmp_path):
     assert [path.name for path in store.glob("*.md") if path.name != "MEMORY.md"] == [
         "oslo-cluster.md"
     ]
-
-
-def test_a_client_in_which_thirty_texts_were_pasted_learns_nothing(tmp_path):
-    client = Speaking(tmp_path)
-    kept = client.write("oslo-cluster.md", f"---\nname: oslo-cluster\n---\n\n{OSLO}\n")
-    talk = client.talk()
-    for text in MESSAGES:
-        talk.say(text, "It is a page.")
-    client.hook("stop", talk)
-    client.settle()
-    assert client.memories() == ["oslo-cluster"]
-    assert OSLO in kept.read_text()
 
 
 @cases("capture")

@@ -16,17 +16,14 @@ from memdir import worker
 from memdir.capture import plan
 from memdir.capture.capture import capture as capture_capture
 from memdir.errors import Unwritable
-from memdir.hot.queue import MAX_LINE_BYTES, Queue
+from memdir.hot.queue import Queue
 from memdir.worker import DEADLY_TRIES
-from tests.conftest import EVERY
 from tests.helpers.conversing import OSLO, TUESDAY, Conversation
 from tests.helpers.hooked import EVENTS, PATIENCE, Client
 from tests.helpers.terminal import SCRIPT
 from tests.self.source import SRC
 
 pytestmark = pytest.mark.usefixtures("project")
-
-MANY = 1000 if EVERY else 150  # requests that wait
 
 
 class Speaking(Client):
@@ -171,18 +168,6 @@ def test_switched_off_nothing_of_a_conversation_is_noted(client):
     assert set(line) == {"event", "cwd", "time", "tries"}
 
 
-def test_the_last_reply_never_makes_a_line_too_long(client):
-    client.cache.mkdir(parents=True)
-    (client.cache / "places").write_text("no worker starts: a file where a folder should be")
-    for text in ("x" * 9000, "\x01" * 9000, "ä" * 9000, "🧠" * 9000, "short"):
-        client.hook("stop", client.talk(), last_assistant_message=text)
-    lines = (client.state / "queue").read_bytes().splitlines()
-    assert len(lines) == 5
-    assert max(map(len, lines)) < MAX_LINE_BYTES
-    assert json.loads(lines[0])["last"] == "x" * 1000
-    assert json.loads(lines[4])["last"] == "short"
-
-
 # Several at once
 
 
@@ -201,18 +186,6 @@ def test_two_stops_and_a_remember_at_once_are_one_extraction(client):
     found = client.answer("status")
     assert (found["received"], found["balances"]) == (1, True)
     assert client.queue() == []
-
-
-def test_many_requests_drain(inside):
-    talks = [inside.talk(f"s{number}") for number in range(MANY)]
-    for number, talk in enumerate(talks):
-        said = (TUESDAY, "Yes.") if number == MANY // 2 else ("What is this?", "A test.")
-        talk.say(*said)
-        put(inside, talk)
-    worker.work(str(inside.project))
-    assert inside.queue() == []
-    assert inside.memories() == ["we-deploy-only-on-tuesdays"]
-    assert len(list(inside.state.glob("stores/*/captures/sessions/*"))) == MANY
 
 
 # What fails

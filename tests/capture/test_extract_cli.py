@@ -8,7 +8,6 @@ from memdir.config.scope import project_name
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -78,39 +77,3 @@ def test_the_patches_are_files_that_git_applies(talk, repository, tmp_path):
     rules = (repository.folder / "CLAUDE.md").read_text()
     assert rules.startswith("# Rules\n\n- Be kind.\n") and "force-push" in rules
     assert "SQLite" in (repository.folder / "docs/knowledge/decisions.md").read_text()
-
-
-def test_a_dry_run_lists_the_sessions_by_ids_that_can_be_given(talk):
-    talk(OSLO)
-    talk("Please list the files.", number=2)
-    lines = memdir("extract", "--dry-run").text.splitlines()
-    listed = [text.split() for text in lines[lines.index("Sessions") + 1 :] if "cafe" in text]
-    assert sorted((words[0][:4], words[2]) for words in listed) == [("0001", "1"), ("0002", "0")]
-    for words in listed:
-        found = memdir("extract", words[0], "--dry-run", "--json").json
-        assert [one["id"] for one in found["looked_at"]] == [words[0]]
-    error = memdir("extract", "ffff", "--json").error
-    assert "memdir extract --dry-run lists the sessions" in error["next"]
-
-
-def test_a_named_store_is_honoured_or_refused_but_never_ignored(talk, store, tmp_path):
-    talk(OSLO)
-    named = tmp_path / "named"
-    answer = memdir("extract", "--all-projects", "--dir", str(named), "--json")
-    assert (answer.code, answer.error["code"]) == (2, "usage")
-    assert memdir("extract", "--dir", str(named)).code == 0
-    assert (named / "the-staging-cluster-is-in-oslo.md").exists() and not store.exists()
-
-
-@cases("capture")
-def test_what_cannot_be_asked_is_said_in_words(talk, words, code, kind):
-    talk(OSLO)
-    answer = memdir("extract", *words, "--json")
-    assert (answer.code, answer.error["code"]) == (code, kind)
-    assert answer.error["next"]
-
-
-def test_hostile_words_move_no_cursor(talk):
-    talk("Remember: the \x1b[2Jbell \x07rings\u202e and the tower is \x9b31mred.")
-    text = memdir("extract").text
-    assert not set("\x1b\x07\x9b\u202e") & set(text)

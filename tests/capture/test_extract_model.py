@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from memdir.capture.extract import HOLD, PROPOSE, SAVE
-from memdir.capture.route import CLAUDE_MD, MEMORY, VALUE
-from tests.helpers.past_sessions import NO_MOCKS, OSLO, TUESDAY, Sessions, found
+from memdir.capture.extract import HOLD, SAVE
+from memdir.capture.route import MEMORY
+from tests.helpers.past_sessions import NO_MOCKS, OSLO, Sessions, found
 
 REAL = {
     "name": "real-database",
@@ -64,14 +64,6 @@ def test_the_model_is_asked_about_a_session_once(past):
     assert (again.tokens, len(past.held())) == (0, 1)
 
 
-def test_a_session_that_went_on_is_asked_about_again(past):
-    talk = past.session(NO_MOCKS)
-    script(past, answer(REAL))
-    past.extract(model=True)
-    talk.say("ok", TUESDAY)
-    assert past.extract(model=True).tokens > 0
-
-
 def test_over_the_budget_the_rest_waits_and_what_was_asked_for_is_saved(past):
     past.session(NO_MOCKS)
     past.session(NO_MOCKS.replace("database", "clock"), "Right.", OSLO)
@@ -81,38 +73,3 @@ def test_over_the_budget_the_rest_waits_and_what_was_asked_for_is_saved(past):
     assert (made.tokens, len(made.waiting)) == (0, 2)
     assert list(past.memories()) == ["the-staging-cluster-is-in-oslo.md"]
     assert past.held() == []
-
-
-def test_a_model_that_fails_is_asked_once_in_a_run(past):
-    past.session(NO_MOCKS)
-    past.session(NO_MOCKS.replace("database", "clock"))
-    script(past, {"fails": "unavailable"}, answer(REAL))
-    made = past.extract(model=True)
-    assert (len(made.waiting), made.tokens) == (2, 0)
-
-
-def test_a_models_draft_is_routed_like_any_other(past):
-    past.session(NO_MOCKS, "Right.", "Never force-push to main, please, it lost my work.")
-    value = {**REAL, "name": "real", "type": "value", "description": "Real over mocked"}
-    force = {
-        "name": "no-force",
-        "type": "feedback",
-        "description": "No force-push to main",
-        "body": "Never force-push to main.",
-        "because": 3,
-    }
-    script(past, answer(value, force))
-    made = past.extract(model=True)
-    assert [(to, outcome) for to, outcome, _ in found(made)] == [
-        (VALUE, HOLD),
-        (CLAUDE_MD, PROPOSE),
-    ]
-
-
-def test_yes_saves_what_was_said_although_the_model_s_answer_could_not_be_used(past):
-    past.session(NO_MOCKS)
-    script(past, {"text": "hm"})
-    (item,) = past.extract(model=True, dry_run=True).items
-    assert (item.outcome, item.reason[:36]) == (HOLD, "the model's answer could not be used")
-    made = past.extract(model=True, yes=True)
-    assert [outcome for _, outcome, _ in found(made)] == [SAVE]

@@ -5,10 +5,9 @@ import subprocess
 
 import pytest
 
-from memdir.capture import pages
 from memdir.capture.extract import HOLD, LEAVE_OUT
-from memdir.capture.pages import LEARNED, add_lines, add_section, fits_patch
-from memdir.capture.route import CLAUDE_MD, MEMORY
+from memdir.capture.pages import LEARNED, add_line, add_section, make_patch
+from memdir.capture.route import MEMORY
 from tests.helpers.past_sessions import NO_FORCE, Sessions
 from tests.helpers.toml_cases import cases
 
@@ -22,39 +21,34 @@ def past(tmp_path):
     return Sessions(tmp_path)
 
 
-def apply(patch):
-    text = patch.text.encode("utf-8", "surrogateescape")
-    run = subprocess.run(["git", "apply"], cwd=patch.root, input=text, capture_output=True)
+def apply(text, root):
+    """What git makes of the patch."""
+    data = text.encode("utf-8", "surrogateescape")
+    run = subprocess.run(["git", "apply"], cwd=root, input=data, capture_output=True)
     assert run.returncode == 0, run.stderr.decode()
 
 
-def test_a_patch_that_was_applied_is_not_proposed_again(past):
-    past.session(NO_FORCE, "Sorry.", SQLITE)
-    for patch in past.extract().patches:
-        apply(patch)
+def test_patches_apply_in_any_order_say_each_thing_once_and_are_not_proposed_again(past):
+    past.session(NO_FORCE, "Sorry.", SQLITE, "Fine.", REST)
+    for patch in reversed(past.extract().patches):
+        apply(patch.text, patch.root)
+    assert "force-push" in (past.shop / "CLAUDE.md").read_text()
+    log = (past.shop / "docs/knowledge/decisions.md").read_text()
+    assert log.count("SQLite") == log.count("REST") == 1
     again = past.extract()
     assert again.patches == []
-    assert {one.outcome for one in again.items} == {LEAVE_OUT}
+    assert {item.outcome for item in again.items} == {LEAVE_OUT}
 
 
 @cases("capture")
 def test_a_rule_that_was_applied_is_not_doubled(past, rule):
     past.session(rule)
     (patch,) = past.extract().patches
-    apply(patch)
-    (one,) = past.extract().items
-    assert (one.outcome, one.reason) == (LEAVE_OUT, "CLAUDE.md says it already")
+    apply(patch.text, patch.root)
+    (item,) = past.extract().items
+    assert (item.outcome, item.reason) == (LEAVE_OUT, "CLAUDE.md says it already")
     past.git.commit({"CLAUDE.md": RULES})
     assert len(past.extract().patches) == 1
-
-
-def test_an_entry_of_a_page_says_its_heading_once(past):
-    past.session(SQLITE, "Fine.", REST)
-    (patch,) = past.extract().patches
-    apply(patch)
-    log = (past.shop / "docs/knowledge/decisions.md").read_text()
-    assert log.count("SQLite") == log.count("REST") == 1
-    assert past.extract().patches == []
 
 
 def test_a_link_inside_the_project_is_followed_because_git_patches_no_link(past):
@@ -63,34 +57,22 @@ def test_a_link_inside_the_project_is_followed_because_git_patches_no_link(past)
     past.session(NO_FORCE)
     (patch,) = past.extract().patches
     assert patch.path == "AGENTS.md"
-    apply(patch)
-    assert "force-push" in (past.shop / "CLAUDE.md").read_text()
 
 
-def test_a_link_that_leads_out_of_the_project_gets_no_patch_and_the_thing_waits(past):
-    secret = past.home / "private.md"
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "large"])
+def test_what_is_no_page_of_the_project_gets_no_patch_and_nobody_waits_for_it(past, kind):
+    page, secret = past.shop / "CLAUDE.md", past.home / "private.md"
     secret.write_text("# Mine\n\n- Private line.\n")
-    (past.shop / "CLAUDE.md").symlink_to(secret)
+    {
+        "link": lambda: page.symlink_to(secret),
+        "pipe": lambda: os.mkfifo(page),
+        "folder": page.mkdir,
+        "large": lambda: page.write_bytes(b"x\n" * 600_000),
+    }[kind]()
     past.session(NO_FORCE)
     made = past.extract()
-    (one,) = made.items
-    assert (made.patches, one.routed.to, one.outcome) == ([], MEMORY, HOLD)
-    assert "leads out of the project" in one.reason
-
-
-@pytest.mark.parametrize("kind", ["fifo", "folder", "large"])
-def test_what_is_no_page_gets_no_patch_and_nobody_waits_for_it(past, kind):
-    page = past.shop / "CLAUDE.md"
-    if kind == "fifo":
-        os.mkfifo(page)
-    elif kind == "folder":
-        page.mkdir()
-    else:
-        page.write_bytes(b"x\n" * 600_000)
-    past.session(NO_FORCE)
-    made = past.extract()
-    (one,) = made.items
-    assert (made.patches, one.outcome) == ([], HOLD)
+    (item,) = made.items
+    assert (made.patches, item.routed.to, item.outcome) == ([], MEMORY, HOLD)
 
 
 def test_a_line_cannot_break_out_of_its_patch(past):
@@ -98,78 +80,32 @@ def test_a_line_cannot_break_out_of_its_patch(past):
     for patch in past.extract().patches:
         assert "\u2028" not in patch.text
         assert patch.text.count("\n+++ ") == 1
-        apply(patch)
+        apply(patch.text, patch.root)
 
 
-def test_two_rules_share_one_patch(past):
-    past.session(NO_FORCE, "Sorry.", "Always run the linter before every commit.")
-    made = past.extract()
-    assert sum(one.routed.to == CLAUDE_MD for one in made.items) == 2
-    (patch,) = made.patches
-    assert patch.text.count("\n+- ") == 2
-
-
-def applied(folder, path, old, new):
-    """What git makes of the file."""
-    file = folder / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if old is not None:
-        file.write_bytes(old)
-    text = pages.make_patch(path, old, new).encode("utf-8", "surrogateescape")
-    run = subprocess.run(["git", "apply", "-"], cwd=folder, input=text, capture_output=True)
-    assert run.returncode == 0, run.stderr.decode()
-    return file.read_bytes()
-
-
-OLD = [
-    None,
-    b"",
-    b"# Rules\n",
-    b"# Rules",
-    b"# Rules\n\n- one\n\n\n",
-    b"# Rules\r\n\r\n- one\r\n",
-    b"# Rules\r\n- one",
-    b"\n",
-    b"caf\xe9 \xff\n- no UTF-8\n",
-    "# Regeln\n\n- größer\u2028zwei\n".encode(),
-    f"# Rules\n\n{LEARNED}\n\n- before\n\n## More\n\ntext\n".encode(),
-    f"{LEARNED}".encode(),
-    f"{LEARNED}\n\n- before".encode(),
-    f"# Rules\n\n{LEARNED}\n\n## More".encode(),
-    b"".join(b"line %d\n" % number for number in range(500)),
-]
-
-
-def test_git_takes_patches_of_two_pages_in_any_order(past):
-    past.session(NO_FORCE, "Sorry.", SQLITE)
-    for patch in reversed(past.extract().patches):
-        apply(patch)
-    assert "force-push" in (past.shop / "CLAUDE.md").read_text()
-    assert "SQLite" in (past.shop / "docs/knowledge/decisions.md").read_text()
-
-
-@pytest.mark.parametrize("old", OLD)
-def test_git_makes_of_the_patch_what_was_meant(tmp_path, old):
-    new = add_lines(old, ["Never force-push to main.", "Ask before a release."])
-    assert applied(tmp_path, "CLAUDE.md", old, new) == new
-
-
-@pytest.mark.parametrize("old", OLD)
-def test_git_makes_a_page_with_one_more_section(tmp_path, old):
-    new = add_section(old, "## 2026-03-02: SQLite", "We take it.\n\nReasons.", "# Decisions")
-    assert applied(tmp_path, "docs/knowledge/decisions.md", old, new) == new
-
-
-def test_a_second_time_the_lines_join_the_same_section():
-    first = add_lines(b"# Rules\n", ["One."])
-    assert first == f"# Rules\n\n{LEARNED}\n\n- One.\n".encode()
-    assert add_lines(first, ["Two."]) == f"# Rules\n\n{LEARNED}\n\n- One.\n- Two.\n".encode()
-
-
-def test_line_ends_of_the_file_are_kept():
-    assert b"\n" not in add_lines(b"# Rules\r\n", ["One."]).replace(b"\r\n", b"")
-
-
-@cases("capture")
-def test_only_a_plain_path_is_named_in_a_patch(path, yes):
-    assert fits_patch(path) is yes
+@pytest.mark.parametrize(
+    "old",
+    [
+        None,
+        b"",
+        b"\n",
+        b"# Rules",
+        b"# Rules\n\n- one\n\n\n",
+        b"# Rules\r\n\r\n- one\r\n",
+        b"caf\xe9 \xff\n- no UTF-8\n",
+        "# Regeln\n\n- größer\u2028zwei\n".encode(),
+        f"# Rules\n\n{LEARNED}\n\n- before\n\n## More\n\ntext\n".encode(),
+        f"{LEARNED}\n\n- before".encode(),
+        f"# Rules\n\n{LEARNED}\n\n## More".encode(),
+        b"".join(b"line %d\n" % number for number in range(500)),
+    ],
+)
+def test_git_makes_of_a_patch_what_was_meant(tmp_path, old):
+    page = tmp_path / "page.md"
+    for new in (add_line(old, "Ask first."), add_section(old, "## SQLite", "We do.", "# Log")):
+        page.unlink(missing_ok=True)
+        if old is not None:
+            page.write_bytes(old)
+        apply(make_patch("page.md", old, new), tmp_path)
+        assert page.read_bytes() == new
+        assert b"\r\n" not in (old or b"") or b"\n" not in new.replace(b"\r\n", b"")

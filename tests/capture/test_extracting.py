@@ -1,6 +1,5 @@
 """What past sessions taught goes where it belongs: to the project that each session was about."""
 
-import os
 import subprocess
 
 import pytest
@@ -8,14 +7,12 @@ import pytest
 from memdir.audit.ages import list_memories
 from memdir.capture import review
 from memdir.capture.capture import capture
-from memdir.capture.extract import HOLD, LEAVE_OUT, LEFT, PROPOSE, SAVE
+from memdir.capture.extract import HOLD, LEAVE_OUT, PROPOSE, SAVE
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
-from memdir.capture.review import approve_drafts
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, SKIP, VALUE
 from memdir.errors import BadInput
-from memdir.format.draft import Draft, Wishes
-from memdir.store import changes, look
+from memdir.store import changes
 from tests.helpers.conversing import PERSON
 from tests.helpers.hostile import inputs
 from tests.helpers.opened import tree
@@ -55,13 +52,6 @@ def test_each_thing_goes_where_it_belongs_values_first(past):
     assert (len(made.sessions), made.lost) == (2, [])
 
 
-def test_nothing_is_written_into_the_project(past):
-    past.session(NO_FORCE, "Sorry.", SQLITE)
-    before = tree(past.shop)
-    assert len(past.extract().patches) == 2
-    assert tree(past.shop) == before
-
-
 def test_a_second_run_saves_and_holds_nothing_twice(past):
     past.session(OSLO, "Noted.", NO_MOCKS, "Right.", READABLE)
     past.extract()
@@ -71,22 +61,6 @@ def test_a_second_run_saves_and_holds_nothing_twice(past):
     assert {one.outcome for one in again.items} == {LEAVE_OUT}
 
 
-def test_one_undo_takes_the_whole_extraction_back(past):
-    changes.save(past.app(), Draft("The queue is called crow."), Wishes())
-    stood = past.memories()
-    past.session(OSLO, "Noted.", TUESDAY)
-    assert len(past.extract().changes) == 2
-    review.undo_changes(past.app())
-    assert past.memories() == stood
-
-
-def test_relative_dates_count_from_the_day_of_the_session(past):
-    past.session("Remember: the merge freeze begins tomorrow at noon.")
-    past.extract()
-    (text,) = past.memories().values()
-    assert "2026-03-03" in text
-
-
 def test_a_session_of_another_project_is_saved_there_and_not_here(past):
     past.session(OSLO)
     past.session(TUESDAY, cwd=past.bakery)
@@ -94,12 +68,6 @@ def test_a_session_of_another_project_is_saved_there_and_not_here(past):
     assert list(past.memories()) == [OSLO_FILE]
     assert list(past.memories(past.bakery)) == ["we-deploy-only-on-tuesdays.md"]
     assert {one.root for one in made.items} == {str(past.shop), str(past.bakery)}
-
-
-def test_a_session_that_is_named_counts_for_its_own_project_wherever_one_stands(past):
-    talk = past.session(TUESDAY, cwd=past.bakery)
-    past.extract(sessions=(talk.session[:10],))
-    assert (len(past.memories(past.bakery)), past.memories()) == (1, {})
 
 
 def test_a_transcript_in_the_wrong_folder_is_never_taken_for_this_project(past):
@@ -137,22 +105,6 @@ def test_a_directory_that_is_gone_gets_nothing_and_the_reason_is_said(past):
     assert (past.memories(), past.held(), made.lost) == ({}, [], [])
 
 
-def test_a_transcript_that_does_not_say_where_it_was_gets_nothing(past):
-    talk = past.session()
-    talk.record(PERSON, OSLO, cwd=None)
-    (one,) = past.extract().items
-    assert one.outcome == LEAVE_OUT
-    assert "does not say" in one.reason
-
-
-def test_a_project_whose_memory_is_switched_off_learns_nothing(past):
-    past.options["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
-    past.session(OSLO)
-    (one,) = past.extract().items
-    assert (one.outcome, past.memories()) == (LEAVE_OUT, {})
-    assert "switched off" in one.reason
-
-
 @cases("capture")
 def test_nothing_is_learned_from_what_nobody_said(past, flags):
     past.session("Hello there.", "Hello.").record(PERSON, OSLO, **flags)
@@ -177,9 +129,8 @@ def test_what_was_put_away_does_not_come_back(past):
     past.session(OSLO)
     past.extract()
     changes.retire(past.app(), [OSLO_FILE])
-    (one,) = past.extract().items
-    assert (one.outcome, past.memories()) == (LEAVE_OUT, {})
-    assert "in the trash" in one.reason
+    (item,) = past.extract().items
+    assert (item.outcome, past.memories(), "in the trash" in item.reason) == (LEAVE_OUT, {}, True)
 
 
 def test_with_a_yes_what_a_person_said_is_saved_and_what_a_tool_said_is_not(past):
@@ -200,17 +151,6 @@ def test_a_dry_run_writes_nothing_at_all(past):
     assert [outcome for _, outcome, _ in found(made)] == [SAVE, HOLD, PROPOSE]
 
 
-def test_since_and_last_choose_the_newest(past):
-    past.session(OSLO)
-    newer = past.session(TUESDAY)
-    assert len(past.extract(last=1, dry_run=True).sessions) == 1
-    since = os.stat(newer.path).st_mtime
-    assert len(past.extract(since=since, dry_run=True).sessions) == 1
-    assert len(past.extract(since=since + 1, dry_run=True).sessions) == 0
-    past.extract(last=1)
-    assert list(past.memories()) == ["we-deploy-only-on-tuesdays.md"]
-
-
 def test_a_session_may_be_named_by_its_file_or_by_as_much_of_its_id_as_is_its_own(past):
     talk = past.session(OSLO)
     other = past.session(TUESDAY)
@@ -222,37 +162,7 @@ def test_a_session_may_be_named_by_its_file_or_by_as_much_of_its_id_as_is_its_ow
     assert len(past.memories()) == 2
 
 
-def test_a_full_inbox_loses_nothing(past, monkeypatch):
-    monkeypatch.setattr("memdir.capture.inbox.MAX_WAITING", 1)
-    past.session(NO_MOCKS, "Right.", READABLE)
-    made = past.extract()
-    assert sorted(one.outcome for one in made.items) == [HOLD, LEFT]
-    assert made.lost == []
-    monkeypatch.setattr("memdir.capture.inbox.MAX_WAITING", 5)
-    past.extract()
-    assert len(past.held()) == 2
-
-
 ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too heavy."
-
-
-def test_what_was_undone_is_not_learned_again(past):
-    past.session(OSLO, "Noted.", TUESDAY)
-    past.extract()
-    review.undo_changes(past.app())
-    made = past.extract()
-    assert (past.memories(), past.held(), made.changes) == ({}, [], [])
-    assert {one.outcome for one in made.items} == {LEAVE_OUT}
-    assert all("undone (2026-03-02)" in one.reason for one in made.items)
-
-
-def test_what_capture_saved_and_somebody_undid_is_not_learned_by_extract(past):
-    talk = past.session(OSLO)
-    capture(past.app(), Request(str(talk.path)))
-    assert len(past.memories()) == 1
-    review.undo_changes(past.app())
-    past.extract()
-    assert (past.memories(), past.held()) == ({}, [])
 
 
 def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
@@ -269,33 +179,6 @@ def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
     assert len(past.memories()) == 1
 
 
-def test_what_is_said_again_after_the_undo_is_learned(past):
-    past.session(OSLO)
-    past.extract()
-    review.undo_changes(past.app())
-    past.session().record(PERSON, OSLO, timestamp="2026-03-02T15:00:00Z")
-    past.extract()
-    assert len(past.memories()) == 1
-
-
-def test_an_undo_that_was_undone_counts_for_nothing(past):
-    past.session(OSLO)
-    past.extract()
-    review.undo_changes(past.app())
-    review.undo_changes(past.app(), look.log(past.app())[0].id)
-    (one,) = past.extract().items
-    assert one.reason == "the-staging-cluster-is-in-oslo.md says it already"
-
-
-def test_an_undone_approval_waits_and_is_not_found_twice(past):
-    past.session(NO_MOCKS)
-    past.extract()
-    approve_drafts(past.app(), open_inbox(past.app()).list(), Wishes())
-    review.undo_changes(past.app())
-    past.extract()
-    assert (len(past.held()), past.memories()) == (1, {})
-
-
 @pytest.mark.parametrize(
     "wish", ["Forget about zustand, we go with jotai.", "Forget what I said about Zustand."]
 )
@@ -309,35 +192,7 @@ def test_a_decision_that_was_to_be_forgotten_later_is_not_proposed(past, wish):
     assert forgotten.lower() == "zustand"
 
 
-@cases("capture")
-def test_of_two_that_say_nearly_the_same_one_is_saved_and_one_waits(past, first, second):
-    past.session(first)
-    past.session(second)
-    made = past.extract()
-    assert len(past.memories()) == 1
-    assert [outcome for _, outcome, _ in found(made)] == [SAVE, HOLD]
-    assert "said later, says nearly the same" in made.items[-1].reason
-    assert past.extract().changes == []
-    assert len(past.held()) == 1
-
-
 # Where one stands
-
-
-@pytest.fixture
-def parent(past):
-    """The directory above the projects; it is no repository."""
-    return past.shop.parent
-
-
-def test_from_a_directory_above_the_projects_only_its_own_sessions_count(past, parent):
-    past.session(OSLO)
-    past.session(TUESDAY, cwd=past.bakery)
-    past.session("Remember that invoices are numbered per country.", cwd=parent)
-    made = past.extract(parent)
-    assert len(made.sessions) == 1
-    assert (past.memories(), past.memories(past.bakery)) == ({}, {})
-    assert len(past.memories(parent)) == 1
 
 
 def test_a_store_that_was_named_gets_only_what_is_about_this_project(past, tmp_path):

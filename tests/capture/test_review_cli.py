@@ -14,7 +14,6 @@ from memdir.format.draft import Draft
 from memdir.store.writer import open_app
 from tests.helpers.hooked import EVENTS, RECORDED, Client
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -36,25 +35,6 @@ def hold(
     app = open_app(config, now=time.time, tell=print)
     draft = Draft(body, type="project", **more)
     return open_inbox(app).hold(Catch(origin, draft), reason, time.time())
-
-
-def test_drafts_with_one_reason_are_listed_below_it_with_two_lines_of_text():
-    long = "The pelican job restarts every cluster. " * 6
-    hold(long, description="About pelicans")
-    hold("Another thing to know.", why="The disk fills up.")
-    hold("You said this.", origin=Origin("claude-code", "s", "m", "person"), reason="only noticed")
-    lines = memdir("review").text.splitlines()
-    assert lines[0] == "3 drafts for you to decide on"
-    assert [text for text in lines if text.endswith(":")] == [
-        "It comes from a tool:",
-        "Only noticed:",
-    ]
-    at = next(at for at, text in enumerate(lines) if "The pelican job" in text)
-    assert lines[at + 1].startswith("    ") and lines[at + 1].endswith("…")
-    assert max(map(len, lines)) <= 80
-    assert "    Another thing to know. Why: The disk fills up." in lines
-    assert any("from you" in text for text in lines)
-    assert not any("person" in text for text in lines)
 
 
 def test_nothing_of_a_draft_can_command_the_terminal():
@@ -108,21 +88,6 @@ def test_all_of_them_are_decided_on_only_with_a_yes(action):
     assert memdir("review", action, "--all").text == "nothing waits for a review\n"
 
 
-def test_it_may_be_edited_by_options(tmp_path):
-    held = hold()
-    (tmp_path / "body.txt").write_text("Pelicans restart staging at six.")
-    more = ("--type", "reference", "--name", "pelicans", "--description", "About pelicans")
-    answer = memdir("review", "edit", held.id, *more, "--body-file", str(tmp_path / "body.txt"))
-    assert answer.code == 0 and "it still waits" in answer.text
-    draft = memdir("review", "--json").json["held"][0]["draft"]
-    assert (draft["type"], draft["name"]) == ("reference", "pelicans")
-    assert (draft["body"], draft["description"]) == (
-        "Pelicans restart staging at six.",
-        "About pelicans",
-    )
-    assert memdir("review", "edit", held.id, "--type", "nonsense").code == 1
-
-
 def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
     held = hold(why="The disk fills up.")
     script = tmp_path / "editor.sh"
@@ -134,22 +99,6 @@ def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
     (saved,) = store.glob("the-pelican*")
     text = saved.read_text()
     assert "cluster at six" in text and "**Why:** The disk fills up." in text
-
-
-@cases("capture")
-def test_what_makes_no_sense_is_wrong_usage(words):
-    assert memdir("review", *words).code == 2
-
-
-def test_a_damaged_draft_is_reported_and_the_others_are_listed(home):
-    held, other = hold(), hold("Another thing to know.")
-    (path,) = home.rglob(f"{other.id}.json")
-    path.write_text("{")
-    answer = memdir("review", "--json")
-    assert answer.code == 1
-    assert [one["id"] for one in answer.json["held"]] == [held.id]
-    assert answer.json["findings"][0]["path"] == str(path)
-    assert str(path.name) in memdir("review").text
 
 
 def test_no_hook_ever_tells_an_agent_what_is_held(tmp_path: Path):

@@ -59,30 +59,12 @@ def test_tomorrow_counts_from_the_day_it_was_said(opened):
     assert "2026-03-03" in opened.read(settled.done.changes[0].path)
 
 
-def test_several_approvals_are_one_undo(opened):
-    opened.save("Something else altogether.", "other")
-    before = opened.files()
-    hold(opened)
-    hold(opened, "Invoices are numbered per country, without gaps, by law.")
-    assert [one.how for one in approve(opened)] == ["approved", "approved"]
-    review.undo_changes(opened.app())
-    assert opened.files() == before
-
-
 def test_one_that_is_refused_does_not_stop_the_others(opened):
     hold(opened, "The key of it is ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
     hold(opened, "No such version.", name="absent", expected="0" * 64)
     hold(opened, BODY)
     assert sorted(one.how for one in approve(opened)) == ["", "", "approved"]
     assert len(open_inbox(opened.app()).list()) == 2
-
-
-def test_a_conflict_is_said_and_the_draft_goes_on_waiting(opened):
-    opened.save("The old text.", "pelican")
-    held = hold(opened, BODY, name="pelican", expected="0" * 64)
-    (settled,) = approve(opened, held.id)
-    assert settled.how == "" and "was changed since" in settled.done.changes[0].reason
-    assert "The old text." in opened.read("pelican.md")
 
 
 def test_what_the_store_says_already_needs_a_second_yes(opened):
@@ -94,18 +76,6 @@ def test_what_the_store_says_already_needs_a_second_yes(opened):
     assert settled.how == "approved"
 
 
-def test_a_dry_run_and_a_preview_change_nothing(opened):
-    held = hold(opened)
-    (settled,) = approve(opened, held.id, dry_run=True)
-    shown = review.preview_draft(opened.app(), held, Wishes())
-    assert settled.done.diff == shown.diff and shown.dry_run
-    assert any(BODY.encode() in (new or b"") for _, _, new in shown.diff)
-    review.reject_drafts(opened.app(dry_run=True), [held])
-    review.rewrite_draft(opened.app(dry_run=True), held, Draft("Other"))
-    assert open_inbox(opened.app()).list() == [held]
-    assert not opened.root.exists()
-
-
 def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     opened.save("Something else altogether.", "other")
     held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
@@ -115,26 +85,6 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     assert sum("waits for a review again" in text for text in done.remarks) == 2
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
     assert open_inbox(opened.app()).list() == []
-
-
-def test_undoing_that_undo_settles_the_draft_again(opened):
-    opened.save("Something else altogether.", "other")
-    hold(opened)
-    approve(opened)
-    review.undo_changes(opened.app())
-    review.undo_changes(opened.app(), look.log(opened.app())[0].id)
-    assert any("pelican" in path for path in opened.files())
-    assert open_inbox(opened.app()).list() == []
-
-
-def test_undoing_an_approved_wish_to_forget_lets_it_wait_again(opened):
-    opened.save(BODY, "pelican")
-    held = open_inbox(opened.app()).hold(Catch(ORIGIN, forget="pelican"), "from a tool", NOON)
-    approve(opened, held.id)
-    assert "pelican.md" not in opened.files()
-    review.undo_changes(opened.app())
-    assert "pelican.md" in opened.files()
-    assert [one.id for one in open_inbox(opened.app()).list()] == [held.id]
 
 
 def test_a_rejected_draft_can_be_put_back(opened):
@@ -149,12 +99,6 @@ def test_a_rejected_draft_can_be_put_back(opened):
     assert open_inbox(app).list() == [held]
     with pytest.raises(Missing, match="was rejected of late"):
         review.find_rejected(app, [held.id])
-
-
-def test_the_journal_names_no_secret(opened):
-    held = hold(opened, "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2)
-    review.reject_drafts(opened.app(), [held])
-    assert "ghp_" not in (opened.state / "held/settled.jsonl").read_text()
 
 
 def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):

@@ -12,7 +12,6 @@ from memdir.capture.route import (
     VALUE,
     Known,
     Text,
-    nearly_same,
     route_catch,
 )
 from memdir.capture.signals import REMEMBER, Catch, Origin
@@ -37,12 +36,6 @@ def routed(body, type="unknown", *, kind="", asked=False, known=NOTHING, rules=R
 @cases("capture", ("Background of the billing rewrite. " * 60, "project", KNOWLEDGE))
 def test_each_thing_goes_where_it_belongs(body, type, to):
     assert routed(body, type).to == to
-
-
-def test_a_choice_without_a_type_becomes_a_value():
-    found = routed("Readable code over clever code.")
-    assert found.catch.draft.type == "value"
-    assert routed("Commits in the imperative.", "preference").catch.draft.type == "preference"
 
 
 @cases("capture")
@@ -81,18 +74,6 @@ def test_another_wording_from_the_same_message_is_known():
     assert routed(body, "feedback", known=Known([text])).to == SKIP
     other = Text("db.md", text.text, "s1", "m2")
     assert routed(body, "feedback", known=Known([other])).to != SKIP
-
-
-def test_what_a_past_session_wanted_forgotten_retires_nothing():
-    found = route_catch(Catch(Origin(who=PERSON), forget="the pelican cluster"), NOTHING, RULES)
-    assert found.to == SKIP
-    assert "memdir forget" in found.reason
-
-
-@cases("capture")
-def test_two_drafts_that_say_nearly_the_same_are_told_from_two_things(one, other, near):
-    assert nearly_same(Draft(one), Draft(other)) is near
-    assert nearly_same(Draft(other), Draft(one)) is near
 
 
 @cases("capture")

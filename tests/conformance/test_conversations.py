@@ -1,15 +1,10 @@
 """A question with earlier turns: what was sent once is sent again, first and unchanged."""
 
 import importlib.util
-import itertools
 import json
-import os
-import sys
-from pathlib import Path
 
 import pytest
 
-from memdir.hot.run import NESTED
 from memdir.models.model import Question, Turn, Usage
 from memdir.store import registry
 from tests.helpers.scripted_server import Reply, serve
@@ -59,19 +54,6 @@ def test_anthropic_gets_marks_for_its_cache_on_the_stable_prefix():
 
 
 @needs_extra
-def test_anthropic_sends_the_same_prefix_in_every_turn():
-    second = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, TURNS[:1], more=True)
-    bodies = sent("anthropic", FIRST, second, THIRD)
-    for body in bodies:
-        for message in body["messages"]:
-            for block in message["content"]:
-                block.pop("cache_control", None)
-    for before, after in itertools.pairwise(bodies):
-        assert after["messages"][: len(before["messages"])] == before["messages"]
-        assert (after["system"], after["tools"]) == (before["system"], before["tools"])
-
-
-@needs_extra
 def test_openai_gets_plain_texts_in_a_stable_order():
     first, third = sent("openai", FIRST, THIRD)
     assert third["messages"][:2] == first["messages"]
@@ -105,28 +87,3 @@ def test_what_a_cache_gave_is_counted_apart(name, usage):
         address = script.address + ("/v1" if name == "openai" else "")
         model = registry.load("models", name).open_model("some-model", address, KEYS)
         assert model.answer(THIRD).usage == Usage(50, 20, 900)
-
-
-COMMAND = """#!{python} -ES
-import json, os, sys
-with open({heard!r}, "w") as file:
-    json.dump({{"text": sys.stdin.read(), "env": dict(os.environ), "words": sys.argv}}, file)
-usage = {{"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 300}}
-print(json.dumps({{"type": "result", "structured_output": {{"x": 3}}, "usage": usage,
-                  "total_cost_usd": 0.0125}}))
-"""
-
-
-def test_the_command_hears_the_whole_conversation_as_one_text(tmp_path: Path):
-    heard = tmp_path / "heard.json"
-    command = tmp_path / "claude"
-    command.write_text(COMMAND.format(python=sys.executable, heard=str(heard)))
-    command.chmod(0o755)
-    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    answer = registry.load("models", "claude").open_model("", "", env).answer(THIRD)
-    said = json.loads(heard.read_text())
-    places = [said["text"].index(text) for text in ("Which one?", '{"x": 1}', "told first")]
-    places += [said["text"].index(text) for text in ('{"x": 2}', "told next")]
-    assert places == sorted(places)
-    assert said["env"][NESTED] == "1"
-    assert answer.usage == Usage(10, 5, 300, 0.0125)

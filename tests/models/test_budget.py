@@ -54,12 +54,6 @@ def test_a_run_may_take_what_is_left_of_it(ledger):
         model.answer(question)
 
 
-def test_an_estimate_counts_all_that_is_sent_and_the_longest_answer():
-    schema = {"type": "object"}  # 18 characters as JSON
-    assert estimate(Question("s" * 10, "u" * 12, schema, 256)) == Usage(10, 256)
-    assert estimate(Question("s" * 10, "u" * 12, None, 256)) == Usage(6, 256)
-
-
 def test_an_estimate_counts_earlier_turns_and_what_a_cache_just_gave():
     turns = (Turn("a" * 8, "t" * 16),)
     question = Question("s" * 10, "u" * 10, None, 256, earlier=turns)
@@ -109,13 +103,6 @@ def test_a_session_is_counted_apart_where_it_is_named(ledger, monkeypatch):
     monkeypatch.setenv("MEMDIR_SESSION", "s2")
     assert memdir("budget", "--json").json["spent"]["session"] == 2_500
     assert "2,500 of 20,000" in memdir("budget").text
-
-
-def test_limits_come_from_the_settings(monkeypatch):
-    monkeypatch.setenv("MEMDIR_RUN_TOKENS", "7")
-    monkeypatch.setenv("MEMDIR_DAY_TOKENS", "0")
-    assert memdir("budget", "--json").json["limits"] == {"run": 7, "session": 20_000, "day": 0}
-    assert "0 of 0" in memdir("budget").text
 
 
 def test_a_broken_ledger_is_an_error_with_a_way_on(ledger):

@@ -40,26 +40,6 @@ def test_what_does_not_fit_is_told_with_its_place(data, wrong):
 
 
 @pytest.mark.parametrize(
-    ("kind", "fits", "not_fits"),
-    [
-        ("integer", 1, True),
-        ("number", 1.5, "1.5"),
-        ("boolean", False, 0),
-        ("null", None, ""),
-        (["string", "null"], None, 1),
-    ],
-)
-def test_kinds_are_told_apart(kind, fits, not_fits):
-    assert find_misfits(fits, {"type": kind}) == []
-    assert find_misfits(not_fits, {"type": kind}) != []
-
-
-def test_a_rule_that_nothing_checks_may_not_stand_in_a_schema():
-    with pytest.raises(ValueError, match="pattern"):
-        find_misfits("x", {"type": "string", "pattern": "y"})
-
-
-@pytest.mark.parametrize(
     "text",
     [
         '{"names": ["x"]}',
@@ -79,19 +59,6 @@ def test_no_json_is_a_bad_answer_that_keeps_its_cost(text):
     with pytest.raises(BadAnswer, match="did not answer in JSON") as failure:
         answered(Question("s", "u", SCHEMA), text, "m", Usage(7, 3))
     assert failure.value.usage == Usage(7, 3)
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("anthropic:claude-haiku-4-5", ("anthropic", "claude-haiku-4-5")),
-        (" openai:a/b:free ", ("openai", "a/b:free")),
-        ("claude", ("claude", "")),
-        ("scripted:/tmp/x y.jsonl", ("scripted", "/tmp/x y.jsonl")),
-    ],
-)
-def test_a_model_is_named_by_its_member_and_its_name(text, parts):
-    assert member_and_name(text) == parts
 
 
 @pytest.mark.parametrize("text", ["", " ", ":", ":x", "openai:"])

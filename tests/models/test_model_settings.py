@@ -13,16 +13,6 @@ def world(tmp_path) -> World:
     return World(tmp_path)
 
 
-def test_no_model_is_asked_by_default(world):
-    options = world.read().options
-    assert (options.model, options.model_base_url) == ("", "")
-    assert (options.model_timeout, options.session_tokens, options.day_tokens) == (
-        3.0,
-        20_000,
-        100_000,
-    )
-
-
 def test_the_model_comes_from_the_file_or_the_environment(world):
     file = world.home / ".config/memdir/config.toml"
     file.parent.mkdir(parents=True)
@@ -30,18 +20,6 @@ def test_the_model_comes_from_the_file_or_the_environment(world):
     options = world.read().options
     assert (options.model, options.model_timeout, options.day_tokens) == ("openai:x", 5.0, 0)
     assert world.read(MEMDIR_MODEL="claude").options.model == "claude"
-
-
-@pytest.mark.parametrize("value", ["1", "true", "['x']", '"two\\nlines"'])
-def test_what_is_no_text_keeps_the_default(world, value):
-    file = world.home / ".config/memdir/config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(f"[model]\nname = {value}\n")
-    config = world.read()
-    assert config.options == Options()
-    (finding,) = config.findings
-    assert finding.kind == "bad-setting"
-    assert "text in quotes" in finding.fix
 
 
 def test_a_repository_cannot_choose_the_model_or_where_prompts_go(world):

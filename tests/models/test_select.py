@@ -30,10 +30,6 @@ def test_the_model_s_choice_counts():
     assert question.seconds == 3.0
 
 
-def test_to_choose_nothing_is_a_choice():
-    assert choose({"answer": {"memories": []}})[0] == Selected((), "model")
-
-
 def test_more_than_five_are_cut():
     names = [f"{letter}.md" for letter in "abcdefgh"]
     assert choose({"answer": {"memories": names}})[0].paths == tuple(names[:5])
@@ -59,19 +55,6 @@ def test_an_old_memory_of_the_local_ranking_can_be_chosen():
     line = {"answer": {"memories": ["a.md", "n0.md", "c.md"]}}
     selected, _ = choose(line, [*many, *MEMORIES], top=["a.md"])
     assert selected.paths == ("a.md", "c.md")  # n0 is neither new nor near
-
-
-def test_with_nothing_to_choose_from_nobody_is_asked():
-    selected, model = choose({"answer": {"memories": []}}, memories=[])
-    assert (selected.by, selected.reason) == ("local", "there is nothing to choose from")
-    assert model.asked == []
-
-
-def test_the_limit_is_the_one_that_was_given():
-    start = time.monotonic()
-    selected, _ = choose({"answer": {"memories": ["a.md"]}, "seconds": 30}, seconds=0.2)
-    assert time.monotonic() - start < 20
-    assert selected.reason == "scripted did not answer within 0.2 s"
 
 
 def test_over_budget_the_model_is_not_asked(tmp_path):

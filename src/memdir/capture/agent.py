@@ -1,21 +1,20 @@
-"""A model drafts memories from a conversation, in at most five turns."""
+"""A model drafts memories from a conversation, in at most five turns.
+
+Everything it is shown is marked as data.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from string import Template
+from typing import Any, cast
 
-from memdir.capture.agent_tools import Denied, ProjectReader
+from memdir.capture.agent_tools import READ, Denied, ProjectReader
 from memdir.capture.origin import find_origin, reason_to_distrust
-from memdir.capture.question import (
-    SCHEMA,
-    Proposal,
-    cut,
-    fill_prompt,
-    number_messages,
-    read_drafts,
-)
 from memdir.capture.signals import (
     SOURCE,
     Catch,
@@ -28,26 +27,57 @@ from memdir.capture.signals import (
 )
 from memdir.capture.typed import own_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
-from memdir.errors import MemdirError
-from memdir.format.draft import Draft, hash_of
-from memdir.hot.memory import Memory, stem
+from memdir.errors import BadInput, MemdirError
+from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft, hash_of
+from memdir.format.names import check_name, slugify
+from memdir.hot import types
+from memdir.hot.behaviour import type_line
+from memdir.hot.memory import UNKNOWN, Memory
 from memdir.hot.safe import inert, inert_line
-from memdir.models.ledger import RUN_TOKENS, OverRun, estimate
-from memdir.models.model import BadAnswer, Model, Question, Turn, Usage
-from memdir.text.secrets import before_secrets
+from memdir.models.ledger import OverRun, estimate
+from memdir.models.model import Answer, BadAnswer, Model, Question, Turn, Usage
+from memdir.recall.choose import manifest
+from memdir.text.secrets import before_secrets, find_secrets
 
 MAX_TURNS = 5
 MAX_RETRIES = 1
 TURN_SECONDS = 60.0
 MAX_ANSWER_TOKENS = 1_200  # some five drafts
-MIN_ANSWER_TOKENS = 300  # a shorter answer would be cut off
-MAX_CALLS = 8  # of one turn
-RESULT_CHARACTERS = 2_000
-MEMORY_CHARACTERS = 4_000  # of a memory; the model must see all of it to change it
+MAX_CALLS, MAX_DRAFTS = 8, 10  # of one turn
+RESULT_CHARACTERS = 4_000  # of a result; the model must see all of a memory to change it
 RESULTS_CHARACTERS = 6_000  # of one turn
-MAX_GIVEN, GIVEN_CHARACTERS = 3, 1_200  # memories in the first message, and of each
 CALL_CHARACTERS = 200  # of the call repeated in its result
+MAX_MESSAGES = 20
+MESSAGES_CHARACTERS = 7_000  # all of them together
+CHARACTERS = {PERSON: 1_000, AGENT: 350, TOOL: 140}  # of a message
+QUOTE_CHARACTERS = 500  # of a request further down in a message
+SEARCHED_CHARACTERS = 20_000  # of a message; nobody types more
+LINE_CHARACTERS = 140  # of a memory in the list
+MARK_CHARACTERS = 12
+CUT = " […]"
 UNUSABLE = "the model's answer could not be used"
+Proposal = tuple[Draft, int]  # and the number of the message it cites
+
+
+def _objects(required: str, optional: str) -> dict[str, object]:
+    numbers = ("because", "start", "lines")
+    kinds = {
+        name: {"type": "integer" if name in numbers else "string"}
+        for name in f"{required} {optional}".split()
+    }
+    item = {"type": "object", "properties": kinds, "required": required.split()}
+    return {"type": "array", "items": item}
+
+
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "calls": _objects("tool path", "pattern start lines"),
+        "drafts": _objects("name type description body because", "why how"),
+        "done": {"type": "boolean"},
+    },
+    "required": ["done"],
+}
 
 
 @dataclass(frozen=True)
@@ -74,27 +104,18 @@ def ask_agent(
     reader: ProjectReader,
     *,
     total: int = 0,
-    tokens: int = RUN_TOKENS,
     seconds: float = TURN_SECONDS,
 ) -> Captured:
-    """Let the model draft memories, in at most MAX_TURNS turns and `tokens` tokens.
+    """Let the model draft memories, in at most MAX_TURNS turns.
 
     `known` are related memories, best first, out of `total` in the store. Raises OverBudget or
     ModelFailed if nothing was drafted; otherwise the drafts are kept and `reason` is set.
     """
     run = _Run(said, signals, origin, reader)
-    rest = total - len(known)
-    values = {
-        "turns": MAX_TURNS,
-        "project": inert_line(reader.project) or "none",
-        "store": inert_line(reader.store),
-        "rest": f"({rest} more memories are not listed.)" if rest > 0 else "",
-    }
-    given = run.give_memories(known)
-    system, user, run.mark = fill_prompt(run.shown, signals, known, given, values)
+    system, user, run.mark = _fill_prompt(run, known, total - len(known))
     question = Question(system, user, SCHEMA, MAX_ANSWER_TOKENS, seconds, more=True)
     while not run.reason and run.turns < MAX_TURNS:
-        turn = _take_turn(run, question, model, tokens)
+        turn = _take_turn(run, question, model)
         if turn is None:
             break
         question = replace(question, earlier=(*question.earlier, turn))
@@ -114,10 +135,10 @@ def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
     )
 
 
-def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn | None:
+def _take_turn(run: _Run, question: Question, model: Model) -> Turn | None:
     try:
-        answer = model.answer(_fit_budget(question, run, tokens))
-        drafts = read_drafts(answer)
+        answer = model.answer(question)
+        drafts = _read_drafts(answer)
     except BadAnswer as error:
         run.turns += 1
         run.retries += 1
@@ -135,8 +156,7 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
         return None
     run.turns += 1
     run.usage = run.usage.plus(answer.usage)
-    run.cached = answer.usage.cached_tokens
-    results = run.carry_out(answer.data if isinstance(answer.data, dict) else {}, drafts)
+    results = run.carry_out(cast("dict[str, Any]", answer.data), drafts)
     if not results:
         return None
     if run.turns == MAX_TURNS:
@@ -150,17 +170,6 @@ def _take_turn(run: _Run, question: Question, model: Model, tokens: int) -> Turn
     return Turn(json.dumps(answer.data), results_text)
 
 
-def _fit_budget(question: Question, run: _Run, tokens: int) -> Question:
-    asked = estimate(replace(question, max_tokens=0), run.cached).total
-    left = tokens - run.usage.total
-    if left - asked < MIN_ANSWER_TOKENS:
-        raise OverRun(
-            f"this run has {max(left, 0):,} of {tokens:,} tokens left",
-            next="raise budget.run_tokens in config.toml",
-        )
-    return replace(question, max_tokens=min(MAX_ANSWER_TOKENS, left - asked))
-
-
 class _Run:
     def __init__(
         self,
@@ -169,7 +178,7 @@ class _Run:
         origin: Origin,
         reader: ProjectReader,
     ) -> None:
-        self.shown = number_messages(said, signals)
+        self.shown = _number_messages(said, signals)
         # Pasted text is not a person's own. Results of calls are added later.
         self.said = [
             item._replace(text=own_words(item.text)) if item.who == PERSON else item
@@ -177,27 +186,16 @@ class _Run:
         ]
         self.signals, self.origin, self.reader = signals, origin, reader
         self.mark = self.reason = ""
-        self.turns = self.retries = self.cached = self.room = 0
+        self.turns = self.retries = self.room = 0
         self.usage = Usage()
         self.read: dict[str, bytes] = {}  # memories by name, as the model saw them
         self.drafts: dict[str, Proposal] = {}
         self.unread: dict[str, Proposal] = {}  # drafts that would replace an unread memory
 
-    def give_memories(self, known: Sequence[Memory]) -> dict[str, str]:
-        texts: dict[str, str] = {}
-        for name in (stem(memory.path) for memory in known if "/" not in memory.path):
-            data = self.reader.memory(name) or b""
-            text = data.decode("utf-8", "replace")
-            short = 0 < len(text) <= GIVEN_CHARACTERS and len(texts) < MAX_GIVEN
-            if short and mask_secrets(text) == text:
-                self.read[name], texts[name] = data, text
-        return texts
-
-    def carry_out(self, answer: Mapping[str, object], drafts: Sequence[Proposal]) -> list[str]:
+    def carry_out(self, answer: Mapping[str, Any], drafts: Sequence[Proposal]) -> list[str]:
         self.room = RESULTS_CHARACTERS
-        calls, results = answer.get("calls"), []
-        if isinstance(calls, list) and answer.get("done") is not True:
-            results += [self._call(call) for call in calls[:MAX_CALLS]]
+        calls = [] if answer["done"] else answer.get("calls", [])
+        results = [self._call(call) for call in calls[:MAX_CALLS]]
         for draft, because in drafts:
             results += self._take(draft, because)
         return results
@@ -208,64 +206,62 @@ class _Run:
         for name, proposal in self.unread.items():
             yield self._catch(*proposal, f"it would replace {name}, which the model did not read")
 
-    def _call(self, call: dict[str, object]) -> str:
+    def _call(self, call: Mapping[str, Any]) -> str:
         label = inert_line(json.dumps(call), CALL_CHARACTERS)
         given = {key: call[key] for key in ("path", "pattern", "start", "lines") if key in call}
         try:
-            whole = call["tool"] == "read" and not call.get("start") and not call.get("lines")
-            if whole and (name := self.reader.memory_name(str(call["path"]))):
+            if call["tool"] == READ and (name := self.reader.memory_name(call["path"])):
                 return self._show_memory(label, name)
-            text = self.reader.call(str(call["tool"]), **given)  # type: ignore[arg-type]
+            text = self.reader.call(call["tool"], **given)[:RESULT_CHARACTERS]
         except Denied as reason:
             return self._result(label, f"(denied: {reason})")
-        text = text if len(text) <= RESULT_CHARACTERS else text[:RESULT_CHARACTERS] + "\n(cut here)"
         # Nobody asked to remember the content of files: a draft from it is held.
-        self.said.append(Message("", TOOL, text, tool=str(call["tool"])))
+        self.said.append(Message("", TOOL, text, tool=call["tool"]))
         return self._result(label, text)
 
     def _show_memory(self, label: str, name: str) -> str:
         """A memory that does not fit counts as unread, so it cannot be replaced."""
         data = self.reader.memory(name) or b""
         text = data.decode("utf-8", "replace")
-        if len(text) <= min(MEMORY_CHARACTERS, self.room) and mask_secrets(text) == text:
+        if len(text) <= min(RESULT_CHARACTERS, self.room) and mask_secrets(text) == text:
             self.read[name] = data
         return self._result(label, text)
 
     def _result(self, label: str, text: str) -> str:
-        limit = max(min(self.room, MEMORY_CHARACTERS), 80)
-        shown = cut(inert(mask_secrets(text)).replace(self.mark, "…"), limit)
+        limit = max(min(self.room, RESULT_CHARACTERS), 80)
+        shown = _cut(inert(mask_secrets(text)).replace(self.mark, "…"), limit)
         self.room -= len(shown)
         return f"[{label}]\n{shown}"
 
     def _take(self, draft: Draft, because: int) -> list[str]:
         """Before a draft replaces an unread memory, the model is shown that memory."""
-        name = self._stored_name(draft.name)
+        # `-` and `_` count as equal.
+        alike = {known.lower().replace("-", "_"): known for known in self.reader.names()}
+        name = alike.get(draft.name.lower().replace("-", "_"), draft.name)
         data = self.reader.memory(name) if name else None
         draft = replace(draft, name=name)
         if data is None:
             self.drafts[name or f"\0{len(self.drafts)}"] = draft, because
-        elif self.read.get(name) == data:
+            return []
+        if self.read.get(name) == data:
             self.unread.pop(name, None)
             self.drafts[name] = replace(draft, expected=hash_of(data)), because
-        else:
-            seen = name in self.unread
-            self.unread[name] = draft, because
-            label = f"{name} exists; this is its text. Draft it again, whole, if it must change"
-            results = [] if seen else [self._show_memory(label, name)]
-            if self.read.get(name) == data:  # if it is not drafted again, it needs no change
-                del self.unread[name]
-            return results
-        return []
-
-    def _stored_name(self, name: str) -> str:
-        """The name as stored: `-` and `_` count as equal."""
-        alike = {known.lower().replace("-", "_"): known for known in self.reader.names()}
-        return alike.get(name.lower().replace("-", "_"), name)
+            return []
+        seen = name in self.unread
+        self.unread[name] = draft, because
+        label = f"{name} exists; this is its text. Draft it again, whole, if it must change"
+        results = [] if seen else [self._show_memory(label, name)]
+        if self.read.get(name) == data:  # if it is not drafted again, it needs no change
+            del self.unread[name]
+        return results
 
     def _catch(self, draft: Draft, because: int, hold: str = "") -> Catch:
-        cited = self.shown.get(because)
+        cited, origin = self.shown.get(because), self.origin
+        if cited:
+            quote = short_quote(cited.text)
+            origin = replace(origin, message=cited.id, who=cited.who, tool=cited.tool, quote=quote)
         old = self.read.get(draft.name, b"").decode("utf-8", "replace")
-        origin = self._rests_on(draft, old, self._origin(cited))
+        origin = self._rests_on(draft, old, origin)
         hold = hold or reason_to_distrust(origin) or takes_away(draft, old, cited, self.signals)
         draft = replace(draft, source=SOURCE, day=day_of(cited))
         # Held drafts are stored without the writer, which would refuse a body with a secret.
@@ -283,8 +279,117 @@ class _Run:
         result = find_origin(text, self.said, self.origin, name=new) if text else given
         return given if result.who == given.who == PERSON else result
 
-    def _origin(self, said: Message | None) -> Origin:
-        if said is None:
-            return self.origin
-        words = short_quote(said.text)
-        return replace(self.origin, message=said.id, who=said.who, tool=said.tool, quote=words)
+
+def _fill_prompt(run: _Run, known: Sequence[Memory], rest: int) -> tuple[str, str, str]:
+    """System prompt, first message and the mark around data."""
+    prompt = files("memdir.capture").joinpath("prompts/capture.md").read_text(encoding="utf-8")
+    # The same exclusions as in the session's prompt.
+    session = files("memdir.hot").joinpath("prompts/behaviour.md").read_text(encoding="utf-8")
+    start = session.index("## What not to save")
+    kinds = [kind for kind in map(types.get, types.names()) if not kind.record]
+    days = [day for message in run.shown.values() if (day := day_of(message))]
+    noticed = [
+        f"[{number}] {signal.kind}"
+        for number, message in run.shown.items()
+        for signal in run.signals
+        if signal.said == message
+    ]
+    lines = [_cut(inert_line(manifest([memory])), LINE_CHARACTERS) for memory in known]
+    messages, memories = "\n".join(_message_lines(run)), "\n".join(lines) or "(none)"
+    # A hash of all the data: the author of a part cannot predict the mark.
+    digest = hashlib.sha256(f"{messages}\0{memories}".encode("utf-8", "replace")).hexdigest()
+    values = {
+        "turns": MAX_TURNS,
+        "project": inert_line(run.reader.project) or "none",
+        "store": inert_line(run.reader.store),
+        "rest": f"({rest} more memories are not listed.)" if rest > 0 else "",
+        "messages": messages,
+        "memories": memories,
+        "mark": digest[:MARK_CHARACTERS],
+        "types": "\n".join(map(type_line, kinds)),
+        "reasons": " and ".join(kind.name for kind in kinds if kind.needs_why),
+        "excluded": session[start : session.find("===", start)].strip(),
+        "day": days[-1].isoformat() if days else "unknown",
+        "noticed": ", ".join(dict.fromkeys(noticed)) or "nothing",
+    }
+    system, _, user = prompt.partition("\n---\n")
+    first, second = (Template(part.strip() + "\n").substitute(values) for part in (system, user))
+    return first, second, digest[:MARK_CHARACTERS]
+
+
+def _number_messages(said: Sequence[Message], signals: Sequence[Signal]) -> dict[int, Message]:
+    """The messages to show, by number: those of a person, with their neighbours.
+
+    Messages with a request come first, then the newest, as long as they fit.
+    """
+    asked = {signal.said.id for signal in signals}
+    people = [number for number, item in enumerate(said, 1) if item.who == PERSON and item.text]
+    people.sort(key=lambda number: (said[number - 1].id in asked, number), reverse=True)
+    near = [number + step for number in people or [len(said)] for step in (0, -1, 1)]
+    chosen = [n for n in dict.fromkeys(near) if 0 < n <= len(said) and said[n - 1].text.strip()]
+    room, kept = MESSAGES_CHARACTERS, list[int]()
+    for number in chosen[:MAX_MESSAGES]:
+        message = said[number - 1]
+        room -= min(len(message.text), CHARACTERS[message.who]) + 20
+        if room < 0 and kept:
+            break
+        kept.append(number)
+    return {number: said[number - 1] for number in sorted(kept)}
+
+
+def _message_lines(run: _Run) -> Iterator[str]:
+    last = 0
+    for number, message in run.shown.items():
+        if last and number > last + 1:
+            yield "…"
+        last = number
+        text = _cut(mask_secrets(message.text[:SEARCHED_CHARACTERS]), CHARACTERS[message.who])
+        for signal in run.signals:
+            if signal.said == message and signal.quote not in text:
+                text += "\n" + _cut(mask_secrets(signal.quote), QUOTE_CHARACTERS)
+        text = inert(text).strip()
+        who = f"tool {inert_line(message.tool, 40)}" if message.who == TOOL else message.who
+        yield f"[{number}] {who}: {text}"
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: max(limit - len(CUT), 0)] + CUT
+
+
+def _read_drafts(answer: Answer) -> list[Proposal]:
+    proposed = cast("dict[str, Any]", answer.data).get("drafts", [])
+    drafts = [_proposal(item) for item in proposed if item["body"].strip()]
+    if proposed and not drafts:
+        raise BadAnswer(f"{answer.model}: its drafts are empty", usage=answer.usage)
+    return drafts[:MAX_DRAFTS]
+
+
+def _proposal(item: Mapping[str, Any]) -> Proposal:
+    body, kind = item["body"].strip(), item["type"].strip().lower()
+    draft = Draft(
+        body=body,
+        type=kind if kind in types.names() else UNKNOWN,
+        name=_name(item["name"]),
+        description=_one_line(item["description"]),
+        # Do not repeat reasons that are in the body.
+        why="" if WHY.lower() in body.lower() else _one_line(item.get("why", "")),
+        how="" if HOW.lower() in body.lower() else _one_line(item.get("how", "")),
+    )
+    return draft, item["because"]
+
+
+def _name(text: str) -> str:
+    """A valid file name; empty lets the store choose."""
+    name = text.strip().removesuffix(".md")
+    if find_secrets(name):
+        return ""  # in lower case no rule would recognize the secret
+    for candidate in (name, slugify(name)):
+        try:
+            return check_name(candidate)
+        except BadInput:
+            continue
+    return ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MAX_DESCRIPTION]

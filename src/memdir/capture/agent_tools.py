@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from memdir.capture.signals import mask_secrets
+from memdir.hot.disk import read_start
 
 READ, GREP, LIST = "read", "grep", "list"
 TOOLS = (READ, GREP, LIST)
@@ -36,7 +36,6 @@ SHOWN_FILES = (
     *("*.example", "*.sample", "*.template", "*.dist", "*.pub", "*.md", "*.py", "*.js", "*.ts"),
     *("*.go", "*.rs", "*.rb", "*.java", "*.kt", "*.cs", "*.c", "*.h", "*.cpp", "*.swift", "*.php"),
 )
-_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Denied(Exception):
@@ -88,7 +87,7 @@ class ProjectReader:
 
     def memory(self, name: str) -> bytes | None:
         try:
-            return _bytes(os.path.join(self.store, f"{name}.md"))
+            return _read(os.path.join(self.store, f"{name}.md"))
         except (OSError, ValueError):
             return None
 
@@ -100,7 +99,7 @@ class ProjectReader:
         return sorted(file[:-3] for file in files if file.endswith(".md"))
 
     def _read(self, path: str, start: int, limit: int) -> str:
-        data = _bytes(path)
+        data = _read(path)
         if os.path.realpath(path) != path:  # a parent folder has become a link
             return "(it was moved just now)"
         lines = mask_secrets(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
@@ -123,7 +122,7 @@ class ProjectReader:
                 matches.append("(there may be more)")
                 break
             try:
-                data = _bytes(file)[:MAX_FILE_BYTES]
+                data = _read(file)[:MAX_FILE_BYTES]
             except OSError:
                 continue
             text = data.decode("utf-8", "replace")
@@ -164,11 +163,8 @@ def _check_text(text: str, kind: str) -> None:
         raise Denied(f"the {kind} is too long or holds hidden characters")
 
 
-def _bytes(path: str) -> bytes:
-    with open(os.open(path, _FLAGS), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(0, "it is no file")
-        return file.read(MAX_FILE_BYTES + 1)
+def _read(path: str) -> bytes:
+    return read_start(path, MAX_FILE_BYTES + 1, follow=False)[0]
 
 
 def _files_below(path: str) -> Iterator[str]:

@@ -1,18 +1,22 @@
-"""Capture: read the new part of a conversation, draft memories, save or hold them."""
+"""Capture: read the new part of a conversation, draft memories, save or hold them.
+
+A conversation is a transcript of a client, or messages that an agent hands over.
+"""
 
 from __future__ import annotations
 
 import datetime
+import json
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memdir.capture.agent import UNUSABLE, Captured, ask_agent
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.origin import sign_draft
-from memdir.capture.plan import CLIENT, Outcome, Request, carry_out, make_plan
+from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out, make_plan
 from memdir.capture.progress import (
-    DAY_SECONDS,
     MAX_FAILURES,
     Captures,
     Done,
@@ -21,7 +25,15 @@ from memdir.capture.progress import (
     is_due,
     pause_seconds,
 )
-from memdir.capture.sessions import Reader, belongs_to_client, open_reader, transcript_size
+from memdir.capture.sessions import (
+    HANDED_OVER,
+    GivenMessage,
+    Reader,
+    belongs_to_client,
+    make_records,
+    open_reader,
+    transcript_size,
+)
 from memdir.capture.signals import (
     Catch,
     Origin,
@@ -36,6 +48,7 @@ from memdir.capture.signals import (
 from memdir.clients.conversation import Message, NewMessages
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import check
+from memdir.hot import safe
 from memdir.hot.log import log
 from memdir.hot.place import is_below
 from memdir.models.ledger import LedgerBroken, OverBudget, OverRun, open_model
@@ -75,6 +88,33 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
         outcome = _Run(app, captures, request).capture(reader)
     things = {**before.things, **outcome.things}
     return replace(outcome, decided=(*before.decided, *outcome.decided), things=things)
+
+
+def hand_over(
+    app: App,
+    conversation: str | Sequence[GivenMessage],
+    *,
+    session: str = "",
+    client: str = "",
+    model: str | None = "",
+) -> Outcome:
+    """Capture a transcript, given by its path, or messages (`role`, `content`)."""
+    app = replace(app, actor=ACTOR)
+    if isinstance(conversation, str):
+        path = os.path.abspath(conversation)
+        if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
+            raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
+        request = Request(path, session, client or CLIENT, model=model)
+        return capture(app, request, open_reader(app, request.client, path))
+    records = make_records(conversation, app.store.root)
+    name = session or f"{HANDED_OVER}-{records[0].get('uuid', '')}"
+    # The file can be temporary: the cursor is a message id.
+    with tempfile.TemporaryDirectory(prefix="memdir-") as folder:
+        path = os.path.join(folder, "conversation.jsonl")
+        with open(path, "x", encoding="ascii") as file:
+            file.write("".join(json.dumps(record) + "\n" for record in records))
+        request = Request(path, name, HANDED_OVER, model=model)
+        return capture(app, request, open_reader(app, CLIENT, path))
 
 
 def finish_plan(app: App) -> Outcome:
@@ -125,7 +165,7 @@ class _Run:
         size = transcript_size(request.transcript)
         if size is None:
             return self._move_on(self._here(known.size), GONE)
-        waits = request.model is None and _must_wait(app, known)
+        waits = WAITS if request.model is None and _must_wait(app, known) else ""
         same = size == known.size and request.client == (known.client or request.client)
         if same and waits:
             return Outcome(waiting=1, reason=WAITS, after=known.after)
@@ -145,21 +185,19 @@ class _Run:
             reason = f"0 of {new.lines:,} lines could be read as a transcript of {request.client}"
             return Outcome(reason=reason, unreadable=True)
         remarks = tuple(text for is_so, text in ((new.cut, CUT), (new.lost, LOST)) if is_so)
-        outcome = replace(self._take(new, here, waits), remarks=remarks)
         for remark in remarks:
             _log(app, f"session {known.session}: {remark}")
-        return outcome
+        waits = waits if request.ends else UNTIL_END
+        return replace(self._take(new, here, waits), remarks=remarks)
 
-    def _take(self, new: NewMessages, here: Progress, waits: bool) -> Outcome:
+    def _take(self, new: NewMessages, here: Progress, waits: str) -> Outcome:
         app, request, known = self.app, self.request, self.known
         there = replace(here, cursor=new.cursor)
         if _wrote_memories(new.said, app):
             return self._move_on(there, WROTE)
         # A dry run asks only a model that a person named.
         model = "" if request.model is None and app.dry_run else request.model
-        why = WAITS if waits else ""
-        why = why if request.ends else UNTIL_END
-        chosen = choose_drafts(app, new, known, request.client, model, why)
+        chosen = choose_drafts(app, new, known, request.client, model, waits)
         if chosen.reason == UNTIL_END and not chosen.catches:
             return self._count_turns()
         if not chosen.catches and not chosen.left:
@@ -168,22 +206,22 @@ class _Run:
             return self._move_on(there, reason, chosen.tokens)
         after, progress = 0.0, _settled(there)
         if chosen.left:  # a model must see the rest, so the cursor stays
-            failures = known.failures + (not chosen.waits)
+            failures = known.failures + (not waits)
             after = chosen.after or app.now() + pause_seconds(failures)
-            done = (*known.done, *chosen.done)
-            progress = replace(here, failures=failures, after=after, why=chosen.reason, done=done)
-            progress = replace(progress, asked=_model_settings(app))
             if chosen.reason == UNTIL_END:  # not read up to its size
-                after, progress = 0.0, replace(progress, size=known.size, after=0.0)
+                here, after = replace(here, size=known.size), 0.0
+            progress = replace(
+                here,
+                failures=failures,
+                after=after,
+                why=chosen.reason,
+                done=(*known.done, *chosen.done),
+                asked=_model_settings(app),
+            )
+        reason = chosen.reason or "nothing worth keeping was found in it"
+        waiting = self._waiting()
         plan = make_plan(
-            app,
-            known,
-            progress,
-            new.said,
-            chosen.catches,
-            self._waiting(),
-            left=chosen.left,
-            reason=chosen.reason or "nothing worth keeping was found in it",
+            app, progress, new.said, chosen.catches, waiting, left=chosen.left, reason=reason
         )
         outcome = carry_out(app, self.captures, plan)
         return replace(outcome, tokens=chosen.tokens, reason=chosen.reason, after=after)
@@ -243,7 +281,7 @@ def _wrote_memories(said: Sequence[Message], app: App) -> bool:
 
 @dataclass(frozen=True)
 class Choice:
-    """`left`: something waits for a model, until `after` if known; `waits`: it was not asked.
+    """`left`: something waits for a model, until `after` if known.
 
     `done`: requests that are among the catches although the rest waits.
     """
@@ -254,7 +292,6 @@ class Choice:
     tokens: int = 0
     reason: str = ""
     after: float = 0.0
-    waits: bool = False
 
 
 def choose_drafts(
@@ -287,7 +324,7 @@ def choose_drafts(
     met = tuple(Done(signal.said.id, short_quote(signal.quote)) for signal in asked)
     at_once = replace(at_once, left=True, done=met)
     if waits:
-        return replace(at_once, reason=waits, after=known.after, waits=True)
+        return replace(at_once, reason=waits, after=known.after)
     try:
         captured = _ask_model(app, named, signals, said, origin)
     except OverRun as error:  # waiting would not help
@@ -317,7 +354,6 @@ def _ask_model(
         model,
         ProjectReader(app.config.checkout, app.config.store),
         total=related.searched,
-        tokens=run_tokens,
         seconds=TURN_SECONDS,
     )
     model.produced(captured.produced)
@@ -336,14 +372,16 @@ def _merge(
 
     Rules are added the same way if the run broke off or a draft cannot be saved.
     """
-    problems = {id(catch): _problem(app, catch) for catch in captured.catches}
-    taken = [catch for catch in captured.catches if not problems[id(catch)]]
-    problem = next(filter(None, problems.values()), "")
-    reason = captured.reason or (f"{UNUSABLE}: {problem}" if problem else "")
+    taken, reason = [], captured.reason
+    for catch in captured.catches:
+        if problem := _problem(app, catch):
+            reason = reason or f"{UNUSABLE}: {problem}"
+        else:
+            taken.append(catch)
     if reason:
         _log(app, reason)
-    left = [signal for signal in signals if not is_met(signal, signals, taken)]
-    left = [signal for signal in left if reason or signal.asked_for]
+    wanted = [signal for signal in signals if reason or signal.asked_for]
+    left = [signal for signal in wanted if not is_met(signal, signals, taken)]
     taken += _explain(draft_requests(left, said, origin), reason)
     kept = [catch for catch in taken if not _repeats(catch, done)]
     return Choice(_sign(kept, said), tokens=captured.usage.total, reason=reason)
@@ -364,10 +402,8 @@ def _problem(app: App, catch: Catch) -> str:
 def _own_words(
     signals: Sequence[Signal], said: Sequence[Message], origin: Origin, reason: str = ""
 ) -> Choice:
-    if not signals:
-        return Choice()
     drafts = _explain(draft_requests(signals, said, origin), reason)
-    return Choice(_sign(drafts, said), reason=reason)
+    return Choice(_sign(drafts, said), reason=reason if signals else "")
 
 
 def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
@@ -385,13 +421,13 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
-    """True for a draft of a request saved before, unless it improves that memory."""
+    """True for a draft of a request that was saved before."""
     quote = short_quote(catch.origin.quote)
-    for item in done:
-        same = item.quote and quote and (item.quote in quote or quote in item.quote)
-        if item.message == catch.origin.message and same:
-            return not (catch.draft and item.name and catch.draft.name == item.name)
-    return False
+    return any(
+        item.message == catch.origin.message
+        and bool(item.quote and quote and (item.quote in quote or quote in item.quote))
+        for item in done
+    )
 
 
 def _log(app: App, text: str) -> None:
@@ -400,9 +436,5 @@ def _log(app: App, text: str) -> None:
 
 
 def _tomorrow(now: float) -> float:
-    try:
-        today = datetime.datetime.fromtimestamp(now).astimezone()
-        night = (today + datetime.timedelta(days=1)).replace(hour=0, minute=0, second=1)
-        return night.timestamp()
-    except (ValueError, OverflowError, OSError):
-        return now + DAY_SECONDS
+    tomorrow = datetime.datetime.fromtimestamp(now + safe.DAY).astimezone()
+    return tomorrow.replace(hour=0, minute=0, second=1).timestamp()

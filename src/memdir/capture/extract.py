@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
+from memdir.capture import route
 from memdir.capture.agent import without_secrets
 from memdir.capture.capture import choose_drafts
 from memdir.capture.inbox import draft_id, open_inbox
@@ -14,21 +15,7 @@ from memdir.capture.pages import Page, Patch, knowledge_page, page_says, propose
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.plan import SETTLED
 from memdir.capture.progress import Progress, restore_value
-from memdir.capture.route import (
-    CLAUDE_MD,
-    MEMORY,
-    NOT_ASKED,
-    PROPOSED,
-    SKIP,
-    STORED,
-    Place,
-    Places,
-    Routed,
-    Text,
-    nearly_same,
-    rank_routed,
-    route_catch,
-)
+from memdir.capture.route import Place, Places, Routed, Text, rank_routed, route_catch
 from memdir.capture.sessions import Chosen, PastSession, find_sessions
 from memdir.capture.signals import (
     STANDING,
@@ -99,24 +86,20 @@ def extract(
         made.items += _take(past, places, chosen, forgotten, made)
     made.sessions = [past.session for past in sessions]
     opened = list(places.opened.values())
-    before = _stored(opened)
-    made.before = {"memories": len(before), "held": _count_held(opened)}
+    before, made.before = _stored(opened)
     _settle(opened, made)
-    after = _stored(opened)
-    made.after = {"memories": len(after), "held": _count_held(opened)}
+    after, made.after = _stored(opened)
     if not app.dry_run:
         new = {f"{store}/{change.path}" for store, change in made.changes}
         made.lost = sorted((before | new) - after)  # always none
     return made
 
 
-def _stored(places: Sequence[Place]) -> set[str]:
+def _stored(places: Sequence[Place]) -> tuple[set[str], dict[str, int]]:
     stores = [place.app.store for place in places if place.app.store.exists()]
-    return {f"{store.root}/{path}" for store in stores for path in store.files()}
-
-
-def _count_held(places: Sequence[Place]) -> int:
-    return sum(open_inbox(place.app).count() for place in places)
+    paths = {f"{store.root}/{path}" for store in stores for path in store.files()}
+    held = sum(open_inbox(place.app).count() for place in places)
+    return paths, {"memories": len(paths), "held": held}
 
 
 def _take(
@@ -141,7 +124,7 @@ def _take(
     place = places.find(past.project, session.cwd or new.cwd)
     if isinstance(place, str):
         catches = _catches(places.app, session, new, False, made)
-        skipped = [Routed(SKIP, catch, place) for catch in catches]
+        skipped = [Routed(route.SKIP, catch, place) for catch in catches]
         return [Item(routed, session, outcome=LEAVE_OUT, reason=place) for routed in skipped]
     catches = _catches(place.app, session, new, chosen.model, made)
     used = {catch.origin.message for catch in catches}
@@ -153,7 +136,7 @@ def _take(
         catch = catches[number]
         wishes += [catch.forget] if catch.forget and not catch.hold else []
         routed = _route(catch, _kind(catch, signals), new, place, wishes, chosen.yes)
-        if routed.to != SKIP and (draft := routed.catch.draft):
+        if routed.to != route.SKIP and (draft := routed.catch.draft):
             text, origin = f"{draft.description}\n{draft.body}", catch.origin
             place.known.add(Text(LATER, text, origin.session, origin.message))
         items.append(Item(routed, session, place.app.store.root, place.root))
@@ -208,24 +191,24 @@ def _route(
     catch: Catch, kind: str, new: NewMessages, place: Place, wishes: Sequence[str], yes: bool
 ) -> Routed:
     if reason := _reason_to_skip(catch, new, place, wishes):
-        return Routed(SKIP, catch, reason)
+        return Routed(route.SKIP, catch, reason)
     routed = route_catch(catch, place.known, place.rules, kind)
-    if routed.to in PROPOSED and (draft := routed.catch.draft):
+    if routed.to in route.PROPOSED and (draft := routed.catch.draft):
         page = _page(place, routed)
         if page_says(page, draft, place.rules):
-            return Routed(SKIP, catch, f"{page.path} says it already")
+            return Routed(route.SKIP, catch, f"{page.path} says it already")
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
-            return Routed(MEMORY, replace(catch, hold=hold), hold)
+            return Routed(route.MEMORY, replace(catch, hold=hold), hold)
     # `endswith`, because the reason why no model was asked may come first.
-    noticed = routed.catch.hold.endswith((NOT_ASKED, STANDING))
+    noticed = routed.catch.hold.endswith((route.NOT_ASKED, STANDING))
     if yes and noticed and not reason_to_distrust(catch.origin):
         return replace(routed, catch=replace(routed.catch, hold=""))
     return routed
 
 
 def _page(place: Place, routed: Routed) -> Page:
-    if routed.to == CLAUDE_MD or routed.catch.draft is None:
+    if routed.to == route.CLAUDE_MD or routed.catch.draft is None:
         return place.claude_md
     return knowledge_page(place.root, routed.catch.draft)
 
@@ -270,11 +253,11 @@ def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list
     to_save, settled, proposals = [], [], []
     for item in sorted(items, key=lambda item: rank_routed(item.routed)):
         routed, draft = item.routed, item.routed.catch.draft
-        if routed.to in STORED and draft and not routed.catch.hold:
+        if routed.to in route.STORED and draft and not routed.catch.hold:
             to_save.append((item, draft))
-        elif routed.to in STORED:
+        elif routed.to in route.STORED:
             settled.append(_hold(place.app, item, routed.catch.hold))
-        elif routed.to in PROPOSED and draft:
+        elif routed.to in route.PROPOSED and draft:
             page = _page(place, routed)
             proposals.append((page, draft))
             settled.append(replace(item, outcome=PROPOSE, name=page.path, reason=routed.reason))
@@ -288,9 +271,8 @@ def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list
 def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
     """Save all in one change; near-duplicates wait for a person."""
     app = place.app
-    kept: list[tuple[Draft, str]] = []
     with app.changing(VERB) as desk:
-        desk.changes += [_save_draft(draft, desk, place, kept) for _, draft in items]
+        desk.changes += [_save_draft(draft, desk, place) for _, draft in items]
         names = [change.name for change in desk.changes if change.changed]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         desk.cause = replace(desk.cause, batch=made.batch, name=names[0] + more if names else "")
@@ -300,9 +282,7 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
     changes = desk.changes
     made.done.append(desk.done)
     made.remarks += desk.done.remarks
-    for remark in dict.fromkeys(remark for change in changes for remark in change.remarks):
-        about = ", ".join(change.name for change in changes if remark in change.remarks)
-        made.remarks.append(f"{about}: {remark}")
+    made.remarks += [f"{item.name}: {remark}" for item in changes for remark in item.remarks]
     settled = []
     for (item, _), change in zip(items, changes, strict=True):
         if change.changed:
@@ -316,16 +296,11 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
     return settled
 
 
-def _save_draft(draft: Draft, desk: Desk, place: Place, kept: list[tuple[Draft, str]]) -> Change:
-    for other, name in kept:
-        if not draft.name and nearly_same(draft, other):
-            return Change(SKIPPED, "", "", reason=f"{name}, said later, says nearly the same")
+def _save_draft(draft: Draft, desk: Desk, place: Place) -> Change:
     try:
-        change = write_draft(draft, desk.store, place.app.rules(), Wishes())
+        return write_draft(draft, desk.store, place.app.rules(), Wishes())
     except BadInput as error:  # does not stop the others
         return Change(SKIPPED, draft.name, "", reason=error.message)
-    kept += [(draft, change.name)] if change.changed else []
-    return change
 
 
 def _hold(app: App, item: Item, reason: str) -> Item:

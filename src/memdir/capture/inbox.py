@@ -26,7 +26,6 @@ from memdir.store.lock import Lock
 from memdir.store.writer import App, state_folder
 
 ID_CHARACTERS = 12
-MAX_NAMED = 5  # ids in a message
 MAX_WAITING = 500
 MAX_WAITING_FOR_TOOLS = 250  # lower for drafts from tools, so that a web page cannot fill the inbox
 MAX_FILE_BYTES = 256 * 1024
@@ -65,8 +64,7 @@ def complete_id(text: str, ids: Sequence[str]) -> str:
     matches = [id for id in ids if wanted and id.startswith(wanted)]
     if len(matches) < 2 or wanted in matches:
         return wanted if wanted in matches else "".join(matches)
-    few = ", ".join(matches[:MAX_NAMED]) + (", …" if len(matches) > MAX_NAMED else "")
-    raise Missing(f"{text[:40]!r} is the start of several ids: {few}", next="give more of it")
+    raise Missing(f"{text[:40]!r} is the start of several ids", next="give more of it")
 
 
 def approval_reason(id: str) -> str:
@@ -86,16 +84,12 @@ class Inbox:
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
         """Durable on return; ignores a draft that waits or was settled, refuses when full."""
         held = Held(draft_id(catch), replace(catch, hold=reason), reason, now)
-        data = write_held(held)
-        if len(data) > MAX_FILE_BYTES:
-            message = f"the draft has more than {MAX_FILE_BYTES:,} bytes: too long to be held"
-            raise BadInput(message, next="save a shorter one by hand: memdir remember TEXT")
         with self._locked():
             if held.id in self._ids():
                 return self._read(held.id)
             if held.id not in self._settled():
                 self._check_room(catch.origin.who)
-                self._put(held.id + WAITING_ENDING, data)
+                self._put_held(held)
         return held
 
     def look(self) -> tuple[list[Held], list[Finding]]:
@@ -118,7 +112,7 @@ class Inbox:
         """The id stays, so the first version is not held again."""
         with self._locked():
             self._find(held.id)
-            self._put(held.id + WAITING_ENDING, write_held(held))
+            self._put_held(held)
 
     def settle(self, id: str, how: str = "", what: str = "", now: float = 0.0) -> None:
         """Records the decision before the draft leaves the list."""
@@ -154,7 +148,7 @@ class Inbox:
         with self._locked():
             held = self._read(id, SETTLED_ENDING)
             self._check_room(PERSON)  # a person restores it
-            self._put(id + WAITING_ENDING, write_held(held))
+            self._put_held(held)
             settled = self._settled()
             settled.pop(id, None)
             self._put_settled(settled)
@@ -171,8 +165,7 @@ class Inbox:
                 names = os.listdir(self.folder)
         except Missing:
             return []
-        ours = [name for name in names if name.endswith(ending) and name[:1] != "."]
-        return sorted(name[: -len(ending)] for name in ours)
+        return sorted(name[: -len(ending)] for name in names if name.endswith(ending))
 
     def _check_room(self, who: str) -> None:
         limit = min(MAX_WAITING, MAX_WAITING_FOR_TOOLS) if who == TOOL else MAX_WAITING
@@ -209,6 +202,13 @@ class Inbox:
         lines = [json.dumps(line) + "\n" for line in settled.values()][-MAX_SETTLED_LINES:]
         self._put(SETTLED, "".join(lines).encode())
 
+    def _put_held(self, held: Held) -> None:
+        data = write_held(held)
+        if len(data) > MAX_FILE_BYTES:
+            message = f"the draft has more than {MAX_FILE_BYTES:,} bytes: too long to be held"
+            raise BadInput(message, next="save a shorter one by hand: memdir remember TEXT")
+        self._put(held.id + WAITING_ENDING, data)
+
     def _put(self, name: str, data: bytes) -> None:
         with state.explained(os.path.join(self.folder, name), "the inbox cannot be written"):
             state.replace(self.folder, name, data)
@@ -224,10 +224,9 @@ class Inbox:
 def write_held(held: Held) -> bytes:
     """ASCII only, so that no character can do harm."""
     parts = asdict(held.catch)
-    parts["draft"] = parts["draft"] and {**parts["draft"], "day": str(parts["draft"]["day"] or "")}
     value = {"id": held.id, "time": held.time, "reason": held.reason}
     value |= {key: parts[key] for key in ("origin", "forget", "draft")}
-    return (json.dumps(value, indent=2) + "\n").encode("ascii")
+    return (json.dumps(value, indent=2, default=str) + "\n").encode("ascii")
 
 
 def read_held(data: bytes, id: str) -> Held:

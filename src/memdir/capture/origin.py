@@ -143,16 +143,11 @@ def _pieces(said: Sequence[Message], words: Words, wanted: frozenset[str]) -> It
         text = item.text if person else item.text[:left]
         left -= 0 if person else len(text)
         size = PERSON_PIECE_CHARACTERS if person else PIECE_CHARACTERS
-        start = 0
-        while start < len(text):
-            end, half = start + size, start + size // 2
-            if end < len(text):  # cut at a space if possible
-                end = max(text.rfind(" ", half, end), text.rfind("\n", half, end))
-                end = end if end > start else start + size
-            part = text[start:end]
+        # They overlap: what one piece cuts in two, the next one has whole.
+        for start in range(0, max(len(text) - size // 2, 1), size // 2):
+            part = text[start : start + size]
             if shared := wanted.intersection(words.count(part)[0]):
                 yield _Piece(item, part, shared)
-            start = len(text) if end >= len(text) else text.find(" ", half, end) + 1 or half
 
 
 def _speaker(

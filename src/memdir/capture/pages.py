@@ -6,15 +6,15 @@ import difflib
 import io
 import os
 import re
-import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from memdir.format.draft import Draft, Rules, complete, first_sentence
 from memdir.hot import safe
-from memdir.hot.disk import failure
+from memdir.hot.disk import read_start
 from memdir.hot.place import is_below
 from memdir.hot.safe import inert, inert_line
+from memdir.store import state
 
 KNOWLEDGE_FOLDER = "docs/knowledge"
 DECISIONS, NOTES = f"{KNOWLEDGE_FOLDER}/decisions.md", f"{KNOWLEDGE_FOLDER}/notes.md"
@@ -25,8 +25,6 @@ MAX_PAGES = 200
 MAX_ENTRY_CHARACTERS = 1_500  # a longer text is a note, not an entry of a log
 _PLAIN = re.compile(r"[\w.@+-][\w./@+-]{0,300}", re.ASCII)  # a path that needs no quotes in a patch
 _ODD = re.compile(r"[^A-Za-z0-9._-]{1,100}")
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -58,20 +56,18 @@ def read_page(root: str, path: str, title: str = "") -> Page:
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
     named = real[len(top) + 1 :]
-    if not is_below(real, top) or not fits_patch(named):
-        return Page(path, None, f"{path} leads out of the project", title)
-    problem, data = "", None
+    if not is_below(real, top) or not _PLAIN.fullmatch(named):
+        return Page(path, problem=f"{path} leads out of the project", title=title)
     try:
-        with open(os.open(real, _READ), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                problem = f"{path} is not a regular file"
-            elif len(data := file.read(MAX_PAGE_BYTES + 1)) > MAX_PAGE_BYTES:
-                problem = f"{path} has more than {MAX_PAGE_BYTES:,} bytes"
+        data, _ = read_start(real, MAX_PAGE_BYTES + 1)
     except FileNotFoundError:
-        pass
+        return Page(named, title=title)
     except OSError as error:
-        problem = f"{path} cannot be read: {error.strerror}"
-    return Page(named, None if problem else data, problem, title)
+        return Page(named, problem=f"{path} cannot be read: {error.strerror}", title=title)
+    if len(data) > MAX_PAGE_BYTES:
+        problem = f"{path} has more than {MAX_PAGE_BYTES:,} bytes"
+        return Page(named, problem=problem, title=title)
+    return Page(named, data, title=title)
 
 
 def read_knowledge(root: str) -> list[Page]:
@@ -104,7 +100,7 @@ def propose_patches(
         if page.title:
             pages[page] = add_section(now.data, *_entry(draft, rules), page.title)
         elif not page_says(now, draft, rules):
-            pages[page] = add_lines(now.data, [_line(draft, rules)])
+            pages[page] = add_line(now.data, _line(draft, rules))
     return [
         Patch(root, page.path, make_patch(page.path, page.data, new or b""))
         for page, new in pages.items()
@@ -137,20 +133,19 @@ def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
     return f"## {day}: {title}", body
 
 
-def add_lines(old: bytes | None, lines: Sequence[str]) -> bytes:
+def add_line(old: bytes | None, line: str) -> bytes:
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     rows = text.split(end)
-    items = [f"- {line}" for line in lines]
     if LEARNED not in rows:
-        return add_section(old, LEARNED, end.join(items))
+        return add_section(old, LEARNED, f"- {line}")
     index = rows.index(LEARNED) + 1
     while index < len(rows) and not rows[index].startswith("#"):
         index += 1
     while not rows[index - 1].strip():
         index -= 1
     gap = [""] if rows[index - 1] == LEARNED else []
-    return _bytes(end.join([*rows[:index], *gap, *items, *(rows[index:] or [""])]))
+    return _bytes(end.join([*rows[:index], *gap, f"- {line}", *(rows[index:] or [""])]))
 
 
 def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
@@ -165,8 +160,6 @@ def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> 
 
 
 def make_patch(path: str, old: bytes | None, new: bytes) -> str:
-    if old == new:
-        return ""
     before, after = ([*io.StringIO(_text(data), newline="\n")] for data in (old or b"", new))
     names = f"a/{path}" if old is not None else "/dev/null", f"b/{path}"
     rows = [*difflib.unified_diff(before, after, *names)]
@@ -175,21 +168,11 @@ def make_patch(path: str, old: bytes | None, new: bytes) -> str:
     return f"diff --git a/{path} b/{path}\n{mode}" + "".join(ended)
 
 
-def fits_patch(path: str) -> bool:
-    return _PLAIN.fullmatch(path) is not None and ".." not in path.split("/")
-
-
 def write_patches(folder: str, patches: Mapping[str, str]) -> list[str]:
-    paths = []
-    for name, text in patches.items():
-        path = os.path.join(folder, _ODD.sub("-", name))
-        try:
-            os.makedirs(folder, exist_ok=True)
-            with open(os.open(path, _WRITE, 0o666), "wb") as file:
-                file.write(_bytes(text))
-        except OSError as error:
-            raise failure(error, path, "the patch cannot be written") from None
-        paths.append(path)
+    paths = [os.path.join(folder, _ODD.sub("-", name)) for name in patches]
+    for path, text in zip(paths, patches.values(), strict=True):
+        with state.explained(path, "the patch cannot be written"):
+            state.replace(os.path.abspath(folder), os.path.basename(path), _bytes(text))
     return paths
 
 

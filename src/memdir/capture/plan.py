@@ -100,7 +100,6 @@ def report_line(decided: Sequence[Entry]) -> str:
 
 def make_plan(
     app: App,
-    known: Progress,
     progress: Progress,
     said: Sequence[Message],
     catches: Sequence[Catch],
@@ -113,8 +112,8 @@ def make_plan(
 
     `waiting`: things of this session that wait; `left`: a model must still see it.
     """
-    run = _hash(known.session, known.cursor.id, said[0].id if said else "")
-    caught = {_id(known.session, catch): catch for catch in catches}
+    run = _hash(progress.session, progress.cursor.id, said[0].id if said else "")
+    caught = {_id(progress.session, catch): catch for catch in catches}
     if left:
         # Requests saved at once get their own ids; the waiting item keeps its id.
         ids, waits, dropped = [*caught], waiting[:1] or [f"{run}-waits"], waiting[1:]
@@ -207,10 +206,7 @@ def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> 
     journal.add(dropped)
     if again and app.store.exists():
         rebuild_index(app)  # the killed run may have saved a memory without its pointer
-    # Keep the names of memories saved at once, so that a model may improve them.
-    names = {things[it.id].origin.message: it.name for it in decided if it.what == SAVED}
-    done = [replace(it, name=it.name or names.get(it.message, "")) for it in plan.progress.done]
-    captures.keep(replace(plan.progress, done=tuple(done)))
+    captures.keep(plan.progress)
     captures.finish()
     return Outcome((*decided, *dropped), len(plan.waits), reason=plan.reason, things=things)
 

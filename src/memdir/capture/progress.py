@@ -21,6 +21,7 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import Cursor
 from memdir.errors import MemdirError
+from memdir.hot import disk, safe
 from memdir.hot.place import store_key
 from memdir.store import state
 from memdir.store.lock import Lock
@@ -28,11 +29,9 @@ from memdir.store.lock import Lock
 RECEIVED, SAVED, REFUSED, HELD = "received", "saved", "refused", "held"
 DECISIONS = (SAVED, REFUSED, HELD)
 MAX_JOURNAL_BYTES = 512 * 1024
-MAX_COUNT = 10**12  # a larger number is damage
 MAX_TIME_SECONDS = 1e12  # a larger number is damage
 KEPT_DECISIONS = 500  # kept as lines when the journal is shortened
 KEPT_DAYS = 60  # for the file of an idle session
-DAY_SECONDS = 86_400
 NOTICE_SECONDS, LOCK_SECONDS = 5.0, 30.0
 # Pauses after each failure of a model; the last one repeats.
 PAUSE_SECONDS = (60, 300, 900, 3600, 6 * 3600, 24 * 3600)
@@ -77,7 +76,7 @@ class Done:
 
     message: str
     quote: str
-    name: str = ""
+    name: str = ""  # written by earlier versions
 
 
 @dataclass(frozen=True)
@@ -198,14 +197,17 @@ class Journal:
     def __init__(self, folder: str) -> None:
         self.folder, self.path = folder, os.path.join(folder, "journal")
 
-    def read(self) -> tuple[Counter[str], list[Entry]]:
-        return self._read()[:2]
-
-    def damaged(self) -> list[int]:
-        return self._read()[2]
+    def read(self) -> tuple[Counter[str], list[Entry], list[int]]:
+        """Totals of old decisions, entries, and the numbers of damaged lines."""
+        with state.explained(self.path, "the journal cannot be read"):
+            lines, _ = state.read_lines(self.folder, "journal")
+        values, damaged = state.parse_lines(lines, _parse_line)
+        totals = [value for value in values if isinstance(value, Counter)]
+        entries = [value for value in values if isinstance(value, Entry)]
+        return totals[-1] if totals else Counter(), entries, damaged
 
     def account(self) -> Account:
-        totals, entries = self.read()
+        totals, entries, _ = self.read()
         return balance_journal(entries, totals)
 
     def add(self, entries: Sequence[Entry]) -> None:
@@ -217,16 +219,8 @@ class Journal:
             if size > MAX_JOURNAL_BYTES:
                 self._shorten()
 
-    def _read(self) -> tuple[Counter[str], list[Entry], list[int]]:
-        with state.explained(self.path, "the journal cannot be read"):
-            lines, _ = state.read_lines(self.folder, "journal")
-        values, damaged = state.parse_lines(lines, _parse_line)
-        totals = [value for value in values if isinstance(value, Counter)]
-        entries = [value for value in values if isinstance(value, Entry)]
-        return totals[-1] if totals else Counter(), entries, damaged
-
     def _shorten(self) -> None:
-        totals, entries = self.read()
+        totals, entries, _ = self.read()
         decided = [entry for entry in entries if entry.what in DECISIONS]
         gone = decided[: max(0, len(decided) - KEPT_DECISIONS)]
         totals.update(entry.what for entry in gone)
@@ -241,7 +235,7 @@ def _parse_line(value: Any) -> Counter[str] | Entry:
     if "id" in value:
         return cast(Entry, restore_value(Entry, value))
     totals = Counter({decision: restore_value(int, count) for decision, count in value.items()})
-    if set(totals) != set(DECISIONS) or not all(0 <= n <= MAX_COUNT for n in totals.values()):
+    if set(totals) != set(DECISIONS) or min(totals.values()) < 0:
         raise ValueError("not what was written")
     return totals
 
@@ -263,12 +257,8 @@ class Captures:
         self._put(_session_file(progress.session), _as_json(progress))
 
     def sessions(self) -> Iterator[Progress]:
-        try:
-            with os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
-                newest = sorted(entries, key=lambda entry: entry.stat().st_mtime, reverse=True)
-        except OSError:
-            return
-        for entry in newest:
+        """The newest first."""
+        for entry in self._session_files():
             with suppress(MemdirError):  # a folder or pipe in its place hides no other session
                 if known := self._read(f"{SESSIONS}/{entry.name}", Progress):
                     yield known
@@ -285,12 +275,16 @@ class Captures:
             state.remove(self.folder, PLAN)
 
     def prune(self, now: float) -> None:
-        oldest = now - KEPT_DAYS * DAY_SECONDS
-        # It may not exist, or another process was faster.
-        with suppress(OSError), os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
-            for entry in entries:
-                if entry.stat(follow_symlinks=False).st_mtime < oldest:
-                    os.unlink(entry.path)
+        for entry in self._session_files():
+            if entry.stat().st_mtime < now - KEPT_DAYS * safe.DAY:
+                disk.remove(entry.path)
+
+    def _session_files(self) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(os.path.join(self.folder, SESSIONS)) as entries:
+                return sorted(entries, key=lambda entry: entry.stat().st_mtime, reverse=True)
+        except OSError:
+            return []  # there are none yet
 
     def _put(self, path: str, value: dict[str, Any]) -> None:
         whole = os.path.join(self.folder, path)
@@ -304,7 +298,7 @@ class Captures:
                 return state.read_json(self.folder, path, functools.partial(restore_value, kind))
         except state.DAMAGE:
             if path == PLAN:  # kept for inspection, out of the way of the next run
-                os.replace(whole, os.path.join(self.folder, DAMAGED))
+                disk.move(whole, os.path.join(self.folder, DAMAGED))
             return None
 
 

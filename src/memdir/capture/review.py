@@ -52,21 +52,14 @@ def undo_changes(app: App, change: str = "", batch: str = "", since: float | Non
 
 
 def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
-    inbox, remarks = open_inbox(app), []
-    for logged in undone:
-        if id := approved_draft(logged.cause.reason):
-            # It may wait already, or was approved too long ago.
-            with suppress(MemdirError):
-                if not app.dry_run:
-                    inbox.reopen(id)
-                would = "would wait" if app.dry_run else "waits"
-                remarks.append(f"the draft {id} {would} for a review again: memdir review")
-        for undone_id in logged.cause.undoes if not app.dry_run else ():
-            # The history may have lost it, or somebody has decided meanwhile.
-            with suppress(MemdirError):
-                earlier = app.history.find(undone_id)
-                if id := approved_draft(earlier.cause.reason):
-                    inbox.settle(id, APPROVED, earlier.cause.name, app.now())
+    remarks = []
+    would = "would wait" if app.dry_run else "waits"
+    for id in filter(None, (approved_draft(logged.cause.reason) for logged in undone)):
+        # It may wait already, or was approved too long ago.
+        with suppress(MemdirError):
+            if not app.dry_run:
+                open_inbox(app).reopen(id)
+            remarks.append(f"the draft {id} {would} for a review again: memdir review")
     return remarks
 
 
@@ -83,18 +76,12 @@ class Settled:
 def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     """These drafts, all or none; with `every`, all readable ones."""
     inbox = open_inbox(app)
-    if every:
-        return inbox.list()
-    drafts = [inbox.read(id) for id in ids]
+    drafts = inbox.list() if every else [inbox.read(id) for id in ids]
     return list({held.id: held for held in drafts}.values())
 
 
 def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
-    dry = replace(app, dry_run=True)
-    try:
-        return _carry_out(dry, held, wishes)
-    except MemdirError as error:
-        return _not_done(held, error)
+    return _try(replace(app, dry_run=True), held, wishes)
 
 
 def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
@@ -105,10 +92,7 @@ def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Set
     app = replace(app, batch=app.batch or f"review-{int(app.now())}")
     results = []
     for held in chosen:
-        try:
-            done = _carry_out(app, held, wishes)
-        except MemdirError as error:
-            done = _not_done(held, error)
+        done = _try(app, held, wishes)
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
             open_inbox(app).settle(held.id, APPROVED, draft_title(held), app.now())
@@ -171,6 +155,16 @@ def draft_text(held: Held) -> str:
     return shown or draft_module.UNSAID
 
 
+def _try(app: App, held: Held, wishes: Wishes) -> Done:
+    try:
+        return _carry_out(app, held, wishes)
+    except MemdirError as error:
+        draft = held.catch.draft
+        reason = f"{error.message}. Next: {error.next}" if error.next else error.message
+        name = draft.name if draft else held.catch.forget
+        return Done((Change(SKIPPED, name, "", reason=reason),))
+
+
 def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
     catch = held.catch
     if app.config.layout == RECORDS:
@@ -187,15 +181,7 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
             change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
             return replace(rebuild_index(app), changes=(change,))  # the pointer may be missing
     draft = sign_draft(catch.draft, catch.origin)
-    draft = replace(
-        draft,
-        day=draft.day or day_of(held.time),  # `tomorrow` counts from the day it was said
-        extra=(*draft.extra, (REVIEWED_KEY, held.id)),
-    )
+    extra = (*draft.extra, (REVIEWED_KEY, held.id))
+    day = draft.day or day_of(held.time)  # `tomorrow` counts from the day it was said
+    draft = replace(draft, day=day, extra=extra)
     return save(app, draft, wishes, reason=approval_reason(held.id))
-
-
-def _not_done(held: Held, error: MemdirError) -> Done:
-    draft = held.catch.draft
-    reason = f"{error.message}. Next: {error.next}" if error.next else error.message
-    return Done((Change(SKIPPED, draft.name if draft else held.catch.forget, "", reason=reason),))

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import reason_to_distrust
 from memdir.capture.pages import Page, read_knowledge, read_page, standing_line
-from memdir.capture.signals import REMEMBER, Catch, telling_words
+from memdir.capture.signals import REMEMBER, Catch
 from memdir.clients.conversation import PERSON
 from memdir.config.config import DIR, Config, read_config
 from memdir.errors import MemdirError
 from memdir.format import draft as drafts
 from memdir.format import exclusions
 from memdir.format.draft import Draft, Rules, Wishes
-from memdir.format.names import name_for
 from memdir.hot import memory, safe
 from memdir.hot.place import is_below
+from memdir.store.look import read_files
 from memdir.store.ports import ADDED, ARCHIVE, TRASH
 from memdir.store.writer import CLAUDE_MD as CLAUDE_MD_FILE
 from memdir.store.writer import App, open_app
@@ -181,15 +181,6 @@ def rank_routed(routed: Routed) -> tuple[int, bool]:
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
 
-def nearly_same(first: Draft, second: Draft) -> bool:
-    """True if both may be one memory: the same name, or the same words but one."""
-    titles = [drafts.first_sentence(draft.description or draft.body) for draft in (first, second)]
-    small, large = sorted(map(telling_words, titles), key=len)
-    if MIN_WORDS - 1 <= len(small) >= len(large) - 1 and small <= large:
-        return True
-    return name_for(titles[0], "") == name_for(titles[1], "") != ""
-
-
 @dataclass(frozen=True)
 class Undone:
     text: Text
@@ -294,19 +285,13 @@ def _standing_in(project: str, cwd: str) -> str:
 
 def _texts(app: App, root: str) -> Iterator[Text]:
     store = app.store
-    files: list[tuple[str, str, Callable[[], bytes]]] = []
     if store.exists():
-        files += [(path, "", partial(store.read, path)) for path in store.files()]
-    for room in (TRASH, ARCHIVE):
-        where = f" (in the {room})"
-        files += [(it.path, where, partial(app.shelf.read, it)) for it in app.shelf.list(room)]
-    for path, where, read in files:
-        try:
-            yield learned_text(path, read(), where)
-        except MemdirError:
-            continue  # unreadable, so nothing to compare
-    if store.exists():
+        yield from (learned_text(path, data) for path, data in read_files(store, store.files())[0])
         yield Text(store.index_path, memory.decode(store.index() or b""))
+    for room in (TRASH, ARCHIVE):
+        for shelved in app.shelf.list(room):
+            with suppress(MemdirError):  # unreadable, so nothing to compare
+                yield learned_text(shelved.path, app.shelf.read(shelved), f" (in the {room})")
     for held in open_inbox(app).list():
         draft, origin = held.catch.draft, held.catch.origin
         if draft is not None:

@@ -1,12 +1,14 @@
-"""Transcripts: the sessions, their readers, and the project of each.
+"""Transcripts: the sessions, their readers, and the project of each; messages as a transcript.
 
 A session belongs to the project where it was started, even if the agent changes its directory.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -14,6 +16,7 @@ from memdir.capture.plan import Request
 from memdir.clients.conversation import Cursor, NewMessages, Session
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing
+from memdir.format.draft import hash_of
 from memdir.hot.disk import failure
 from memdir.hot.place import is_below
 from memdir.hot.verdicts import read_git_line
@@ -24,6 +27,10 @@ FAMILY = "transcripts"
 HANDED_OVER = "library"  # messages handed over by an agent, without a transcript
 MAX_SESSIONS = 500  # the newest, per run
 MAX_WORKTREES = 200
+GivenMessage = Mapping[str, object]
+ROLES = {"user": "user", "assistant": "assistant", "tool": "user", "system": "", "developer": ""}
+ID_CHARACTERS = 24
+TOOL_ROOT = "/memories"  # path of the store in the Anthropic memory tool
 
 
 class Reader(Protocol):
@@ -74,14 +81,9 @@ def hook_directory(app: App, request: Request, cwd: str) -> str:
 
     It is where the session started, if that still exists and has the same state folder.
     """
-    started = _started_in(open_reader(app, request.client), request.transcript)
-    if not started.startswith("/") or "\0" in started or not os.path.isdir(started):
-        return cwd
-    try:
-        there = read_config(app.config.environ, started)
-    except MemdirError:
-        return cwd
-    return started if there.state_dir == app.config.state_dir else cwd
+    started, there = _started_in(app, open_reader(app, request.client), request.transcript)
+    same = isinstance(there, Config) and there.state_dir == app.config.state_dir
+    return started if same else cwd
 
 
 def find_project(app: App, request: Request) -> tuple[str, str]:
@@ -90,15 +92,10 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
     Both are empty for the current project.
     """
     config = app.config
-    cwd = _started_in(open_reader(app, request.client, request.transcript), request.transcript)
-    if not cwd:
-        return "", ""
-    if not cwd.startswith("/") or not os.path.isdir(cwd):
-        return "", f"the directory of the conversation is gone: {cwd}"
-    try:
-        there = read_config(config.environ, cwd)
-    except MemdirError as error:
-        return "", f"the project of the conversation cannot be used: {error.message}"
+    reader = open_reader(app, request.client, request.transcript)
+    cwd, there = _started_in(app, reader, request.transcript)
+    if isinstance(there, str):
+        return "", there
     # Only the path may differ: a repository must not bring its own settings.
     if _own_settings(there) != _own_settings(config):
         return "", f"other settings hold in {cwd}"
@@ -111,12 +108,21 @@ def find_project(app: App, request: Request) -> tuple[str, str]:
     return ("", "") if there.store == config.store else (cwd, "")
 
 
-def _started_in(reader: Reader, transcript: str) -> str:
+def _started_in(app: App, reader: Reader, transcript: str) -> tuple[str, Config | str]:
+    """Where a session was started, with the settings there, or why they cannot be read."""
     look = getattr(reader, "started_in", None)  # only for clients that log each change of directory
     try:
-        return str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
+        cwd = str(look(transcript) if look else reader.read(transcript, Cursor()).cwd)
     except MemdirError:
-        return ""
+        cwd = ""
+    if not cwd:
+        return "", ""
+    if not cwd.startswith("/") or "\0" in cwd or not os.path.isdir(cwd):
+        return "", f"the directory of the conversation is gone: {cwd}"
+    try:
+        return cwd, read_config(app.config.environ, cwd)
+    except MemdirError as error:
+        return "", f"the project of the conversation cannot be used: {error.message}"
 
 
 def _own_settings(config: Config) -> tuple[object, ...]:
@@ -224,3 +230,60 @@ def _fitting(name: str, among: Sequence[PastSession]) -> list[PastSession]:
         it for it in among if name == it.session.id or path == os.path.realpath(it.session.path)
     ]
     return exact or [it for it in among if name.strip() and it.session.id.startswith(name)]
+
+
+def make_records(messages: Sequence[GivenMessage], store: str) -> list[dict[str, object]]:
+    """The messages that an agent hands over, as lines of a transcript of Claude Code."""
+    records: list[dict[str, object]] = []
+    seen: Counter[str] = Counter()
+    if not isinstance(messages, Iterable):
+        raise _bad_message("a conversation is a list of messages, or a path")
+    for number, message in enumerate(messages, 1):
+        if not isinstance(message, Mapping):
+            raise _bad_message(f"message {number} is no object")
+        role, content = message.get("role"), message.get("content")
+        if not isinstance(role, str) or role not in ROLES:
+            raise _bad_message(f"message {number} has no role that is known")
+        if content is not None and not isinstance(content, str | list):
+            raise _bad_message(f"message {number} has neither a text nor blocks as content")
+        if role == "tool":
+            id = message.get("tool_call_id", "")
+            content = [{"type": "tool_result", "tool_use_id": id, "content": content or ""}]
+        if isinstance(content, list):
+            content = [_block(block, store) for block in content]
+        kind = ROLES[role]
+        try:
+            text = json.dumps([kind, content or ""])
+        except (TypeError, ValueError, RecursionError):
+            raise _bad_message(f"message {number} is not JSON") from None
+        if kind:
+            seen[text] += 1
+            given = {"role": kind, "content": content or ""}
+            id = _hash(f"{seen[text]}\n{text}")
+            records.append({"type": kind, "uuid": id, "message": given})
+    # Capture notices news by the size; this silent record makes it differ for other messages.
+    padding = "·" * (int(_hash(json.dumps(records))[:3], 16) + 1)
+    return [*records, {"type": "summary", "summary": padding}]
+
+
+def _hash(text: str) -> str:
+    return hash_of(text.encode())[:ID_CHARACTERS]
+
+
+def _bad_message(problem: str) -> BadInput:
+    return BadInput(problem, next='give messages such as {"role": "user", "content": "…"}')
+
+
+def _block(block: object, store: str) -> object:
+    """A block as plain data; paths of the memory tool are made those of the store."""
+    dump = getattr(block, "model_dump", None)
+    plain = dump(mode="json") if callable(dump) else block
+    given = plain.get("input") if isinstance(plain, dict) else None
+    if not isinstance(plain, dict) or plain.get("name") != "memory" or not isinstance(given, dict):
+        return plain
+    paths = {
+        key: store + given[key][len(TOOL_ROOT) :]
+        for key in ("path", "new_path")
+        if str(given.get(key)).startswith(TOOL_ROOT)
+    }
+    return {**plain, "input": {**given, **paths}}

@@ -190,8 +190,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             bare = ""
         elif fence:
             continue
-        elif bare.endswith((":", "：")) and _opens_fence(lines[index + 1 : index + 3]):
-            bare = bare[:-1]  # the announced text ends with the fence
+        elif "".join(lines[index + 1 : index + 3]).lstrip().startswith(_FENCES):
+            bare = bare.rstrip(":：")  # the announced text ends with the fence
         if mailed and _MAIL.match(bare):
             break
         # An error message goes on to the next blank line; people continue in lower case.
@@ -207,10 +207,6 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             held = bare if own else ""
     if held:
         yield block, held
-
-
-def _opens_fence(lines: Sequence[str]) -> bool:
-    return next((line.strip() for line in lines if line.strip()), "").startswith(_FENCES)
 
 
 def _goes_on(line: str, next_line: str) -> bool:

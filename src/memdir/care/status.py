@@ -65,7 +65,7 @@ class Status:
 
 def read_status(app: App) -> Status:
     captures, config = open_captures(app), app.config
-    totals, entries = captures.journal.read()
+    totals, entries, damaged = captures.journal.read()
     plan = captures.plan()
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
     ids = {entry.id for entry in entries}
@@ -100,7 +100,7 @@ def read_status(app: App) -> Status:
         last_trouble=log_lines[-1] if log_lines else "",
         day_tokens=config.options.day_tokens,
         tokens_left=None if spent is None else max(0, config.options.day_tokens - spent),
-        damaged=tuple(captures.journal.damaged()),
+        damaged=tuple(damaged),
         journal=captures.journal.path,
     )
 

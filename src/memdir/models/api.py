@@ -56,6 +56,13 @@ BROKEN = (
 # A warning of pydantic-ai about bad token counts; we estimate them instead.
 BAD_COUNTS = "Failed to extract usage"
 CHECK_ADDRESS = "check model.base_url: does a server of this kind answer there?"
+HTTP_PROBLEMS = {
+    400: ("the request was not understood", "choose another model"),
+    401: ("the key was not accepted", "check the key in your environment"),
+    403: ("the key may not use this model", "check the key in your environment"),
+    404: ("there is no such model or address", "check model.name and model.base_url"),
+    429: ("too many requests, or no credit left", "wait a while, or check your account"),
+}
 _HOST = re.compile(r"[\w.:-]+", re.ASCII)
 
 
@@ -278,7 +285,10 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
     if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
         return too_slow(name, seconds)
     if isinstance(error, exceptions.ModelHTTPError):
-        return _http_failure(name, error.status_code)
+        status = error.status_code
+        problem, hint = HTTP_PROBLEMS.get(status, ("the server failed", "try again later"))
+        message = f"{name}: {problem} (HTTP {status})"
+        return ModelUnavailable(message, next=hint, usage=NOTHING)
     if isinstance(error, exceptions.ModelConnectionError):
         hint = "check the connection and model.base_url"
         # Only an unsent request certainly costs nothing.
@@ -286,20 +296,5 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
         return ModelUnavailable(f"{name}: no connection", next=hint, usage=usage)
     if isinstance(error, exceptions.ContentFilterError):
         return _refused(name)
-    if isinstance(error, exceptions.UserError):
-        return ModelUnavailable(f"{name} cannot be asked in this way", next="choose another model")
     problem = f"the answer cannot be read ({type(error).__name__})"
     return BadAnswer(f"{name}: {problem}", next=CHECK_ADDRESS)
-
-
-def _http_failure(name: str, status: int) -> ModelFailed:
-    problem, hint = {
-        400: ("the request was not understood", "choose another model"),
-        401: ("the key was not accepted", "check the key in your environment"),
-        403: ("the key may not use this model", "check the key in your environment"),
-        404: ("there is no such model or address", "check model.name and model.base_url"),
-        413: ("the question is too long", "choose a model with more room"),
-        429: ("too many requests, or no credit left", "wait a while, or check your account"),
-    }.get(status, ("the server failed", "try again later"))
-    message = f"{name}: {problem} (HTTP {status})"
-    return ModelUnavailable(message, next=hint, usage=NOTHING)

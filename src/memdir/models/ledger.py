@@ -13,7 +13,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import cast
@@ -42,6 +42,7 @@ RESERVED = "reserved"  # outcome of a call without an answer yet; its estimate c
 ANSWERED = "answered"
 RUN_TOKENS = 8_000  # default limit per capture
 MILLION = 1_000_000
+_KINDS = ("input", "output", "cached")
 # List prices of late 2025 in US dollars per million tokens: input, output, cached input. A cost
 # reported by the model wins. The longest matching name counts.
 PRICES = {
@@ -125,29 +126,23 @@ def day_of(now: float) -> str:
 
 def write(call: Call) -> bytes:
     time = datetime.datetime.fromtimestamp(call.time, datetime.UTC).isoformat()
-    texts = {key: getattr(call, key) for key in ("day", "purpose", "model", "session")}
-    line = {"id": call.id, "time": time, **texts, **asdict(call.usage)}
-    return json.dumps({**line, "outcome": call.outcome, "produced": call.produced}).encode("ascii")
+    line = asdict(call)
+    usage = line.pop("usage")
+    return json.dumps({**line, **usage, "time": time}).encode("ascii")
 
 
 def read(line: bytes) -> Call:
     """The inverse of `write`; earlier versions wrote neither `cost` nor `produced`."""
-    values = json.loads(line)
-    texts = [values[key] for key in ("id", "day", "purpose", "model", "session", "outcome")]
-    texts.append(values.get("produced", ""))
-    counts = [values[key] for key in ("input_tokens", "output_tokens", "cached_tokens")]
-    cost = values.get("cost")
+    values = {"produced": "", "cost": None, **json.loads(line)}
+    given, made, cached = counts = [values.pop(f"{kind}_tokens") for kind in _KINDS]
+    cost, time = values.pop("cost"), datetime.datetime.fromisoformat(values.pop("time"))
     if not (
-        all(type(text) is str for text in texts)
+        all(type(text) is str for text in values.values())
         and all(type(count) is int and count >= 0 for count in counts)
         and (cost is None or (type(cost) in (int, float) and 0 <= cost < math.inf))
     ):
         raise ValueError("not a call")
-    time = datetime.datetime.fromisoformat(values["time"]).timestamp()
-    id, day, purpose, model, session, outcome, produced = texts
-    given, made, cached = counts
-    usage = Usage(given, made, cached, cost)
-    return Call(id, time, day, purpose, model, session, usage, outcome, produced)
+    return Call(**values, time=time.timestamp(), usage=Usage(given, made, cached, cost))
 
 
 class Ledger:
@@ -185,7 +180,11 @@ class Ledger:
             self._append(settled)
 
     def spent(self, day: str, session: str) -> Spent:
-        return spent_by(self.calls(), day, session)
+        """Tokens on that day, and in that session, which may last several days."""
+        calls = self.calls()
+        of_session = [call for call in calls if session and call.session == session]
+        of_day = [call for call in calls if call.day == day]
+        return Spent(*(sum(call.usage.total for call in some) for some in (of_session, of_day)))
 
     def calls(self) -> list[Call]:
         try:
@@ -213,15 +212,6 @@ class Ledger:
         hint = f"look at it, then move it away: mv {self.path} {self.path}.old"
         message = f"{self.path}: {problem}; no model is asked while nobody knows what was spent"
         return LedgerBroken(message, path=self.path, next=hint)
-
-
-def spent_by(calls: Iterable[Call], day: str, session: str) -> Spent:
-    """Tokens on that day, and in that session, which may last several days."""
-    of_session = of_day = 0
-    for call in calls:
-        of_session += call.usage.total if session and call.session == session else 0
-        of_day += call.usage.total if call.day == day else 0
-    return Spent(of_session, of_day)
 
 
 def _shortage(name: str, wanted: int, used: int, limit: int) -> str:
@@ -298,11 +288,10 @@ class Spending:
 
 def read_spending(app: App, session: str = "") -> Spending:
     options = app.config.options
-    day = day_of(app.now())
-    calls = Ledger(app.config.state_dir, app.now).calls()
+    day, ledger = day_of(app.now()), Ledger(app.config.state_dir, app.now)
     limits = Limits(options.session_tokens, options.day_tokens, options.run_tokens)
-    newest = tuple(sorted(calls, key=lambda call: call.time, reverse=True))
-    return Spending(limits, spent_by(calls, day, session), day, session, newest)
+    newest = tuple(sorted(ledger.calls(), key=lambda call: call.time, reverse=True))
+    return Spending(limits, ledger.spent(day, session), day, session, newest)
 
 
 def open_model(

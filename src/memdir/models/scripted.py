@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from memdir.errors import BadInput
+from memdir.hot.disk import read_start
 from memdir.models.model import (
     Answer,
     ModelRefused,
@@ -70,29 +70,15 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted
     """Reads the whole file, so that a mistake in it shows at once."""
     path = os.path.expanduser(name)
     try:
-        with open(path, "rb", opener=_open_file) as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-        if len(data) > MAX_FILE_BYTES:
-            raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
-        text = data.decode("utf-8")
+        text = read_start(path, MAX_FILE_BYTES)[0].decode("utf-8")
     except (OSError, ValueError) as error:
         hint = "write scripted:FILE, a file with one JSON object per line"
         raise BadInput(f"{name or 'no file'}: cannot be read ({error})", next=hint) from None
     numbered = [pair for pair in enumerate(text.splitlines(), 1) if pair[1].strip()]
     if not numbered:
         raise BadInput(f"{path}: there are no answers", path=path, next=HINT)
-    return Scripted(
-        [_read_line(path, number, line) for number, line in numbered], f"scripted:{name}"
-    )
-
-
-def _open_file(path: str, flags: int) -> int:
-    """Never waits for a pipe or a device."""
-    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise ValueError("it is no file")
-    return handle
+    lines = [_read_line(path, number, line) for number, line in numbered]
+    return Scripted(lines, f"scripted:{name}")
 
 
 def _read_line(path: str, number: int, text: str) -> Mapping[str, object]:
