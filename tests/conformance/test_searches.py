@@ -66,14 +66,6 @@ def test_a_rule_may_come_without_a_common_word_and_last(ranked, searched):
     assert found.hits[1].sure == 0
 
 
-def test_the_limit_holds_and_keeps_the_best(search, as_ours, searched):
-    for number in range(30):
-        searched.write(f"m{number:02}.md", memory(f"M{number}", "pelican " * (number + 1)))
-    few = answers(search(searched.store).find("pelican", 3))
-    assert few == answers(search(searched.store).find("pelican", MANY))[:3]
-    assert few[0][0] == "m29.md" or not as_ours
-
-
 @cases("prompt", ids=lambda prompt: ascii(prompt[:20]))
 def test_no_prompt_is_an_error_and_the_catalog_survives_it(search, searched, prompt):
     one = search(searched.store)
@@ -88,28 +80,12 @@ def test_syntax_of_a_query_language_is_text(ranked, searched):
         assert answers(one.find(prompt, 5)) == expected
 
 
-def test_the_question_is_found_at_both_ends_of_a_huge_prompt(search, searched):
-    one = search(searched.store)
-    noise = "lorem ipsum dolor " * 60_000
-    assert len(noise) > 1_000_000
-    for prompt in (f"the pelican {noise}", f"{noise} the pelican"):
-        assert paths(one.find(prompt, 5)) == ["walrus.md"]
-
-
-def _symlink(where: Path) -> None:
-    where.symlink_to("/etc/passwd")
-
-
 BROKEN: dict[str, Callable[[Path], object]] = {
-    "not UTF-8": lambda where: where.write_bytes(b"\xff\xfe pelican \x80"),
     "not UTF-8 in its header": lambda where: where.write_bytes(b"---\nname: \xff\n---\npelican"),
     "a loop of links": lambda where: where.symlink_to(where.name),
-    "a link to the outside": _symlink,
-    "a link to nowhere": lambda where: where.symlink_to("nowhere.md"),
+    "a link to the outside": lambda where: where.symlink_to("/etc/passwd"),
     "empty": lambda where: where.write_bytes(b""),
-    "of zeros": lambda where: where.write_bytes(bytes(5000)),
     "5 MB": lambda where: where.write_bytes(b"pelican " * 655_360),
-    "4 MB": lambda where: where.write_bytes(b"pelican " * 524_288),
     "a directory": lambda where: where.mkdir(),
     "a pipe": lambda where: os.mkfifo(where),
     "a header without an end": lambda where: where.write_text("---\nname: pelican\n" * 5000),
@@ -132,16 +108,12 @@ def test_a_broken_memory_hides_no_other(search, as_ours, searched, broken, name)
 
 @pytest.mark.parametrize("broken", ["a directory", "a pipe", "a link to the outside"])
 def test_an_index_that_cannot_be_read_hides_no_memory(search, searched, broken):
-    for before in (True, False):  # with a catalog from better days, and without one
-        if before:
-            search(searched.store).find("pelican", 5)
-        else:
-            shutil.rmtree(searched.cache, ignore_errors=True)
-        (searched.root / "MEMORY.md").unlink(missing_ok=True) if before else None
-        if before:
-            BROKEN[broken](searched.root / "MEMORY.md")
-        for _ in range(2):
-            assert paths(search(searched.store).find("pelican", 5)) == ["walrus.md"]
+    search(searched.store).find("pelican", 5)
+    (searched.root / "MEMORY.md").unlink()
+    BROKEN[broken](searched.root / "MEMORY.md")
+    assert paths(search(searched.store).find("pelican", 5)) == ["walrus.md"]
+    shutil.rmtree(searched.cache, ignore_errors=True)
+    assert paths(search(searched.store).find("pelican", 5)) == ["walrus.md"]
 
 
 def test_an_index_that_is_the_only_memory_is_searched(search, searched):
@@ -153,11 +125,6 @@ def test_an_index_that_is_the_only_memory_is_searched(search, searched):
     assert paths(search(searched.store).find("the pelican", 5)) == ["walrus.md"]
     (searched.root / "walrus.md").unlink()
     assert paths(search(searched.store).find("the pelican", 5)) == ["MEMORY.md"]
-
-
-def test_a_store_that_is_not_there_has_nothing(search, tmp_path):
-    found = search(Markdown(str(tmp_path / "nowhere"))).find("pelican", 5)
-    assert (found.hits, found.searched) == ([], 0)
 
 
 def roots() -> list[object]:
