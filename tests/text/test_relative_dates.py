@@ -53,20 +53,7 @@ def test_what_may_be_a_habit_stays_in_an_older_text_and_is_reported(said):
 
 
 PIECES = [said for said, _ in RESOLVED] + [said for said, _ in REPORTED] + UNTOUCHED
-PIECES += [
-    "in",
-    "on",
-    "after",
-    "this",
-    "the day",
-    "from now",
-    "was",
-    "ago",
-    "`",
-    "```\n",
-    "\n",
-    "'",
-]
+PIECES += ["in", "on", "after", "this", "the day", "from now", "was", "ago", "`", "```\n", "'"]
 
 
 @settings(max_examples=500)

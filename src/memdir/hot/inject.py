@@ -160,7 +160,6 @@ class Recalled:
         self.memory = memory
         self.scope = scope
         self.root = root  # the store's directory
-        self.real = root  # the same without links, if known
         self.text = text  # the whole file; empty if it was not read
         self.score = 0.0
         self.sure = 0.0
@@ -172,7 +171,7 @@ class Recalled:
     @property
     def version(self) -> str:
         """Path and time: a memory that changed counts as a new one."""
-        return f"{round(self.memory.mtime * 10)} {self.real.rstrip('/')}/{self.memory.path}"
+        return f"{round(self.memory.mtime * 10)} {self.root.rstrip('/')}/{self.memory.path}"
 
 
 class Framed:

@@ -1,7 +1,5 @@
 """Selects the memories for a prompt: BM25 and a sureness; at most five, none if nothing fits."""
 
-import os
-
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import decode, stem
 from memdir.hot.words import IMPLIED, PIECE, Words, implied_terms, is_unspaced, split_words
@@ -55,11 +53,9 @@ class Place:
         self.store = store
         self.search = search
         self.source = source  # gives the author of a path, if it is not the user
-        self.real = os.path.realpath(store.root)  # a session may use several spellings of the path
 
     def recalled(self, memory: "Memory") -> Recalled:
         recalled = Recalled(memory, self.scope, self.store.root)
-        recalled.real = self.real
         recalled.giver = self.source(memory.path) if self.source else ""
         return recalled
 

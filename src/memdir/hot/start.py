@@ -1,7 +1,4 @@
-"""The file a client runs: `python -I -S start.py EVENT`, or with STATE CACHE SCOPE=DIRECTORY ...
-
-The worker is `start.py worker DIRECTORY`.
-"""
+"""The file a client runs: `python -I -S start.py EVENT`, and we: `start.py worker DIRECTORY`."""
 
 import gc
 import sys

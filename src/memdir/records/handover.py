@@ -20,10 +20,9 @@ from memdir.clients.conversation import AGENT, PERSON, Cursor, Message
 from memdir.errors import Finding, MemdirError
 from memdir.hot.disk import Disk, keep_derived
 from memdir.hot.inject import Sessions
-from memdir.hot.log import log, trouble
 from memdir.hot.memory import RECORD_SETTINGS
 from memdir.hot.place import Here
-from memdir.hot.run import Event
+from memdir.hot.run import Event, log, trouble
 from memdir.hot.safe import BRACKET, ELLIPSIS, clip, inert, inert_line
 from memdir.records.contexts import Context, Contexts
 from memdir.records.memory_config import (
