@@ -165,7 +165,7 @@ def python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 HOLD_THE_LOCK = """
 import sys
-from memdir.recall.catalog_write import Guard
+from memdir.recall.scan import Guard
 with Guard(sys.argv[1]):
     print("ready", flush=True)
     sys.stdin.read()
@@ -203,11 +203,11 @@ def test_a_file_that_somebody_locks_is_replaced(searched, python):
 KILLED_WRITER = """
 import os, signal, sys
 from pathlib import Path
-from memdir.recall import catalog_write
+from memdir.recall import scan
 from tests.helpers.searching import Searched
 searched = Searched(Path(sys.argv[1]))
 name = sys.argv[2]
-there = getattr(catalog_write, name)
+there = getattr(scan, name)
 def die(*given):
     if name == "_write_facts":
         there(*given)
@@ -219,7 +219,7 @@ def die(*given):
         run("UPDATE posting SET log_holders = 7")
     print("ready", flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
-setattr(catalog_write, name, die)
+setattr(scan, name, die)
 searched.fts().find("anything", 5)
 """
 
