@@ -102,7 +102,9 @@ def recall(
     for memory in private_wins(memories, reader):
         sure = memory.sure >= SURE or not abstain
         if sure and len(result.bodies) < limit:
-            if reader.read(memory) and not reader.has_twin(memory, result.bodies):
+            if reader.read(memory) and not any(
+                reader.say_same(memory, other) for other in result.bodies
+            ):
                 result.bodies.append(memory)
         elif len(result.pointers) < pointers:
             result.pointers.append(memory)
@@ -167,9 +169,6 @@ class Reader:
             self.findings += [finding] if finding not in self.findings else []
             return False
         return True
-
-    def has_twin(self, memory: Recalled, others: list[Recalled]) -> bool:
-        return any(self.say_same(memory, other) for other in others)
 
     def say_same(self, first: Recalled, second: Recalled) -> bool:
         shorter, longer = sorted((len(first.text), len(second.text)))

@@ -196,7 +196,7 @@ def triage_transcript(app: App, transcript: str, session: str = "", last: str = 
 
 class HandedOver(Sessions):
     def cursor(self, session: str) -> Cursor | None:
-        id, _, offset = self._read(session, CURSOR_SUFFIX).strip().rpartition(" ")
+        id, _, offset = self.section(session, CURSOR_SUFFIX).strip().rpartition(" ")
         sound = id and offset.isdecimal() and len(offset) <= MAX_OFFSET_DIGITS
         return Cursor(id, int(offset)) if sound else None
 
