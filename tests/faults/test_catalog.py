@@ -64,14 +64,6 @@ def _other_version(path: Path) -> None:
     database.close()
 
 
-def _other_tables(path: Path) -> None:
-    path.unlink()
-    with sqlite3.connect(path) as database:
-        database.execute(f"PRAGMA user_version = {catalog.VERSION}")
-        database.execute("CREATE TABLE memory (other)")
-    database.close()
-
-
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "deleted": lambda path: path.unlink(),
     "folder deleted": lambda path: shutil.rmtree(path.parent),
@@ -81,7 +73,6 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "a pipe for a journal": lambda path: os.mkfifo(f"{path}-journal"),
     "a link to the old one": _link,
     "another version": _other_version,
-    "other tables": _other_tables,
 }
 
 
@@ -256,14 +247,6 @@ def test_the_journal_of_a_killed_writer_is_not_played_into_a_new_catalog(searche
     searched.catalog.unlink()  # and with it what the journal belongs to
     assert kinds(searched) == [MADE]
     assert not journal.exists()
-
-
-def test_what_killed_writers_left_is_overwritten(searched):
-    for name in ("catalog.sqlite.tmp", "catalog.sqlite-journal"):
-        (searched.cache / name).write_bytes(b"half of something")
-    searched.catalog.unlink()
-    assert kinds(searched) == [MADE]
-    assert {path.name for path in searched.cache.iterdir()} == {"catalog.lock", "catalog.sqlite"}
 
 
 # -- several processes at once -----------------------------------------------------------------

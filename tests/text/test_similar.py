@@ -3,20 +3,14 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memdir.hot.memory import decode, read
 from memdir.text.similar import (
     MAX_NEAREST,
     MERGE,
-    MIN_LOOSE_WORDS,
-    MIN_WORDS,
-    SAME,
     SHOW,
     find_alike,
     find_twin,
-    words,
 )
 from tests.helpers.data_tables import table
 
@@ -147,24 +141,6 @@ def test_few_words_are_alike_by_chance_unless_they_are_the_same():
     assert twin("Anna owns billing.", ["Anna owns shipping"]) == ""
     assert twin("Anna owns billing.", ["Anna owns billing and shipping"]) == ""
     assert twin("Some text", ["Some text"]) == ""
-
-
-word = st.text("abcdeé日", min_size=1, max_size=3)
-line = st.lists(word, max_size=9).map(" ".join)
-
-
-@given(line, st.lists(line, max_size=6))
-def test_no_twin_is_missed_by_the_quick_look(text, lines):
-    mine = words(text)
-    enough = SAME if len(mine) >= MIN_LOOSE_WORDS else 1 if len(mine) >= MIN_WORDS else 2
-    best = max(
-        [len(mine & words(each)) / len(mine | words(each)) for each in lines if words(each)],
-        default=0,
-    )
-    found = twin(text, lines)
-    assert bool(found) == (best >= enough)
-    if found:
-        assert len(mine & words(found)) / len(mine | words(found)) == best
 
 
 def test_distinct_memories_of_the_wild_are_no_twins(shared):
