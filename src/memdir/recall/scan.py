@@ -4,7 +4,9 @@ The writer of a catalog holds the lock beside the file.
 """
 
 import fcntl
+import gc
 import os
+from _collections import defaultdict
 from array import array
 from binascii import crc32
 from math import log
@@ -36,7 +38,7 @@ from memdir.hot.words import Words, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container
 
     from memdir.hot.catalog import Facts, State
     from memdir.store.ports import Store
@@ -45,8 +47,8 @@ if TYPE_CHECKING:
 
 MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # index lines per memory
 SPACES = str.maketrans("-_/", "   ")
-# Weights of a word in: file name, name, description, index line, body.
-WEIGHTS = (2, 2, 3, 1, 1)
+# Weights of a word in: file name, name, description, index line; in the body it counts once.
+WEIGHTS = (2, 2, 3, 1)
 LENGTH, USUAL_LENGTH = 0.6, 80  # influence of a body's length, and a usual length in words
 
 
@@ -59,7 +61,7 @@ def number_memory(memory: Memory, taken: "Container[int]") -> int:
 
 
 def make_entry(number: int, weight: int) -> int:
-    return (HEAVIEST - min(weight, HEAVIEST)) << SHIFT | number
+    return (HEAVIEST - weight) << SHIFT | number
 
 
 def pack_entries(entries: "array[int]") -> bytes:
@@ -76,42 +78,22 @@ def log_count(count: int) -> float:
     return log(count + 1)
 
 
-def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[list[str], list[int]]:
-    values = memory.values
+def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> dict[str, int]:
     document = memory.document  # may hold the header only
     header_only = document.closing and not document.body and text.startswith(memory.head)
     body = text[len(memory.head) :] if header_only else memory_module.read(text).body
-    file = stem(memory.path).translate(SPACES)
-    return weigh_fields(
-        words, (file, values.get("name", ""), values.get("description", ""), line, body)
-    )
-
-
-def weigh_fields(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
-    *short, body = fields
     counts, length = words.count(body)
-    share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
+    share = STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
+    rounded = {count: _round(count * share) for count in set(counts.values())}
+    weights = {term: rounded[count] for term, count in counts.items()}
+    names = [memory.values.get(key, "") for key in ("name", "description")]
+    fields = stem(memory.path).translate(SPACES), *names, line
     heading: list[str] = []
-    for text, times in zip(short, WEIGHTS, strict=False):
-        heading += split_words(text) * times
-    terms, weights = [], []
+    for field, times in zip(fields, WEIGHTS, strict=True):
+        heading += split_words(field) * times
     for term, count in words.tally(heading)[0].items():
-        terms.append(term)
-        weights.append(_round(count * STEPS + counts.pop(term, 0) * share))
-    terms += counts
-    weights += map(_Rounded(share).__getitem__, counts.values())
-    return terms, weights
-
-
-class _Rounded(dict[float, int]):
-    """Cache of weights by the count of a word in a body."""
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-
-    def __missing__(self, count: float) -> int:
-        weight = self[count] = _round(count * self.share)
-        return weight
+        weights[term] = _round(count * STEPS + counts.get(term, 0) * share)
+    return weights
 
 
 def _round(weight: float) -> int:
@@ -139,17 +121,8 @@ def read_index_lines(store: "Store", findings: list[Finding]) -> dict[str, str]:
     return {target: " ".join(lines) for target, lines in targets.items()}
 
 
-class Postings(dict[str, "array[int]"]):
-    """Entries by term; arrays need a quarter of the memory of lists."""
-
-    def __missing__(self, term: str) -> "array[int]":
-        entries = self[term] = array("Q")
-        return entries
-
-    def add(self, number: int, terms: list[str], weights: list[int]) -> None:
-        lightest = make_entry(number, 0)
-        entries = [lightest - (weight << SHIFT) for weight in weights]
-        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C is faster
+def _no_entries() -> "array[int]":
+    return array("Q")  # a quarter of the memory of a list
 
 
 class Scan:
@@ -159,7 +132,7 @@ class Scan:
         self.numbered: dict[int, Memory] = {}
         self.lines: list[str] = []  # index text of each memory
         self.terms: list[str] = []  # terms of each memory
-        self.postings = Postings()
+        self.postings: dict[str, array[int]] = defaultdict(_no_entries)
         self.findings: list[Finding] = []
         self._read = False
 
@@ -167,7 +140,7 @@ class Scan:
         self.read()
 
         def look_up(term: str) -> tuple[float, dict[int, int]]:
-            entries = self.postings.get(term, array("Q"))
+            entries = self.postings.get(term) or _no_entries()
             data = pack_entries(entries)[: MAX_HOLDERS * entries.itemsize]
             return log_holders(len(entries)), read_weights(data)
 
@@ -185,7 +158,17 @@ class Scan:
     def read(self) -> None:
         if self._read:
             return
-        scan = self.store.scan()
+        collects = gc.isenabled()
+        gc.disable()  # collecting garbage would take a fifth of the time
+        try:
+            self._read_all()
+        finally:
+            if collects:
+                gc.enable()
+        self._read = True
+
+    def _read_all(self) -> None:
+        scan, postings = self.store.scan(), self.postings
         self.findings = list(scan.findings)
         lines = read_index_lines(self.store, self.findings)
         for memory in sorted(scan.memories, key=lambda memory: memory.path):
@@ -198,13 +181,14 @@ class Scan:
             if memory.head and not memory.document.closing:
                 memory = read_whole(memory.path, text, memory.mtime)
             line = lines.get(stem(memory.path), "")
-            terms, weights = weigh_terms(self.words, memory, text, line)
+            weights = weigh_terms(self.words, memory, text, line)
             number = number_memory(memory, self.numbered)
             self.numbered[number] = memory
             self.lines.append(line)
-            self.terms.append(" ".join(terms))
-            self.postings.add(number, terms, weights)
-        self._read = True
+            self.terms.append(" ".join(weights))
+            lightest = make_entry(number, 0)
+            for term, weight in weights.items():
+                postings[term].append(lightest - (weight << SHIFT))
 
 
 class Fresh:
@@ -363,11 +347,11 @@ def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") 
         for name, (memory, text, line) in changed.items():
             number = number_memory(memory, taken)
             taken.add(number)
-            names, weights = weigh_terms(words, memory, text, line)
+            weights = weigh_terms(words, memory, text, line)
             facts = state.facts.get(name, NO_FACTS)
             run(MEMORY_ROW, _row(number, memory, facts))
-            run(WORD_ROW, (number, encode(line), " ".join(names).encode()))
-            for term, weight in zip(names, weights, strict=True):
+            run(WORD_ROW, (number, encode(line), " ".join(weights).encode()))
+            for term, weight in weights.items():
                 added.setdefault(term, []).append(make_entry(number, weight))
         for term in removed.keys() | added.keys():
             entries = array("Q")
