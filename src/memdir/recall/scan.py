@@ -6,7 +6,7 @@ The writer of a catalog holds the lock beside the file.
 import fcntl
 import gc
 import os
-from _collections import defaultdict
+from _collections import defaultdict  # type: ignore[import-not-found, unused-ignore]
 from array import array
 from binascii import crc32
 from math import log
