@@ -25,11 +25,10 @@ from memdir.claims.verify import refresh_verdicts
 from memdir.config.config import Config, clean_environment, here_of, is_silent, read_config
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.inject import Sessions
-from memdir.hot.log import log, trouble
 from memdir.hot.place import FOLDER as PLACES
 from memdir.hot.place import RECORDS, Around
 from memdir.hot.queue import Queue
-from memdir.hot.run import leave_report
+from memdir.hot.run import leave_report, log, trouble
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS

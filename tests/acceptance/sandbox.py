@@ -83,9 +83,10 @@ class Sandbox:
 
         Python exits with 2 where the script is gone, and to the client 2 means: block the prompt.
         """
+        folders = [f"MEMDIR_STATE_DIR={self.state}", f"MEMDIR_CACHE_DIR={self.cache}"]
         words = [sys.executable, "-I", "-S", *before, str(START), "prompt"]
-        command = shlex.join([*words, str(self.state), str(self.cache)])
-        self.hook("UserPromptSubmit", f"{command} project={store} || :", **more)
+        command = f"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE={store} {shlex.join(words)}"
+        self.hook("UserPromptSubmit", f"{shlex.join(folders)} {command} || :", **more)
 
     def listen(self, *events: str, answer: str = "") -> None:
         """Hooks that write down what they are given, and may answer with a context."""

@@ -66,14 +66,6 @@ def test_a_rule_may_come_without_a_common_word_and_last(ranked, searched):
     assert found.hits[1].sure == 0
 
 
-def test_the_limit_holds_and_keeps_the_best(search, as_ours, searched):
-    for number in range(30):
-        searched.write(f"m{number:02}.md", memory(f"M{number}", "pelican " * (number + 1)))
-    few = answers(search(searched.store).find("pelican", 3))
-    assert few == answers(search(searched.store).find("pelican", MANY))[:3]
-    assert few[0][0] == "m29.md" or not as_ours
-
-
 @cases("prompt", ids=lambda prompt: ascii(prompt[:20]))
 def test_no_prompt_is_an_error_and_the_catalog_survives_it(search, searched, prompt):
     one = search(searched.store)
@@ -88,28 +80,12 @@ def test_syntax_of_a_query_language_is_text(ranked, searched):
         assert answers(one.find(prompt, 5)) == expected
 
 
-def test_the_question_is_found_at_both_ends_of_a_huge_prompt(search, searched):
-    one = search(searched.store)
-    noise = "lorem ipsum dolor " * 60_000
-    assert len(noise) > 1_000_000
-    for prompt in (f"the pelican {noise}", f"{noise} the pelican"):
-        assert paths(one.find(prompt, 5)) == ["walrus.md"]
-
-
-def _symlink(where: Path) -> None:
-    where.symlink_to("/etc/passwd")
-
-
 BROKEN: dict[str, Callable[[Path], object]] = {
-    "not UTF-8": lambda where: where.write_bytes(b"\xff\xfe pelican \x80"),
     "not UTF-8 in its header": lambda where: where.write_bytes(b"---\nname: \xff\n---\npelican"),
     "a loop of links": lambda where: where.symlink_to(where.name),
-    "a link to the outside": _symlink,
-    "a link to nowhere": lambda where: where.symlink_to("nowhere.md"),
+    "a link to the outside": lambda where: where.symlink_to("/etc/passwd"),
     "empty": lambda where: where.write_bytes(b""),
-    "of zeros": lambda where: where.write_bytes(bytes(5000)),
     "5 MB": lambda where: where.write_bytes(b"pelican " * 655_360),
-    "4 MB": lambda where: where.write_bytes(b"pelican " * 524_288),
     "a directory": lambda where: where.mkdir(),
     "a pipe": lambda where: os.mkfifo(where),
     "a header without an end": lambda where: where.write_text("---\nname: pelican\n" * 5000),
@@ -132,16 +108,12 @@ def test_a_broken_memory_hides_no_other(search, as_ours, searched, broken, name)
 
 @pytest.mark.parametrize("broken", ["a directory", "a pipe", "a link to the outside"])
 def test_an_index_that_cannot_be_read_hides_no_memory(search, searched, broken):
-    for before in (True, False):  # with a catalog from better days, and without one
-        if before:
-            search(searched.store).find("pelican", 5)
-        else:
-            shutil.rmtree(searched.cache, ignore_errors=True)
-        (searched.root / "MEMORY.md").unlink(missing_ok=True) if before else None
-        if before:
-            BROKEN[broken](searched.root / "MEMORY.md")
-        for _ in range(2):
-            assert paths(search(searched.store).find("pelican", 5)) == ["walrus.md"]
+    search(searched.store).find("pelican", 5)
+    (searched.root / "MEMORY.md").unlink()
+    BROKEN[broken](searched.root / "MEMORY.md")
+    assert paths(search(searched.store).find("pelican", 5)) == ["walrus.md"]
+    shutil.rmtree(searched.cache, ignore_errors=True)
+    assert paths(search(searched.store).find("pelican", 5)) == ["walrus.md"]
 
 
 def test_an_index_that_is_the_only_memory_is_searched(search, searched):
@@ -155,25 +127,18 @@ def test_an_index_that_is_the_only_memory_is_searched(search, searched):
     assert paths(search(searched.store).find("the pelican", 5)) == ["MEMORY.md"]
 
 
-def test_a_store_that_is_not_there_has_nothing(search, tmp_path):
-    found = search(Markdown(str(tmp_path / "nowhere"))).find("pelican", 5)
-    assert (found.hits, found.searched) == ([], 0)
-
-
-def roots() -> list[object]:
-    """Every ninth memory directory, or with MEMDIR_TEST_EVERY all; without any, one skips."""
-    found = CORPUS / "repos.jsonl"
-    if not found.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="../shared is not here"))]
-    all_of_them = [
-        pytest.param(CORPUS / row["repo"].replace("/", "__") / below, id=f"{row['repo']}:{below}")
-        for row in map(json.loads, found.read_text("utf-8").splitlines())
+def roots() -> list[Path]:
+    """Every ninth memory directory, or with MEMDIR_TEST_EVERY all."""
+    lines = (CORPUS / "repos.jsonl").read_text("utf-8").splitlines() if CORPUS.is_dir() else []
+    every = [
+        CORPUS / row["repo"].replace("/", "__") / below
+        for row in map(json.loads, lines)
         for below in row["roots"]
     ]
-    return all_of_them if os.environ.get("MEMDIR_TEST_EVERY") else all_of_them[::9]
+    return every if os.environ.get("MEMDIR_TEST_EVERY") else every[::9]
 
 
-@pytest.mark.parametrize("root", roots())
+@pytest.mark.parametrize("root", roots(), ids=str)
 def test_the_catalog_answers_as_a_scan_does_on_memories_from_the_wild(root, tmp_path):
     searched = Searched(tmp_path)
     shutil.copytree(root, searched.root, dirs_exist_ok=True)
@@ -193,24 +158,23 @@ def some_text(luck: random.Random) -> str:
 def one_change(luck: random.Random, searched: Searched) -> None:
     """Somebody adds, changes, replaces, renames or removes a memory, or edits the index."""
     there = sorted(path for path in searched.root.rglob("*.md") if path.name != "MEMORY.md")
-    name = luck.choice(["a", "b", "c", "sub/a", "sub/d", "ünï-配置", "long name", "logs/x", ".h"])
-    what = luck.choice(("add", "add", "edit", "replace", "rename", "remove", "index", "same"))
+    where = luck.choice(there or [searched.root / "a.md"])
+    what = luck.choice(("add", "add", "edit", "replace", "rename", "remove", "index"))
     if what == "index":
-        pointers = [f"- [{luck.choice(WORDS)}]({path.name}) — cache queue" for path in there[:4]]
-        luck.shuffle(pointers)
-        searched.write("MEMORY.md", "\n".join(pointers[: luck.randint(0, 4)]))
-    elif what == "add" or not there:
-        searched.write(f"{name}{luck.randint(0, 9)}.md", some_text(luck))
+        some = luck.sample(there, min(len(there), luck.randint(0, 4)))
+        lines = [f"- [{luck.choice(WORDS)}]({path.name}) — cache queue\n" for path in some]
+        searched.write("MEMORY.md", "".join(lines))
     elif what == "edit":
-        luck.choice(there).write_text(some_text(luck), "utf-8")
+        where.write_text(some_text(luck), "utf-8")
     elif what == "replace":
-        new = searched.root / "new.tmp"
-        new.write_text(some_text(luck), "utf-8")
-        new.replace(luck.choice(there))
-    elif what == "rename":
-        luck.choice(there).replace(searched.root / f"moved{luck.randint(0, 5)}.md")
+        searched.write("new.tmp", some_text(luck)).replace(where)
+    elif what == "rename" and there:
+        where.replace(searched.root / f"moved{luck.randint(0, 5)}.md")
     elif what == "remove":
-        luck.choice(there).unlink()
+        where.unlink(missing_ok=True)
+    else:
+        name = luck.choice(["a", "b", "sub/a", "sub/d", "ünï-配置", "long name", "logs/x", ".h"])
+        searched.write(f"{name}{luck.randint(0, 9)}.md", some_text(luck))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -50,13 +50,6 @@ def test_an_odd_name_leads_nowhere(client, name):
     assert client.fire("subagent-start", agent_type=name) == ""
 
 
-def test_without_an_index_there_is_nothing_to_tell(client):
-    root(client, "user").mkdir(parents=True)
-    assert client.fire("subagent-start") == ""
-    client.write("MEMORY.md", "", root(client, "user"))
-    assert client.fire("subagent-start") == ""
-
-
 @pytest.mark.parametrize("top", ["project", "user"])
 @pytest.mark.parametrize("file", ["Explore.md", "another-name.md"])
 def test_what_the_client_loads_itself_is_not_told_twice(client, file, top):
@@ -74,14 +67,6 @@ def test_a_client_whose_memory_is_off_loads_none(client):
     assert client.fire("subagent-start") == ""
     client.env["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
     assert LINE in client.fire("subagent-start")
-
-
-def test_a_link_of_the_repository_is_not_followed(client):
-    client.write("MEMORY.md", "- [Key](key.md) — private", client.home / "private")
-    folder = client.project / PLACES["project"]
-    folder.mkdir(parents=True)
-    (folder / "Explore").symlink_to(client.home / "private")
-    assert client.fire("subagent-start") == ""
 
 
 def test_a_folder_that_becomes_a_link_is_not_followed_either(client):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.safe import age_days, age_words, iso_time, parse_time
+from memdir.hot.safe import age_days, age_words, parse_time
 from tests.helpers.tables import cases
 
 DAY = 86_400
@@ -27,12 +27,6 @@ def test_what_is_no_time_is_none(text):
 def test_reading_agrees_with_the_standard_library(moment):
     read = parse_time(moment.isoformat())
     assert read == pytest.approx(moment.timestamp(), abs=1e-3)
-
-
-@given(st.text() | st.from_regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:?\d\d|Z)?"))
-def test_no_text_raises(text):
-    seconds = parse_time(text)
-    assert seconds is None or iso_time(seconds)
 
 
 @cases("seconds", "days", "words")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memdir.hot.safe import clip, inert, inert_line, make_visible
+from memdir.hot.safe import inert, inert_line, make_visible
 from tests.conftest import SHARED
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import cases, rows
@@ -39,12 +39,6 @@ def test_ordinary_text_and_code_come_back_as_they_are(text):
 @cases("text", "seen")
 def test_hidden_characters_are_left_out(text, seen):
     assert make_visible(text) == seen
-
-
-def test_a_clip_counts_bytes_and_breaks_no_character():
-    assert clip("äöü", 6) == "äöü"
-    assert clip("äöüß", 7) == "äö…"
-    assert clip("äöüß", 6) == "ä…"
 
 
 ALPHABET = rows(globals(), "ALPHABET")
@@ -90,18 +84,6 @@ def test_no_hostile_text_works_or_hides(row):
         assert marker not in seen.lower()
     for marker in ("\n\nhuman:", "\n\nassistant:", "[inst]", "<sys>", "<invoke", "</triage_data"):
         assert marker not in seen.lower()
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        row
-        for row in HOSTILE
-        if row.values[0] and row.values[0].id in ("TB10", "UC08", "UC10", "UC11")
-    ],
-)
-def test_what_is_to_be_preserved_is_seen_as_it_is(row):
-    assert inert(row.value) == row.value
 
 
 def test_no_memory_from_the_wild_is_changed():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memdir.hot import inject
 from memdir.hot.inject import Sessions
-from tests.recall.test_recall import ODD_IDS, PELICAN, Scopes, bodies
+from tests.recall.test_recall import PELICAN, Scopes, bodies
 
 
 @pytest.fixture
@@ -20,32 +20,13 @@ def scopes(tmp_path: Path) -> Scopes:
     return scopes
 
 
-@pytest.mark.parametrize("session", ODD_IDS, ids=lambda one: ascii(one[:12]))
-def test_a_hostile_id_stays_inside_the_folder_and_is_remembered(scopes, session):
-    before = set(scopes.top.rglob("*"))
-    assert bodies(scopes.recall(session=session)) == ["pelican.md"]
-    assert scopes.recall(session=session).text == ""
-    folder = scopes.session_files
-    (file,) = folder.iterdir()
-    assert file.is_file()
-    assert len(file.name) <= 100
-    made = {path for path in set(scopes.top.rglob("*")) - before if path.is_file()}
-    assert {path for path in made if "cache" not in str(path)} == {file}
-    assert oct(file.stat().st_mode & 0o777) == "0o600"
-    assert oct(folder.stat().st_mode & 0o777) == "0o700"
-
-
-def _directory(path: Path) -> None:
-    path.mkdir()
-
-
 def _link_to_outside(path: Path) -> None:
     (path.parent.parent / "outside").write_text("surfaced /x\n")
     path.symlink_to(path.parent.parent / "outside")
 
 
 IN_ITS_PLACE: dict[str, Callable[[Path], object]] = {
-    "a directory": _directory,
+    "a directory": lambda path: path.mkdir(),
     "a pipe": lambda path: os.mkfifo(path),
     "a link to the outside": _link_to_outside,
     "a link to nowhere": lambda path: path.symlink_to("nowhere"),
@@ -63,21 +44,13 @@ IN_ITS_PLACE: dict[str, Callable[[Path], object]] = {
 def test_whatever_is_in_its_place_recall_goes_on(scopes, what):
     scopes.session_files.mkdir(parents=True)
     IN_ITS_PLACE[what](scopes.session_files / "s")
-    for _ in range(2):
-        answer = scopes.recall(session="s")
-        assert bodies(answer) in (["pelican.md"], [])
+    told = bodies(scopes.recall(session="s"))
+    assert told == ["pelican.md"] or what in ("endless numbers", "2 MB")  # garbage uses up nothing
     scopes.sessions.begin_anew("s")
     if what != "endless numbers":
         assert bodies(scopes.recall(session="s")) == ["pelican.md"]
     outside = scopes.session_files.parent / "outside"
     assert not outside.exists() or outside.read_text() == "surfaced /x\n"
-
-
-@pytest.mark.parametrize("what", ["a directory", "a pipe", "zeros", "odd numbers", "bytes"])
-def test_garbage_does_not_use_up_the_session(scopes, what):
-    scopes.session_files.mkdir(parents=True)
-    IN_ITS_PLACE[what](scopes.session_files / "s")
-    assert bodies(scopes.recall(session="s")) == ["pelican.md"]
 
 
 def test_a_folder_that_cannot_be_made_costs_only_the_remembering(scopes):

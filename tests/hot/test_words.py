@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.words import LONGEST, PIECE, Words, implied_terms, split_words, stem
+from memdir.hot.words import PIECE, Words, implied_terms, stem
 from tests.helpers.tables import cases
 
 
@@ -21,22 +21,6 @@ def test_a_script_without_spaces_becomes_pairs():
     assert terms("デプロイ") == {"デプ": 1, "プロ": 1, "ロイ": 1}
     assert terms("猫") == {"猫": 1}
     assert terms("API网关v2") == {"api": 1, "网关": 1, "v2": 1}
-
-
-def test_wide_and_composed_letters_are_the_usual_ones():
-    assert terms("ＡＰＩ") == terms("api")
-    assert terms("cafe\u0301") == terms("caf\u00e9")
-    assert terms("ﬁle") == terms("file")
-
-
-def test_a_mark_belongs_to_its_letter():
-    assert len(split_words("हिन्दी भाषा")) == 2
-    assert len(split_words("שָׁלוֹם")) == 1
-
-
-def test_what_is_too_long_is_data():
-    assert terms("x" * (LONGEST + 1)) == {}
-    assert set(terms("x" * LONGEST)) == {"x" * LONGEST}
 
 
 @given(st.text())

@@ -52,25 +52,8 @@ def test_the_whole_has_a_limit_and_what_does_not_fit_is_a_pointer(scopes, letter
     assert text.count("</memdir-") == 1
 
 
-def test_large_indexes_leave_room_for_the_rules(scopes):
-    for scope in ("project", "user", "team", "local"):
-        scopes.write("MEMORY.md", f"- [A](a.md) — {'x' * 100}\n" * 199, scope)
-    scopes.write("rule.md", memory("R", "never push on a friday", type="feedback"))
-    text = answer.render_section(scopes.apps())
-    assert utf16_units(text) <= SECTION_CHARACTERS
-    assert "never push on a friday" in text
-
-
 def test_a_session_gets_the_same_text_however_large_its_memories_are(scopes):
     fill(scopes, "project", 199, "🚀")
     first = answer.render_section(scopes.apps(), session="s", full=True)
     assert answer.render_section(scopes.apps(), session="s", full=True) == first
-    assert os.listdir(scopes.session_files) == ["s.section"]
-
-
-def test_of_two_starts_at_once_the_first_one_counts(scopes):
-    sessions = scopes.sessions
-    sessions.keep_section("s", "one")
-    sessions.keep_section("s", "two")
-    assert sessions.section("s") == "one"
     assert os.listdir(scopes.session_files) == ["s.section"]

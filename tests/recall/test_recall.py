@@ -1,6 +1,5 @@
 """What comes back for a prompt, through every scope, within what a session may get."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from memdir.hot.inject import (
     BODY_BYTES,
     BODY_LINES,
     HOOK_CHARACTERS,
-    MAX_BYTES,
     SESSION_BYTES,
     Sessions,
     inject_once,
@@ -28,10 +26,6 @@ from tests.helpers.searching import memory
 
 PROMPT = "how does the pelican restart the staging cluster?"
 PELICAN = memory("Pelican", "the pelican restarts the staging cluster", "Run `pelican restart`.")
-ODD_IDS = [
-    *("../../x", "/etc/passwd", "..", ".", "a/b", "\0", "a\0b", "x" * 10_000, " ", "日本", "-"),
-    *("\ud800", "\udcff", "a\nb", "~", "CON", "odd.1.2", "*", "%2e%2e"),
-]
 
 
 class Scopes:
@@ -106,30 +100,12 @@ def test_a_pointer_counts_as_told_too(scopes):
     assert len(told) == len(set(told)) > 20
 
 
-@pytest.mark.parametrize("name", ["a\\note.md", "a\nb.md", "\\\\n.md", "ünï 日本.md", "back\\.md"])
-def test_a_memory_with_an_odd_name_is_told_once_too(scopes, name):
-    scopes.write(name, PELICAN)
-    assert scopes.recall(session="s").text
-    assert scopes.recall(session="s").text == ""
-
-
 def test_a_memory_that_is_told_costs_no_slot(scopes):
     for number in range(12):
         words = " ".join(f"w{number}x{n}" for n in range(30))
         scopes.write(f"m{number:02}.md", memory(f"M{number}", "pelican staging cluster", words))
     first, second = (set(bodies(scopes.recall(session="s", pointers=0))) for _ in range(2))
     assert first and second and not first & second
-
-
-def test_the_end_of_a_large_session_file_counts(scopes):
-    scopes.write("pelican.md", PELICAN)
-    scopes.sessions.add_told("s", ["/x"], 0)
-    with (scopes.session_files / "s").open("a") as file:
-        file.write("surfaced /some/file/ü\n" * (2 * MAX_BYTES // 21))
-    assert bodies(scopes.recall(session="s")) == ["pelican.md"]
-    assert scopes.recall(session="s").text == ""
-    told = scopes.sessions.load("s").surfaced
-    assert len(told) == 2 and "/some/file/ü" in told  # no half of a line
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -140,28 +116,6 @@ def test_what_another_hook_told_meanwhile_is_not_repeated(scopes, told):
     scopes.sessions.add_told("s", [one.version] if told else [], SESSION_BYTES - 5 * told)
     given = [one], [], scopes.sessions, "s", state
     assert inject_once(*given, now=one.memory.mtime, nonce="n").text == ""
-
-
-@pytest.mark.parametrize("umask", [0, 0o022])
-def test_every_folder_that_is_made_is_private(tmp_path, umask):
-    before = os.umask(umask)
-    try:
-        Sessions(str(tmp_path / "a/b/state")).add_told("s", [], 1)
-    finally:
-        os.umask(before)
-    for made in ("a", "a/b", "a/b/state", "a/b/state/sessions"):
-        assert oct((tmp_path / made).stat().st_mode & 0o777) == "0o700"
-
-
-def test_after_hundreds_of_told_memories_the_next_one_still_comes(scopes):
-    scopes.write("pelican.md", PELICAN)
-    for number in range(260):
-        scopes.write(f"m{number:03}.md", memory(f"M{number}", "pelican staging cluster"))
-    every = scopes.recall(limit=0, pointers=300, abstain=False).found.pointers
-    assert len(every) == 261
-    scopes.sessions.add_told("s", [one.version for one in every[:-1]], 0)
-    answer = scopes.recall(session="s")
-    assert bodies(answer) + pointers(answer) == [every[-1].memory.path]
 
 
 # -- limits ------------------------------------------------------------------------------------
@@ -251,24 +205,6 @@ def test_the_private_memory_wins_over_the_team_and_says_so(scopes):
     ]
     assert "says something else; yours counts more" in answer.text
     assert "Ana" not in answer.text
-
-
-def test_a_private_memory_that_cannot_be_read_does_not_hide_the_team(scopes):
-    mine = Path(scopes.write("pelican.md", PELICAN, "project"))
-    scopes.write("pelican.md", PELICAN, "team")
-    apps = scopes.apps()
-    scopes.recall()
-    read = apps[0][1].store.read
-
-    def gone(path: str) -> bytes:
-        mine.unlink(missing_ok=True)
-        return read(path)
-
-    apps[0][1].store.read = gone  # type: ignore[method-assign]
-    answer = recall(apps, PROMPT)
-    assert [one.scope for one in answer.injected.bodies] == ["team"]
-    # Gone while the catalog was brought up to date, it is no finding; gone afterwards, it is one.
-    assert {finding.kind for finding in answer.found.findings} <= {"missing"}
 
 
 def test_a_memory_that_vanishes_before_it_is_read_is_a_finding_and_hides_no_other(scopes):

@@ -92,12 +92,6 @@ def test_over_real_http_the_choice_is_followed(monkeypatch):
     assert (bodies, by, len(said.requests)) == (["colour.md"], "model", 1)
 
 
-def test_without_a_model_the_local_answer_says_so():
-    bodies, by, said = asked()
-    assert (bodies, by) == (LOCAL, "local")
-    assert "no model is set" in said
-
-
 def test_a_prompt_that_wants_no_memory_costs_nothing(monkeypatch):
     script(monkeypatch, {"answer": {"memories": ["reviews.md"]}})
     answer = memdir("recall", "ignore memory and cut a release", "--model", "--json").json

@@ -1,9 +1,5 @@
 """A token that somebody wants remembered is written nowhere, whichever way it comes in."""
 
-import base64
-import json
-import random
-import string
 import zlib
 from pathlib import Path
 
@@ -13,31 +9,12 @@ from memdir.text.secrets import letters_and_digits
 from tests.capture.test_capture_worker import Speaking
 from tests.helpers.conversing import Conversation
 from tests.helpers.terminal import memdir
+from tests.text.test_secrets import KINDS, Draw
 
 pytestmark = pytest.mark.usefixtures("project")
 
-ALPHABET = string.ascii_letters + string.digits
-
-
-def run_of(length: int, seed: str) -> str:
-    """Letters and digits of no meaning, the same in each run."""
-    return "".join(random.Random(seed).choices(ALPHABET, k=length))
-
-
-def part(data: object) -> str:
-    return base64.urlsafe_b64encode(json.dumps(data).encode()).decode().rstrip("=")
-
-
-# Put together here: no file may hold what looks like a real token.
-TOKENS = {
-    "github": "gh" + "p_" + run_of(36, "github"),
-    "anthropic": "sk-" + "ant-" + "api03-" + run_of(40, "anthropic"),
-    "stripe": "sk_" + "live_" + run_of(24, "stripe"),
-    "npm": "npm" + "_" + run_of(36, "npm"),
-    "gitlab": "glp" + "at-" + run_of(20, "gitlab"),
-    "huggingface": "h" + "f_" + run_of(34, "huggingface"),
-    "jwt": ".".join((part({"alg": "HS256"}), part({"sub": "deployer"}), run_of(43, "jwt"))),
-}
+NAMES = ("github-token", "anthropic-key", "stripe-key", "npm-token", "gitlab-token", "jwt")
+TOKENS = {name: KINDS[name](Draw(name)) for name in NAMES}
 SENTENCES = (
     "Remember that {} is the deploy token.",
     "please remember: {} opens the staging registry",

@@ -3,20 +3,14 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memdir.hot.memory import decode, read
 from memdir.text.similar import (
     MAX_NEAREST,
     MERGE,
-    MIN_LOOSE_WORDS,
-    MIN_WORDS,
-    SAME,
     SHOW,
     find_alike,
     find_twin,
-    words,
 )
 from tests.helpers.data_tables import table
 
@@ -97,11 +91,6 @@ def test_the_same_body_about_two_things_is_not_merged():
     assert likeness(staging, production) < MERGE
 
 
-def test_a_description_alone_is_never_merged_into_a_long_memory():
-    bare = memory("packages", "Install packages with uv, never with pip, run uv add", "")
-    assert likeness(bare, HANDBOOK) < MERGE
-
-
 def test_what_was_too_long_to_read_is_never_merged():
     long = "\n".join(f"- Step {at} of the long list is done by hand." for at in range(1500))
     one, other = (memory("steps", "All steps of the list", long + end) for end in ("\nA.", "\nB."))
@@ -126,30 +115,11 @@ def test_find_alike_names_the_pairs_of_a_store_best_first():
     assert 0 < found[1].first_held < 1
 
 
-def test_the_candidates_leave_out_no_pair_that_would_be_shown():
-    texts = {f"{at}.md": text for at, text in enumerate((UV, RELEASE, WAIT, CHECK, HANDBOOK))}
-    shown = {(one.first, one.second) for one in find_alike(texts)}
-    all_pairs = {(one.first, one.second) for one in find_alike(texts, 0.0) if one.score >= SHOW}
-    assert shown == all_pairs
-    assert len(find_alike(texts, 0.0)) == 10
-
-
 def test_of_many_copies_each_is_named_with_a_few():
     texts = {f"m{at}.md": UV for at in range(60)}
     found = find_alike(texts)
     assert len(found) <= 60 * MAX_NEAREST
     assert {path for one in found for path in (one.first, one.second)} == {*texts}
-
-
-def test_a_store_made_to_be_slow_is_compared_as_far_as_we_can_afford(monkeypatch):
-    monkeypatch.setattr(find_alike.__module__ + ".MAX_WORK", 200)
-    texts = {f"m{at}.md": UV.replace("use-uv", f"uv-{at}") for at in range(20)}
-    assert 0 < len(find_alike(texts)) < 20
-
-
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_any_two_texts_have_a_likeness_between_0_and_1(one, other):
-    assert 0 <= likeness(one, other) <= 1
 
 
 LISTING = table("text", "listing")
@@ -171,29 +141,6 @@ def test_few_words_are_alike_by_chance_unless_they_are_the_same():
     assert twin("Anna owns billing.", ["Anna owns shipping"]) == ""
     assert twin("Anna owns billing.", ["Anna owns billing and shipping"]) == ""
     assert twin("Some text", ["Some text"]) == ""
-
-
-word = st.text("abcdeé日", min_size=1, max_size=3)
-line = st.lists(word, max_size=9).map(" ".join)
-
-
-@given(line, st.lists(line, max_size=6))
-def test_no_twin_is_missed_by_the_quick_look(text, lines):
-    mine = words(text)
-    enough = SAME if len(mine) >= MIN_LOOSE_WORDS else 1 if len(mine) >= MIN_WORDS else 2
-    best = max(
-        [len(mine & words(each)) / len(mine | words(each)) for each in lines if words(each)],
-        default=0,
-    )
-    found = twin(text, lines)
-    assert bool(found) == (best >= enough)
-    if found:
-        assert len(mine & words(found)) / len(mine | words(found)) == best
-
-
-@given(st.text(), st.text())
-def test_any_text_can_be_compared(text, other):
-    twin(text, [other, "İstanbul'da dört kelime var"])
 
 
 def test_distinct_memories_of_the_wild_are_no_twins(shared):

@@ -49,8 +49,8 @@ from memdir.clients.conversation import Message, NewMessages
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import check
 from memdir.hot import safe
-from memdir.hot.log import log
 from memdir.hot.place import is_below
+from memdir.hot.run import log
 from memdir.models.ledger import LedgerBroken, OverBudget, OverRun, open_model
 from memdir.models.model import ModelFailed
 from memdir.store.writer import App, state_folder

@@ -16,8 +16,8 @@ from memdir.config.config import Config
 from memdir.errors import MemdirError
 from memdir.hot.inject import FOLDER as SESSIONS
 from memdir.hot.inject import SECTION
-from memdir.hot.log import NAME as LOG
 from memdir.hot.queue import NAME, TAKEN
+from memdir.hot.run import LOG
 from memdir.models.ledger import Ledger, day_of
 from memdir.store.look import readable_log
 from memdir.store.ports import list_standing

@@ -23,7 +23,6 @@ from memdir.clients.receipt import (
 from memdir.config.config import Config
 from memdir.errors import BadInput
 from memdir.hot.disk import Disk
-from memdir.hot.replacement import sweep
 from memdir.store import registry
 
 Events = Sequence[tuple[str, str, int]]  # the client's name of an event, our name, time limit
@@ -180,7 +179,7 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
     for edit in plan.edits:
         check_edit(edit)
     for path in (receipt.path, *(edit.target for edit in plan.edits)):
-        sweep(Disk(os.path.dirname(path)), lambda _: False)  # files of a killed set-up
+        Disk(os.path.dirname(path)).sweep(lambda _: False)  # files of a killed set-up
     after = receipt_after(receipt, plan.edits)
     # Files of ours that were deleted are no longer in the receipt.
     stays = bool(after.files) and not wish.remove

@@ -2,7 +2,7 @@
 
 If it is missing, damaged, locked, read-only or of another version, a scan gives the same answer,
 with a finding. No WAL and no mmap: many SQLite versions may lose a write there. Only one writer, by
-a lock beside the file (recall/catalog_write.py); readers open it read-only. Text is stored as
+a lock beside the file (recall/scan.py); readers open it read-only. Text is stored as
 bytes, since it may not be UTF-8.
 """
 
@@ -322,7 +322,7 @@ class Fts:
         return all(is_same_file(root, path, facts) for path, facts in some.items())
 
     def _update(self) -> bool:
-        from memdir.recall.catalog_write import Busy, update_catalog
+        from memdir.recall.scan import Busy, update_catalog
 
         try:
             update_catalog(self.store, self.path, self.findings)
@@ -333,8 +333,7 @@ class Fts:
 
     def _make_anew(self, error: Exception) -> "Scan":
         """Writes a new catalog; returns the scan it was made from."""
-        from memdir.recall.catalog_write import Busy, make_catalog
-        from memdir.recall.scan import Scan
+        from memdir.recall.scan import Busy, Scan, make_catalog
 
         scan = Scan(self.store)
         cause = error.strerror if isinstance(error, OSError) else str(error)

@@ -1,6 +1,7 @@
 """Safe file access: the only module in `hot` with open flags, rename and fsync.
 
-Hooks only read; the code that replaces files is in replacement.py, which only writers import.
+A file is replaced by a temporary file in the same directory, write, fsync, rename, fsync of the
+directory. An error before the rename leaves the old version, one after it the new one.
 """
 
 import errno
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 4096
 MAX_DEPTH = 32  # nested folders
+MAX_FILES_IN_FLIGHT = 100  # replaced together; each has an open handle
 TEMPORARY = ".memdir-"
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_LINK = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -31,9 +33,7 @@ _ADVICE = {
     errno.ENOSPC: "free some space on that disk, then run the command again",
     errno.EDQUOT: "free some of your disk quota, then run the command again",
     errno.EACCES: "check owner and permissions (ls -ld), then run the command again",
-    errno.EPERM: "check owner and permissions (ls -ld), then run the command again",
     errno.EROFS: "the file system is mounted read-only; remount it or choose another --dir",
-    errno.EMFILE: "too many files are open; close some programs or raise ulimit -n",
     errno.ELOOP: "put the file itself there; memdir follows no links inside a store",
     errno.ENXIO: "a pipe, socket or device stands there; move it away",
     errno.ENOTDIR: "a file stands where a directory should be; move it away",
@@ -72,8 +72,6 @@ def check_path(path: str) -> list[str]:
 class Disk:
     """A directory as the root of relative paths; nothing outside it can be reached."""
 
-    __slots__ = ("root",)
-
     def __init__(self, root: str) -> None:
         self.root = root
 
@@ -88,7 +86,11 @@ class Disk:
         try:
             for part in parts[:-1]:
                 if make:
-                    _make_directory(handle, part)
+                    try:
+                        os.mkdir(part, 0o700, dir_fd=handle)
+                        os.fsync(handle)
+                    except FileExistsError:
+                        pass
                 inner = os.open(part, _DIRECTORY, dir_fd=handle)
                 os.close(handle)
                 handle = inner
@@ -97,35 +99,20 @@ class Disk:
             raise
         return handle, parts[-1]
 
+    def _open(self, path: str, flags: int) -> int:
+        parent, name = self.open_parent(path)
+        try:
+            return os.open(name, flags, dir_fd=parent)
+        finally:
+            close_quietly(parent)
+
     def make_root(self) -> None:
         """Creates the root and its parents (0700), durably."""
-        missing = []
-        here = self.root
-        # On a failing disk even `/` is not a directory: stop there anyway.
-        while not os.path.isdir(here) and here != os.path.dirname(here):
-            missing.append(here)
-            here = os.path.dirname(here)
-        for path in reversed(missing):
-            try:
-                os.mkdir(path, 0o700)
-            except FileExistsError:
-                continue
-            sync_directory(os.path.dirname(path))
+        make_private(self.root, durable=True)
 
     def read(self, path: str, limit: int = -1) -> tuple[bytes, os.stat_result]:
         """Bytes of a regular file (at most `limit`) and the stat of its open handle."""
-        parent, name = self.open_parent(path)
-        try:
-            handle = os.open(name, READ, dir_fd=parent)
-        finally:
-            os.close(parent)
-        try:
-            facts = os.fstat(handle)
-            if not stat.S_ISREG(facts.st_mode):
-                raise OSError(errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ENXIO, path)
-            return _read(handle, facts.st_size, limit), facts
-        finally:
-            os.close(handle)
+        return _read_regular(self._open(path, READ), path, limit)
 
     def stat(self, path: str) -> os.stat_result:
         parent, name = self.open_parent(path)
@@ -134,15 +121,41 @@ class Disk:
         finally:
             os.close(parent)
 
-    def put(self, path: str, data: bytes) -> None:
-        """Durable; an existing file is replaced, never written in place."""
-        self.put_all({path: data})
+    def put(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """An existing file is replaced, never written in place."""
+        if durable:
+            self.put_all({path: data})
+        else:
+            self._put_some({path: data}, [path], durable=False)
 
     def put_all(self, files: "Mapping[str, bytes]") -> None:
-        """All files are durable on return; one batch costs far less than a `put` for each."""
-        from memdir.hot.replacement import replace_all
+        """No file is renamed before all are synced; a batch is cheaper than many `put`s."""
+        paths = list(files)
+        for start in range(0, len(paths), MAX_FILES_IN_FLIGHT):
+            self._put_some(files, paths[start : start + MAX_FILES_IN_FLIGHT], durable=True)
 
-        replace_all(self, files)
+    def _put_some(self, files: "Mapping[str, bytes]", paths: list[str], *, durable: bool) -> None:
+        parents: dict[str, int] = {}
+        staged: list[Staged] = []
+        try:
+            for path in paths:
+                *folders, name = check_path(path)
+                folder = "/".join(folders)
+                if folder not in parents:
+                    parents[folder] = self.open_parent(path, make=True)[0]
+                staged.append(Staged(parents[folder], name))
+                staged[-1].write(files[path])
+            for file in staged:
+                file.finish(durable)
+            for file in staged:
+                file.rename()
+            for parent in parents.values() if durable else ():
+                settle(parent)
+        finally:
+            for file in staged:
+                file.close()
+            for parent in parents.values():
+                close_quietly(parent)
 
     def drop(self, path: str) -> None:
         """Removes a file, durably."""
@@ -154,9 +167,9 @@ class Disk:
             close_quietly(parent)
 
     def walk(
-        self, enter: "Callable[[str], bool]", findings: list["Finding"]
+        self, enter: "Callable[[str], bool]", findings: list["Finding"], *, hidden: bool = False
     ) -> "Iterator[tuple[int, str, os.DirEntry[str]]]":
-        """Folder handle, path and entry of everything but hidden names; links are not followed.
+        """Folder handle, path and entry of every file; links are not followed.
 
         Enters folders if `enter(path)`; an unreadable one becomes a finding. Only one handle is
         open at a time.
@@ -176,7 +189,7 @@ class Disk:
             try:
                 for entry in entries:
                     path = entry.name
-                    if path[0] == ".":
+                    if path[0] == "." and not hidden:
                         continue
                     path = prefix + path
                     if not entry.is_dir(follow_symlinks=False):
@@ -190,14 +203,7 @@ class Disk:
 
     def list_folder(self, prefix: str) -> "tuple[int, list[os.DirEntry[str]]]":
         """All entries or an error: a partial list would make memories look deleted."""
-        if prefix:
-            parent, name = self.open_parent(prefix[:-1])
-            try:
-                folder = os.open(name, _DIRECTORY, dir_fd=parent)
-            finally:
-                close_quietly(parent)
-        else:
-            folder = self.open_root()
+        folder = self._open(prefix[:-1], _DIRECTORY) if prefix else self.open_root()
         try:
             with os.scandir(folder) as entries:
                 return folder, list(entries)
@@ -207,9 +213,55 @@ class Disk:
 
     def sweep(self, enter: "Callable[[str], bool]") -> None:
         """Removes temporary files of killed writers; the caller holds the lock."""
-        from memdir.hot.replacement import sweep
+        for folder, _, entry in self.walk(enter, [], hidden=True):
+            if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp"):
+                remove(entry.name, folder)
 
-        sweep(self, enter)
+
+class Staged:
+    def __init__(self, parent: int, name: str) -> None:
+        self.parent = parent
+        self.name = name
+        self.handle = -1
+        self.temporary = ""
+
+    def write(self, data: bytes) -> None:
+        mode = _mode_of(self.parent, self.name)
+        temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}.tmp"
+        self.handle = os.open(temporary, _NEW, 0o600, dir_fd=self.parent)
+        self.temporary = temporary
+        if mode != 0o600:
+            os.fchmod(self.handle, mode)
+        write_all(self.handle, data)
+
+    def finish(self, durable: bool) -> None:
+        """A failed fsync is a failed write and is never retried."""
+        if durable:
+            os.fsync(self.handle)
+        handle, self.handle = self.handle, -1
+        os.close(handle)
+
+    def rename(self) -> None:
+        os.rename(self.temporary, self.name, src_dir_fd=self.parent, dst_dir_fd=self.parent)
+        self.temporary = ""
+
+    def close(self) -> None:
+        if self.temporary:
+            remove(self.temporary, self.parent)
+        close_quietly(self.handle)  # -1 if closed already
+
+
+def _mode_of(parent: int, name: str) -> int:
+    try:
+        facts = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0o600
+    if stat.S_ISDIR(facts.st_mode):
+        raise OSError(errno.EISDIR, "a directory stands there")
+    if not stat.S_ISREG(facts.st_mode):
+        link = stat.S_ISLNK(facts.st_mode)
+        raise OSError(errno.ELOOP if link else errno.ENXIO, "not a regular file")
+    return stat.S_IMODE(facts.st_mode) & 0o777 or 0o600
 
 
 def unreadable(path: str, error: OSError) -> "Finding":
@@ -242,22 +294,22 @@ def settle(parent: int) -> None:
         raise Unsettled(error.errno, error.strerror) from None
 
 
-def _make_directory(parent: int, name: str) -> None:
+def _read_regular(handle: int, path: str, limit: int) -> tuple[bytes, os.stat_result]:
     try:
-        os.mkdir(name, 0o700, dir_fd=parent)
-    except FileExistsError:
-        return
-    os.fsync(parent)
-
-
-def _read(handle: int, size: int, limit: int = -1) -> bytes:
-    data = os.read(handle, size + 1 if limit < 0 else min(limit, size + 1))
-    while len(data) not in (size, limit):  # the file grows, or the read was short
-        more = os.read(handle, 1 << 16 if limit < 0 else limit - len(data))
-        if not more:
-            break
-        data += more
-    return data
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            code = errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.ENXIO
+            raise OSError(code, "not a regular file", path)
+        size = facts.st_size
+        data = os.read(handle, size + 1 if limit < 0 else min(limit, size + 1))
+        while len(data) not in (size, limit):  # the file grows, or the read was short
+            more = os.read(handle, 1 << 16 if limit < 0 else limit - len(data))
+            if not more:
+                break
+            data += more
+        return data, facts
+    finally:
+        os.close(handle)
 
 
 def write_all(handle: int, data: bytes) -> None:
@@ -267,37 +319,16 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[written:]
 
 
-# Our own small files, outside any store.
-
-
 def read_start(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
     """First bytes of a regular file and its stat; never blocks on a pipe or device."""
-    handle = os.open(path, _READ_LINK if follow else READ)
-    try:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            raise OSError(errno.ENXIO, "not a regular file", path)
-        return _read(handle, facts.st_size, limit), facts
-    finally:
-        os.close(handle)
-
-
-def read_private(path: str, limit: int) -> bytes | None:
-    """Like `read_start`, but None if anyone else could have written the file."""
-    try:
-        data, facts = read_start(path, limit, follow=False)
-    except OSError:
-        return None
-    return None if facts.st_uid != os.geteuid() or facts.st_mode & 0o022 else data
+    return _read_regular(os.open(path, _READ_LINK if follow else READ), path, limit)
 
 
 def read_end(path: str, limit: int, end: int = 0) -> tuple[bytes, int]:
     """Last whole lines of a file, or of its part before `end`, and the offset they end at."""
+    handle = -1
     try:
         handle = os.open(path, READ)
-    except OSError:
-        return b"", 0
-    try:
         end = end or os.fstat(handle).st_size
         start = max(0, end - limit)
         data = os.pread(handle, end - start, start)
@@ -305,7 +336,7 @@ def read_end(path: str, limit: int, end: int = 0) -> tuple[bytes, int]:
     except OSError:
         return b"", 0
     finally:
-        os.close(handle)
+        close_quietly(handle)
 
 
 def digest_of(data: bytes) -> str:
@@ -313,9 +344,12 @@ def digest_of(data: bytes) -> str:
 
 
 def read_sealed(path: str, mark: str, limit: int) -> bytes | None:
-    """Inverse of `seal`; None if the file is missing, damaged or not ours."""
-    data = read_private(path, limit)
-    if not data:
+    """Inverse of `seal`; None if the file is missing or damaged, or others may write it."""
+    try:
+        data, facts = read_start(path, limit, follow=False)
+    except OSError:
+        return None
+    if facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
         return None
     head, _, rest = data.partition(b"\n")
     if data == seal(mark, rest):
@@ -331,11 +365,8 @@ def seal(mark: str, data: bytes) -> bytes:
 
 
 def open_append(path: str) -> int:
-    try:
-        handle = os.open(path, _APPEND, 0o600)
-    except FileNotFoundError:
-        make_private(os.path.dirname(path))
-        handle = os.open(path, _APPEND, 0o600)
+    make_private(os.path.dirname(path))
+    handle = os.open(path, _APPEND, 0o600)
     if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would swallow it
         os.close(handle)
         raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)
@@ -355,38 +386,33 @@ def append(path: str, data: bytes, limit: int = 0) -> int:
         os.close(handle)
 
 
-def make_private(folder: str) -> None:
+def make_private(folder: str, *, durable: bool = False) -> None:
     """Creates the folder and its missing parents, all 0700."""
+    parent = os.path.dirname(folder)
+    # On a failing disk even `/` is not a directory: stop there anyway.
+    if os.path.isdir(folder) or folder == parent:
+        return
+    make_private(parent, durable=durable)
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
         return
-    except FileNotFoundError:
-        if os.path.dirname(folder) in ("", folder):
-            raise
-        make_private(os.path.dirname(folder))
-        os.mkdir(folder, 0o700)
+    if durable:
+        sync_directory(parent)
 
 
 def keep_derived(path: str, data: bytes) -> None:
     """Replaces a file that can be made again: atomic, but without fsync."""
+    folder, name = os.path.split(path)
     try:
-        make_private(os.path.dirname(path))
-        _name_whole(os.replace, path, data)
+        make_private(folder)
+        Disk(folder).put(name, data, durable=False)
     except OSError:
         return  # it is made again each time
 
 
 def create_once(path: str, data: bytes) -> bool:
     """Creates the file atomically; False if it exists already."""
-    try:
-        _name_whole(os.link, path, data)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _name_whole(give_name: "Callable[[str, str], None]", path: str, data: bytes) -> None:
     part = f"{path}.{os.urandom(4).hex()}"
     try:
         handle = os.open(part, _NEW, 0o600)
@@ -394,9 +420,12 @@ def _name_whole(give_name: "Callable[[str, str], None]", path: str, data: bytes)
             write_all(handle, data)
         finally:
             os.close(handle)
-        give_name(part, path)
+        os.link(part, path)
+    except FileExistsError:
+        return False
     finally:
         remove(part)
+    return True
 
 
 def take(path: str, limit: int) -> bytes:
@@ -411,12 +440,11 @@ def take(path: str, limit: int) -> bytes:
     return data
 
 
-def remove(path: str) -> None:
+def remove(path: str, parent: int | None = None) -> None:
     try:
-        os.unlink(path)
+        os.unlink(path, dir_fd=parent)
     except OSError:
         return
 
 
-def move(path: str, target: str) -> None:
-    os.replace(path, target)
+move = os.replace

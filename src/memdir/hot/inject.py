@@ -82,7 +82,7 @@ class Sessions:
             return SessionState()
         data, end = disk.read_end(self._path(session), MAX_BYTES, end)
         surfaced, injected = [], 0
-        for line in data.decode("utf-8", "surrogateescape").split("\n"):
+        for line in memory.decode(data).split("\n"):
             kind, _, value = line.partition(" ")
             if kind == SURFACED and value:
                 # An escaped backslash does not start another escape.
@@ -99,16 +99,19 @@ class Sessions:
         names = [name.replace("\\", "\\\\").replace("\n", "\\n") for name in told]
         lines = [*(f"{SURFACED} {name}" for name in names), f"{INJECTED} {injected}\n"]
         data = _encode("\n".join(lines))
-        # If appending fails: telling twice is better than not at all.
-        return max(0, self._append(self._path(session), data) - len(data))
+        try:
+            return disk.append(self._path(session), data) - len(data)
+        except OSError:
+            return 0  # telling twice is better than not at all
 
     def begin_anew(self, session: str) -> None:
         if session:
             disk.remove(self._path(session))
             disk.remove(self._path(session) + SECTION)
 
-    def section(self, session: str) -> str:
-        return self._read(session, SECTION)
+    def section(self, session: str, suffix: str = SECTION) -> str:
+        data = disk.read_end(self._path(session) + suffix, MAX_BYTES)[0] if session else b""
+        return memory.decode(data)
 
     def keep_section(self, session: str, text: str) -> None:
         """Keeps the first text; later ones are ignored."""
@@ -128,16 +131,6 @@ class Sessions:
                         disk.remove(entry.path)
         except OSError:
             return
-
-    def _read(self, session: str, suffix: str) -> str:
-        data = disk.read_end(self._path(session) + suffix, MAX_BYTES)[0] if session else b""
-        return data.decode("utf-8", "surrogateescape")
-
-    def _append(self, path: str, data: bytes) -> int:
-        try:
-            return disk.append(path, data)
-        except OSError:
-            return 0
 
     def _path(self, session: str) -> str:
         """Ids come from outside: one that is not a plain name is replaced by its digest."""
@@ -160,7 +153,6 @@ class Recalled:
         self.memory = memory
         self.scope = scope
         self.root = root  # the store's directory
-        self.real = root  # the same without links, if known
         self.text = text  # the whole file; empty if it was not read
         self.score = 0.0
         self.sure = 0.0
@@ -172,7 +164,7 @@ class Recalled:
     @property
     def version(self) -> str:
         """Path and time: a memory that changed counts as a new one."""
-        return f"{round(self.memory.mtime * 10)} {self.real.rstrip('/')}/{self.memory.path}"
+        return f"{round(self.memory.mtime * 10)} {self.root.rstrip('/')}/{self.memory.path}"
 
 
 class Framed:

@@ -25,10 +25,10 @@ from memdir.hot.memory import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from memdir.errors import Finding, MemdirError
     from memdir.format.index import Survey
-    from memdir.store.ports import Scan as PortsScan
     from memdir.store.ports import Store
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -355,61 +355,21 @@ def open_store(root: str, max_file_bytes: int) -> Markdown:
     return Markdown(root, max_file_bytes)
 
 
-class Around:
+if TYPE_CHECKING:
+    _Store = Markdown  # what is passed on
+else:
+    _Store = object
+
+
+class Around(_Store):
+    """A store around another one; what it does not do itself, the other one does."""
+
     def __init__(self, inside: "Store") -> None:
         self.inside = inside
         self.root = inside.root
 
-    @property
-    def layout(self) -> str:
-        return self.inside.layout
-
-    @property
-    def shape(self) -> str:
-        return self.inside.shape
-
-    @property
-    def index_path(self) -> str:
-        return self.inside.index_path
-
-    def scan(self) -> "PortsScan":
-        return self.inside.scan()
-
-    def files(self) -> list[str]:
-        return self.inside.files()
-
-    def read(self, path: str) -> bytes:
-        return self.inside.read(path)
+    def __getattr__(self, name: str) -> "Any":
+        return getattr(self.inside, name)
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
         return self.inside.view(path, self.read(path) if data is None else data)
-
-    def is_memory(self, path: str) -> bool:
-        return self.inside.is_memory(path)
-
-    def exists(self, path: str = "") -> bool:
-        return self.inside.exists(path)
-
-    def index(self) -> bytes | None:
-        return self.inside.index()
-
-    def standalone(self) -> bytes | None:
-        return self.inside.standalone()
-
-    def make(self) -> None:
-        self.inside.make()
-
-    def put(self, path: str, data: bytes) -> None:
-        self.inside.put(path, data)
-
-    def drop(self, path: str) -> None:
-        self.inside.drop(path)
-
-    def tree(self) -> dict[str, tuple[int, ...]]:
-        return self.inside.tree()
-
-    def facts(self, path: str) -> tuple[int, ...] | None:
-        return self.inside.facts(path)
-
-    def sweep(self) -> None:
-        self.inside.sweep()

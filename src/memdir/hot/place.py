@@ -36,22 +36,12 @@ def is_below(path: str, top: str) -> bool:
     return path.startswith(top.rstrip("/") + "/") and path != top
 
 
-def _join(top: str, path: str) -> str:
-    if path.startswith("/") or not top:
-        return path
-    return f"{top.rstrip('/')}/{path}"
-
-
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0] or ("/" if path.startswith("/") else "")
-
-
 def checkout_root(start: str, look: "Look") -> str:
     here = start
-    while look(_join(here, ".git")) is None:
-        if here == _parent(here):
+    while look(os.path.join(here, ".git")) is None:
+        if here == os.path.dirname(here):
             return ""
-        here = _parent(here)
+        here = os.path.dirname(here)
     return here
 
 
@@ -64,23 +54,23 @@ def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path)
     here = checkout_root(start, look)
     if not here:
         return start
-    target = _git_line(look(_join(here, ".git")), b"gitdir:")
-    return _main_root(here, real(_join(here, target)), look, real) if target else here
+    target = _git_line(look(os.path.join(here, ".git")), b"gitdir:")
+    return _main_root(here, real(os.path.join(here, target)), look, real) if target else here
 
 
 def _main_root(here: str, gitdir: str, look: "Look", real: "Callable[[str], str]") -> str:
     """Root of the main repository, if both sides agree that `here` is its linked worktree."""
-    common = _git_line(look(_join(gitdir, "commondir")))
-    back = _git_line(look(_join(gitdir, "gitdir")))
+    common = _git_line(look(os.path.join(gitdir, "commondir")))
+    back = _git_line(look(os.path.join(gitdir, "gitdir")))
     if not common or not back:
         return here  # a submodule, a separate git directory, or a moved repository
-    common, back = real(_join(gitdir, common)), _join(gitdir, back)
+    common, back = real(os.path.join(gitdir, common)), os.path.join(gitdir, back)
     # A forged `.git` in a download cannot make the real repository point back at it.
-    if _parent(gitdir) != _join(common, "worktrees"):
+    if os.path.dirname(gitdir) != os.path.join(common, "worktrees"):
         return here
-    if not back.endswith("/.git") or real(_parent(back)) != here:
+    if not back.endswith("/.git") or real(os.path.dirname(back)) != here:
         return here
-    return _parent(common) if common.endswith("/.git") else common
+    return os.path.dirname(common) if common.endswith("/.git") else common
 
 
 def _git_line(content: "bytes | Literal[True] | None", prefix: bytes = b"") -> str:

@@ -1,7 +1,5 @@
 """Selects the memories for a prompt: BM25 and a sureness; at most five, none if nothing fits."""
 
-import os
-
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import decode, stem
 from memdir.hot.words import IMPLIED, PIECE, Words, implied_terms, is_unspaced, split_words
@@ -55,11 +53,9 @@ class Place:
         self.store = store
         self.search = search
         self.source = source  # gives the author of a path, if it is not the user
-        self.real = os.path.realpath(store.root)  # a session may use several spellings of the path
 
     def recalled(self, memory: "Memory") -> Recalled:
         recalled = Recalled(memory, self.scope, self.store.root)
-        recalled.real = self.real
         recalled.giver = self.source(memory.path) if self.source else ""
         return recalled
 
@@ -106,7 +102,9 @@ def recall(
     for memory in private_wins(memories, reader):
         sure = memory.sure >= SURE or not abstain
         if sure and len(result.bodies) < limit:
-            if reader.read(memory) and not reader.has_twin(memory, result.bodies):
+            if reader.read(memory) and not any(
+                reader.say_same(memory, other) for other in result.bodies
+            ):
                 result.bodies.append(memory)
         elif len(result.pointers) < pointers:
             result.pointers.append(memory)
@@ -171,9 +169,6 @@ class Reader:
             self.findings += [finding] if finding not in self.findings else []
             return False
         return True
-
-    def has_twin(self, memory: Recalled, others: list[Recalled]) -> bool:
-        return any(self.say_same(memory, other) for other in others)
 
     def say_same(self, first: Recalled, second: Recalled) -> bool:
         shorter, longer = sorted((len(first.text), len(second.text)))

@@ -8,21 +8,10 @@ import sys
 
 # The C parts of `json`: importing `json` would double the start time.
 from _json import encode_basestring, make_encoder, make_scanner  # type: ignore[import-not-found, unused-ignore]
-from time import time
+from time import gmtime, strftime, time
 
 from memdir.hot import disk
-from memdir.hot.place import (
-    BUILT_IN,
-    INDEX,
-    SILENT,
-    Around,
-    Here,
-    checkout_root,
-    look,
-    place_path,
-    read_place,
-    store_key,
-)
+from memdir.hot.place import SILENT, Around, Here, place_path, read_place, store_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +23,6 @@ if TYPE_CHECKING:
 # without end.
 NESTED = "MEMDIR_NESTED"
 MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
-MAX_FILE_BYTES = 4 * 1024 * 1024
 PAUSE_SECONDS = 60  # between two workers for the same checkout
 STAMP = ".started"
 START = os.path.dirname(os.path.abspath(__file__)) + "/start.py"
@@ -42,7 +30,9 @@ WORKER = "worker"
 REPORTS = "reports"
 MAX_REPORT_BYTES = 2_000
 REPORTING = ("prompt", "session-start", "stop")  # events whose message the client shows to the user
-MEMORY_OFF = "memory=off"  # the client's own memory is off
+LOG = "hooks.log"
+MAX_LOG_BYTES = 256 * 1024
+MAX_LOG_LINE_CHARACTERS = 500
 EVENTS = {  # module and function that answer
     "prompt": ("memdir.hot.prompt", "answer"),
     "session-start": ("memdir.hot.session_start", "answer"),
@@ -65,16 +55,16 @@ def main(arguments: list[str]) -> None:
     elif event in EVENTS:
         if event == END:
             _leave_in_time()
-        run(event, arguments[1:])
+        run(event)
 
 
-def run(event: str, arguments: list[str]) -> None:
+def run(event: str) -> None:
     if os.environ.get(NESTED):
         return  # we called this client ourselves
-    state = arguments[0] if arguments else ""
+    state = ""
     try:
         asked = Event(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES))
-        here = _read_place(arguments, asked.cwd) if arguments else find_here(asked.cwd)
+        here = find_here(asked.cwd)
         if here is None or SILENT in here.holds:
             return
         state = here.state
@@ -89,10 +79,35 @@ def run(event: str, arguments: list[str]) -> None:
         if work:  # after the answer, so nobody waits for it
             start_worker(*work)
     except Exception as error:  # the only catch-all: a memory is never worth a broken session
-        from memdir.hot.log import log, trouble
-
         if state:
             log(state, event, trouble(error))
+
+
+def log(state_dir: str, event: str, message: str) -> None:
+    """Adds a line to the log, which keeps the last ones; nothing of prompts or variables."""
+    line = f"{event}: {message}"[:MAX_LOG_LINE_CHARACTERS]
+    line = "".join(sign if sign.isprintable() else "?" for sign in line)
+    data = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {line}\n".encode("utf-8", "replace")
+    path = os.path.join(state_dir, LOG)
+    try:
+        if not disk.append(path, data, MAX_LOG_BYTES):
+            disk.keep_derived(path, disk.read_end(path, MAX_LOG_BYTES // 2)[0] + data)
+    except OSError:
+        return  # there is nowhere to report it
+
+
+def trouble(error: BaseException) -> str:
+    """Kind, place and file of an error, never its text: that may quote the user."""
+    where, traced = "", error.__traceback__
+    while traced is not None:
+        code = traced.tb_frame.f_code
+        where = f"{code.co_filename.rpartition('/')[2]}:{traced.tb_lineno} ({code.co_name})"
+        traced = traced.tb_next
+    message = f"{type(error).__name__} at {where}"
+    if isinstance(error, OSError) and error.errno:
+        message += f": {os.strerror(error.errno)}"
+        message += f": {error.filename}" if isinstance(error.filename, str) else ""
+    return message
 
 
 def find_here(cwd: str) -> Here | None:
@@ -107,19 +122,6 @@ def find_here(cwd: str) -> Here | None:
 
         here = decide_here(cwd, os.environ, around, path)
     return here
-
-
-def _read_place(arguments: list[str], cwd: str) -> Here | None:
-    """Arguments: STATE CACHE SCOPE=DIRECTORY ..."""
-    if len(arguments) < 2:
-        return None
-    state, cache, *named = arguments
-    pairs = [argument.partition("=") for argument in named if argument != MEMORY_OFF]
-    scopes = {scope: root for scope, equals, root in pairs if equals}
-    holds = {INDEX} if MEMORY_OFF in named else {INDEX, BUILT_IN}
-    inside = cwd.startswith("/") and "\0" not in cwd
-    code = checkout_root(cwd, look) if inside else ""
-    return Here(state, cache, code, frozenset(holds), scopes, MAX_FILE_BYTES)
 
 
 def _leave_in_time() -> None:
@@ -247,10 +249,7 @@ def start_worker(stamp: str, code: str, pause: int) -> bool:
     try:
         os.close(disk.open_append(stamp))
         os.utime(stamp)  # without a stamp, every prompt would start a worker
-        try:
-            os.posix_spawn(command[0], command, os.environ, file_actions=closed, setsid=True)
-        except NotImplementedError:  # no setsid here: at least leave the client's process group
-            os.posix_spawn(command[0], command, os.environ, file_actions=closed, setpgroup=0)
+        os.posix_spawn(command[0], command, os.environ, file_actions=closed, setsid=True)
     except OSError:
         return False
     return True

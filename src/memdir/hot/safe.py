@@ -7,10 +7,6 @@ not the files. Only listed names are affected, not ordinary code.
 
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 # All times are UTC, also those without a zone.
 DAY = 86_400  # seconds
 _FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; earlier years could not be read back
@@ -204,14 +200,6 @@ def make_visible(text: str) -> str:
     changes: dict[int, str | None] = {ord(char): None for char in characters & _HIDDEN}
     for char in characters.intersection(_NEW_LINES):
         changes[ord(char)] = "\n"
-    changes.update(_changes_above(characters))
-    if changes:
-        text = text.translate(changes)
-    return text if characters.isdisjoint(_SOMETIMES) else _without_stray(text)
-
-
-def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
-    changes: dict[int, str | None] = {}
     for code in [ord(char) for char in characters if char >= "\ud800"]:
         if code <= 0xDFFF:
             changes[code] = BROKEN
@@ -219,12 +207,11 @@ def _changes_above(characters: "Iterable[str]") -> dict[int, str | None]:
             code & 0xFFFE == 0xFFFE or any(low <= code <= high for low, high in _HIDDEN_ABOVE)
         ):
             changes[code] = None
-    return changes
-
-
-def _without_stray(text: str) -> str:
-    """Keeps joiners and styles only where a script or emoji needs them."""
-    kept: list[str] = []
+    if changes:
+        text = text.translate(changes)
+    if characters.isdisjoint(_SOMETIMES):
+        return text
+    kept: list[str] = []  # joiners and styles only where a script or emoji needs them
     for index, char in enumerate(text):
         before = kept[-1] if kept else " "
         if char not in _SOMETIMES or _needed(char, before, text[index + 1 : index + 2]):
@@ -274,7 +261,9 @@ def _is_tag(text: str, opener: int) -> bool:
         start += 1
     lead, window = text[opener + 1 : start], _plain(text[start : start + _WINDOW])
     if window[:1] == "|":
-        return _is_token(window) and (not lead or not lead.isascii())
+        token, _, rest = window[1:].partition("|")
+        named = rest[:1] == ">" and token.replace("_", "").replace("▁", "").isalnum()
+        return named and (not lead or not lead.isascii())
     end = 0
     while end < len(window) and (window[end].isalnum() or window[end] in "-_:."):
         end += 1
@@ -295,11 +284,6 @@ def _is_gap(char: str) -> bool:
     if char.isalnum() or char in _STOPS:
         return False
     return char.isascii() or not any(map(str.isalnum, _plain(char)))
-
-
-def _is_token(window: str) -> bool:
-    token, bar, rest = window[1:].partition("|")
-    return bool(bar) and rest[:1] == ">" and token.replace("_", "").replace("▁", "").isalnum()
 
 
 def _is_listed(name: str) -> bool:

@@ -49,7 +49,12 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     sessions = Sessions(here.state)
     if asked.source in ANEW:
         sessions.begin_anew(asked.session)
-    _make_store(here.scopes.get(PROJECT, ""))
+    root = here.scopes.get(PROJECT, "")
+    try:
+        if root and not os.path.isdir(root):
+            Markdown(root).make()
+    except MemdirError:
+        pass  # disk full or read-only: there may still be rules to tell
     nonce = os.urandom(NONCE_BYTES).hex()
     rules, notice = standing_text(here)
     text = _text(here, rules, nonce)
@@ -66,14 +71,6 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         text, notice = "\n\n".join(filter(None, [text, notice])), ""
     answer = asked.context(SESSION_START, text) if text else ""
     return asked.with_report(answer, notice) if notice else answer, work
-
-
-def _make_store(root: str) -> None:
-    try:
-        if root and not os.path.isdir(root):
-            Markdown(root).make()
-    except MemdirError:
-        return  # disk full or read-only: there may still be rules to tell
 
 
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
@@ -138,21 +135,17 @@ def _loaded_by_client(agent: str, here: "Here") -> str:
     user = here.scopes.get("user", "").rpartition("/")[0]
     folders = [here.checkout and f"{here.checkout}/.claude/agents", user and f"{user}/agents"]
     for folder in filter(None, folders):
-        for path in _definitions(folder, agent):
+        try:
+            names = [name for name in os.listdir(folder) if name.endswith(".md")]
+        except OSError:
+            continue
+        names.sort(key=lambda name: (name != f"{agent}.md", name))
+        for name in names[:MAX_DEFINITIONS]:
             try:
-                start = read_start(path, DEFINITION_BYTES)[0]
+                start = read_start(f"{folder}/{name}", DEFINITION_BYTES)[0]
             except OSError:
                 continue
-            header = memory.read(start.decode("utf-8", "replace"))
-            if header.values.get("name", "").strip() == agent:
-                return header.values.get("memory", "").strip()
+            values = memory.read(start.decode("utf-8", "replace")).values
+            if values.get("name", "").strip() == agent:
+                return values.get("memory", "").strip()
     return ""
-
-
-def _definitions(folder: str, agent: str) -> list[str]:
-    try:
-        names = [name for name in os.listdir(folder) if name.endswith(".md")]
-    except OSError:
-        return []
-    names.sort(key=lambda name: (name != f"{agent}.md", name))
-    return [f"{folder}/{name}" for name in names[:MAX_DEFINITIONS]]

@@ -1,34 +1,28 @@
-"""The file a client runs: `python -I -S start.py EVENT`, or with STATE CACHE SCOPE=DIRECTORY ...
-
-The worker is `start.py worker DIRECTORY`.
-"""
+"""The file a client runs: `python -I -S start.py EVENT`, and we: `start.py worker DIRECTORY`."""
 
 import gc
 import sys
 
 
-class LightOs(type(sys)):  # type: ignore[misc]
-    """`os` without its Python classes (saves 1 ms); anything else loads the real module."""
+def use_light_os() -> None:
+    """`os` without its Python classes, which take 1 ms; any other name loads the real module."""
+    import posix
 
-    def __getattr__(self, name: str) -> object:
-        if sys.modules.get("os") is self:
+    def load_os(name: str) -> object:
+        if sys.modules.get("os") is light:
             del sys.modules["os"]
         import os
 
         return getattr(os, name)
 
-
-def use_light_os() -> None:
-    import posix
-
-    light = sys.modules["os"] = LightOs("os")
+    light = sys.modules["os"] = type(sys)("os")
     environ = {}
     for name, value in posix.environ.items():
         environ[name.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
-    light.__dict__.update(posix.__dict__, environ=environ)
+    light.__dict__.update(posix.__dict__, environ=environ, __getattr__=load_os)
     import posixpath  # uses our stand-in for `os`
 
-    light.path = posixpath
+    light.__dict__["path"] = posixpath
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from time import time
 
 from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, store_key
 from memdir.hot.queue import MAX_LINE_BYTES, Queue
-from memdir.hot.run import PAUSE_SECONDS, STAMP, write_json
+from memdir.hot.run import PAUSE_SECONDS, STAMP, log, trouble, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,11 +46,7 @@ def enqueue(event: str, asked: "Event", here: "Here") -> None:
         if not asked.cwd.startswith("/") or Queue(here.state).add(_line(event, asked, here)):
             return
     except OSError as error:
-        from memdir.hot.log import trouble
-
         message = trouble(error)
-    from memdir.hot.log import log
-
     log(here.state, event, message)
 
 

@@ -8,6 +8,7 @@ missing, damaged or outdated file means a memory without verdicts, never a delay
 import os
 
 from memdir.hot import disk
+from memdir.hot.inject import shorten
 from memdir.hot.place import store_key
 
 TYPE_CHECKING = False
@@ -134,11 +135,11 @@ def describe_verdicts(
     stale: dict[str, None] = {}
     confirmed: dict[str, None] = {}
     for verdict, kind, text, reason, place, facts in kept.rows:
-        shown = _clip(text, MAX_TEXT_CHARACTERS)
+        shown = shorten(text, MAX_TEXT_CHARACTERS)
         if verdict == STALE:
             gone = not moved if kind != PATH or not place else glance(place) is None
             if gone:  # it may have come back
-                stale[f"{shown} {_clip(reason, MAX_REASON_CHARACTERS)}"] = None
+                stale[f"{shown} {shorten(reason, MAX_REASON_CHARACTERS)}"] = None
             continue
         if not place or facts is None:
             continue
@@ -155,10 +156,6 @@ def describe_verdicts(
         names = ", ".join(list(confirmed)[:MAX_CONFIRMED])
         lines.append(names + (f" and {more} more found" if more > 0 else " found"))
     return tuple(lines)
-
-
-def _clip(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def facts_of(memory: "Memory") -> "tuple[int, int]":

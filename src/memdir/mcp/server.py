@@ -175,7 +175,7 @@ class Server:
 
     def _mistake(self, error: Exception) -> Refused:
         from memdir.errors import MemdirError
-        from memdir.hot.log import log, trouble
+        from memdir.hot.run import log, trouble
 
         try:
             log(self.stores.config(PROJECT).state_dir, ACTOR, trouble(error))

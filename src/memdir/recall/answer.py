@@ -17,7 +17,6 @@ from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, wants_nothi
 from memdir.hot.recall import recall as choose
 from memdir.hot.verdicts import Verdicts
 from memdir.store.accept import hide_waiting, source_of
-from memdir.store.look import read_all, survey_index
 from memdir.store.writer import App, cache_folder
 
 if TYPE_CHECKING:
@@ -165,6 +164,7 @@ def begin_anew(apps: Named, session: str) -> None:
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
+    from memdir.store.look import read_all, survey_index  # eight modules that a prompt spares
 
     files, findings = read_all(app, survey_index(app).pointers)
     for finding in findings:

@@ -1,27 +1,54 @@
-"""Search without a catalog: reads everything into memory. Catalogs are made from it."""
+"""Search without a catalog: reads everything into memory. Catalogs are made from it.
 
+The writer of a catalog holds the lock beside the file.
+"""
+
+import fcntl
+import gc
+import os
+from _collections import defaultdict  # type: ignore[import-not-found, unused-ignore]
 from array import array
 from binascii import crc32
 from math import log
 
-from memdir.errors import Finding, MemdirError
+from memdir.errors import Finding, MemdirError, Missing
 from memdir.format.pointer import below_store, read_pointers
 from memdir.hot import memory as memory_module
-from memdir.hot.catalog import HEAVIEST, MAX_HOLDERS, NUMBER, SHIFT, rank_hits, read_weights
-from memdir.hot.memory import Memory, decode, stem
+from memdir.hot.catalog import (
+    HEAVIEST,
+    MAX_HOLDERS,
+    NUMBER,
+    PAGE_BYTES,
+    SHIFT,
+    UNSURE,
+    VERSION,
+    Connection,
+    Damaged,
+    connect,
+    look_at_store,
+    open_catalog,
+    rank_hits,
+    read_weights,
+    seconds,
+)
+from memdir.hot.disk import create_once, move, open_append, remove
+from memdir.hot.memory import Memory, decode, encode, stem
 from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt
 from memdir.hot.words import Words, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container
 
+    from memdir.hot.catalog import Facts, State
     from memdir.store.ports import Store
+
+    Changed = dict[str, tuple[Memory, str, str]]  # by path: memory, text, index line
 
 MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # index lines per memory
 SPACES = str.maketrans("-_/", "   ")
-# Weights of a word in: file name, name, description, index line, body.
-WEIGHTS = (2, 2, 3, 1, 1)
+# Weights of a word in: file name, name, description, index line; in the body it counts once.
+WEIGHTS = (2, 2, 3, 1)
 LENGTH, USUAL_LENGTH = 0.6, 80  # influence of a body's length, and a usual length in words
 
 
@@ -34,7 +61,7 @@ def number_memory(memory: Memory, taken: "Container[int]") -> int:
 
 
 def make_entry(number: int, weight: int) -> int:
-    return (HEAVIEST - min(weight, HEAVIEST)) << SHIFT | number
+    return (HEAVIEST - weight) << SHIFT | number
 
 
 def pack_entries(entries: "array[int]") -> bytes:
@@ -51,42 +78,22 @@ def log_count(count: int) -> float:
     return log(count + 1)
 
 
-def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> tuple[list[str], list[int]]:
-    values = memory.values
+def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> dict[str, int]:
     document = memory.document  # may hold the header only
     header_only = document.closing and not document.body and text.startswith(memory.head)
     body = text[len(memory.head) :] if header_only else memory_module.read(text).body
-    file = stem(memory.path).translate(SPACES)
-    return weigh_fields(
-        words, (file, values.get("name", ""), values.get("description", ""), line, body)
-    )
-
-
-def weigh_fields(words: Words, fields: "Sequence[str]") -> tuple[list[str], list[int]]:
-    *short, body = fields
     counts, length = words.count(body)
-    share = WEIGHTS[-1] * STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
+    share = STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
+    rounded = {count: _round(count * share) for count in set(counts.values())}
+    weights = {term: rounded[count] for term, count in counts.items()}
+    names = [memory.values.get(key, "") for key in ("name", "description")]
+    fields = stem(memory.path).translate(SPACES), *names, line
     heading: list[str] = []
-    for text, times in zip(short, WEIGHTS, strict=False):
-        heading += split_words(text) * times
-    terms, weights = [], []
+    for field, times in zip(fields, WEIGHTS, strict=True):
+        heading += split_words(field) * times
     for term, count in words.tally(heading)[0].items():
-        terms.append(term)
-        weights.append(_round(count * STEPS + counts.pop(term, 0) * share))
-    terms += counts
-    weights += map(_Rounded(share).__getitem__, counts.values())
-    return terms, weights
-
-
-class _Rounded(dict[float, int]):
-    """Cache of weights by the count of a word in a body."""
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-
-    def __missing__(self, count: float) -> int:
-        weight = self[count] = _round(count * self.share)
-        return weight
+        weights[term] = _round(count * STEPS + counts.get(term, 0) * share)
+    return weights
 
 
 def _round(weight: float) -> int:
@@ -114,30 +121,8 @@ def read_index_lines(store: "Store", findings: list[Finding]) -> dict[str, str]:
     return {target: " ".join(lines) for target, lines in targets.items()}
 
 
-class Uncollected:
-    """Disables garbage collection during a bulk load, where it would cost a fifth of the time."""
-
-    def __enter__(self) -> None:
-        import gc
-
-        self.back = gc.enable if gc.isenabled() else gc.disable
-        gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        self.back()
-
-
-class Postings(dict[str, "array[int]"]):
-    """Entries by term; arrays need a quarter of the memory of lists."""
-
-    def __missing__(self, term: str) -> "array[int]":
-        entries = self[term] = array("Q")
-        return entries
-
-    def add(self, number: int, terms: list[str], weights: list[int]) -> None:
-        lightest = make_entry(number, 0)
-        entries = [lightest - (weight << SHIFT) for weight in weights]
-        any(map(array.append, map(self.__getitem__, terms), entries))  # a loop in C is faster
+def _no_entries() -> "array[int]":
+    return array("Q")  # a quarter of the memory of a list
 
 
 class Scan:
@@ -147,7 +132,7 @@ class Scan:
         self.numbered: dict[int, Memory] = {}
         self.lines: list[str] = []  # index text of each memory
         self.terms: list[str] = []  # terms of each memory
-        self.postings = Postings()
+        self.postings: dict[str, array[int]] = defaultdict(_no_entries)
         self.findings: list[Finding] = []
         self._read = False
 
@@ -155,7 +140,7 @@ class Scan:
         self.read()
 
         def look_up(term: str) -> tuple[float, dict[int, int]]:
-            entries = self.postings.get(term, array("Q"))
+            entries = self.postings.get(term) or _no_entries()
             data = pack_entries(entries)[: MAX_HOLDERS * entries.itemsize]
             return log_holders(len(entries)), read_weights(data)
 
@@ -173,27 +158,37 @@ class Scan:
     def read(self) -> None:
         if self._read:
             return
-        with Uncollected():
-            scan = self.store.scan()
-            self.findings = list(scan.findings)
-            lines = read_index_lines(self.store, self.findings)
-            for memory in sorted(scan.memories, key=lambda memory: memory.path):
-                try:
-                    text = decode(self.store.view(memory.path))
-                except MemdirError as error:
-                    finding = Finding(error.code, memory.path, error.message, error.next)
-                    self.findings.append(finding)
-                    continue
-                if memory.head and not memory.document.closing:
-                    memory = read_whole(memory.path, text, memory.mtime)
-                line = lines.get(stem(memory.path), "")
-                terms, weights = weigh_terms(self.words, memory, text, line)
-                number = number_memory(memory, self.numbered)
-                self.numbered[number] = memory
-                self.lines.append(line)
-                self.terms.append(" ".join(terms))
-                self.postings.add(number, terms, weights)
+        collects = gc.isenabled()
+        gc.disable()  # collecting garbage would take a fifth of the time
+        try:
+            self._read_all()
+        finally:
+            if collects:
+                gc.enable()
         self._read = True
+
+    def _read_all(self) -> None:
+        scan, postings = self.store.scan(), self.postings
+        self.findings = list(scan.findings)
+        lines = read_index_lines(self.store, self.findings)
+        for memory in sorted(scan.memories, key=lambda memory: memory.path):
+            try:
+                text = decode(self.store.view(memory.path))
+            except MemdirError as error:
+                finding = Finding(error.code, memory.path, error.message, error.next)
+                self.findings.append(finding)
+                continue
+            if memory.head and not memory.document.closing:
+                memory = read_whole(memory.path, text, memory.mtime)
+            line = lines.get(stem(memory.path), "")
+            weights = weigh_terms(self.words, memory, text, line)
+            number = number_memory(memory, self.numbered)
+            self.numbered[number] = memory
+            self.lines.append(line)
+            self.terms.append(" ".join(weights))
+            lightest = make_entry(number, 0)
+            for term, weight in weights.items():
+                postings[term].append(lightest - (weight << SHIFT))
 
 
 class Fresh:
@@ -208,3 +203,190 @@ class Fresh:
 
 def open_search(store: "Store", folder: str) -> Fresh:
     return Fresh(store)
+
+
+# Columns that only updates need are separate, so a page holds more memories.
+TABLES = (
+    "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
+    " size INT, inode INT, head BLOB)",
+    "CREATE INDEX rules ON memory (path) WHERE number & 1",
+    "CREATE TABLE word (number INTEGER PRIMARY KEY, line BLOB, terms BLOB)",
+    "CREATE TABLE posting (term BLOB PRIMARY KEY, log_holders REAL, entries BLOB) WITHOUT ROWID",
+    "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB)",
+)
+LOCK = "catalog.lock"
+MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?)"
+WORD_ROW = "INSERT INTO word VALUES (?,?,?)"
+POSTING_ROW = "INSERT OR REPLACE INTO posting VALUES (?,?,?)"
+NO_FACTS = (0, 0, 0, 0)  # deleted since it was read: checked again next time
+
+
+class Busy(Exception):
+    """Another process is writing the catalog."""
+
+
+class Guard:
+    def __init__(self, path: str) -> None:
+        self.handle = open_append(os.path.join(os.path.dirname(path), LOCK))
+
+    def __enter__(self) -> None:
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self.handle)
+            raise Busy("another process is writing it") from None
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.handle)
+
+
+def make_catalog(store: "Store", path: str, scan: Scan) -> None:
+    """Scans under the lock: an earlier scan could undo another process's update."""
+    with Guard(path):
+        state = look_at_store(store)
+        scan.read()
+        temporary = f"{path}.tmp"
+        remove(temporary)  # left by a killed process: we hold the lock
+        create_once(temporary, b"")
+        connection = connect(temporary, isolation_level=None)
+        try:
+            _fill(connection, scan, state)
+            connection.close()
+            _move(temporary, path)
+        except BaseException:
+            connection.close()
+            remove(temporary)
+            raise
+
+
+def _fill(connection: Connection, scan: Scan, state: "State") -> None:
+    for setting in ("journal_mode = OFF", "synchronous = OFF", f"page_size = {PAGE_BYTES}"):
+        connection.execute(f"PRAGMA {setting}")
+    for order in (*TABLES, "BEGIN"):
+        connection.execute(order)
+    memories = sorted(scan.numbered.items())
+    facts = state.facts
+    rows = (_row(number, memory, facts.get(memory.path, NO_FACTS)) for number, memory in memories)
+    connection.executemany(MEMORY_ROW, rows)
+    words = zip(scan.numbered, map(encode, scan.lines), map(str.encode, scan.terms), strict=True)
+    connection.executemany(WORD_ROW, words)
+    postings = sorted(scan.postings.items())
+    connection.executemany(POSTING_ROW, (_posting(*posting) for posting in postings))
+    _write_facts(connection, len(scan.numbered), state)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _move(temporary: str, path: str) -> None:
+    """The file is durable before the rename: a torn catalog could give wrong answers."""
+    handle = os.open(temporary, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    journal = f"{path}-journal"
+    if os.path.lexists(journal):
+        # Left by a killed writer: SQLite would apply it to the new file. The old file is removed
+        # first, since without its journal it may contain half a change.
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.unlink(journal)
+    move(temporary, path)
+
+
+def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
+    with Guard(path):
+        state = look_at_store(store)
+        catalog = open_catalog(path)
+        try:
+            known = catalog.known()
+            lines = {}
+            is_same_index = catalog.facts[b"index"] == encode(state.index)
+            if not is_same_index:
+                rows = catalog.rows(
+                    (bytes, bytes), "SELECT path, line FROM memory JOIN word USING (number)"
+                )
+                lines = {decode(name): decode(line) for name, line in rows}
+        finally:
+            catalog.close()
+        index = read_index_lines(store, findings)
+        changed: Changed = {}
+        gone = set(known) - set(state.facts)
+        for name, facts in sorted(state.facts.items()):
+            line = index.get(stem(name), "")
+            is_same = facts[1] != UNSURE and facts == known.get(name)
+            if is_same and (is_same_index or line == lines.get(name, "")):
+                continue
+            try:
+                text = decode(store.view(name))
+            except MemdirError as error:
+                if not isinstance(error, Missing):  # deleted or archived in the meantime
+                    findings.append(Finding(error.code, name, error.message, error.next))
+                gone.add(name)
+                continue
+            changed[name] = read_whole(name, text, seconds(facts[0])), text, line
+        _update_rows(path, state, gone, changed)
+
+
+def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") -> None:
+    catalog = open_catalog(path, write=True)
+    words = Words()
+    try:
+        run = catalog.connection.execute
+        run("BEGIN IMMEDIATE")
+        removed: dict[str, set[int]] = {}
+        added: dict[str, list[int]] = {}
+        for name in (*gone, *changed):
+            query = "SELECT number, terms FROM memory JOIN word USING (number) WHERE path = ?"
+            for number, terms in catalog.rows((int, bytes), query, encode(name)):
+                for term in terms.decode().split():
+                    removed.setdefault(term, set()).add(number)
+                run("DELETE FROM memory WHERE number = ?", (number,))
+                run("DELETE FROM word WHERE number = ?", (number,))
+        taken = {row[0] for row in run("SELECT number FROM memory")}
+        for name, (memory, text, line) in changed.items():
+            number = number_memory(memory, taken)
+            taken.add(number)
+            weights = weigh_terms(words, memory, text, line)
+            facts = state.facts.get(name, NO_FACTS)
+            run(MEMORY_ROW, _row(number, memory, facts))
+            run(WORD_ROW, (number, encode(line), " ".join(weights).encode()))
+            for term, weight in weights.items():
+                added.setdefault(term, []).append(make_entry(number, weight))
+        for term in removed.keys() | added.keys():
+            entries = array("Q")
+            query = "SELECT entries FROM posting WHERE term = ?"
+            for (data,) in catalog.rows((bytes,), query, encode(term)):
+                entries.frombytes(data[: len(data) // entries.itemsize * entries.itemsize])
+            numbers = removed.get(term, set())
+            kept = [entry for entry in entries if entry & NUMBER not in numbers]
+            if kept := kept + added.get(term, []):
+                run(POSTING_ROW, _posting(term, array("Q", kept)))
+            else:
+                run("DELETE FROM posting WHERE term = ?", (encode(term),))
+        if len(taken) != len(state.facts.keys() - gone):
+            raise Damaged("it has other memories than the store")
+        _write_facts(catalog.connection, len(taken), state)
+        run("COMMIT")
+    finally:
+        catalog.close()
+
+
+def _write_facts(connection: Connection, count: int, state: "State") -> None:
+    folders = [f"{changed} {path}" for path, changed in state.folders.items()]
+    facts = [
+        (b"count", str(count).encode()),
+        (b"log_count", str(log_count(count)).encode()),
+        (b"index", encode(state.index)),
+        (b"files", state.files()),
+        (b"folders", encode("\0".join(folders))),
+    ]
+    connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?)", facts)
+
+
+def _row(number: int, memory: Memory, facts: "Facts") -> tuple[object, ...]:
+    return number, encode(memory.path), *facts, encode(memory.head)
+
+
+def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:
+    return encode(term), log_holders(len(entries)), pack_entries(entries)

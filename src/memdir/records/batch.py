@@ -18,7 +18,7 @@ from memdir.clients.conversation import PERSON, Cursor, NewMessages
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Change, Draft, hash_of
 from memdir.hot import memory
-from memdir.hot.log import log
+from memdir.hot.run import log
 from memdir.models.ledger import LedgerBroken, OverBudget, open_model
 from memdir.models.model import Model, ModelFailed, Question
 from memdir.records import fields, match, render

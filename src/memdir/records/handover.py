@@ -26,9 +26,8 @@ from memdir.clients.conversation import AGENT, PERSON, Cursor, Message
 from memdir.errors import Finding, MemdirError
 from memdir.hot.disk import Disk, create_once, failure, keep_derived, make_private, read_start
 from memdir.hot.inject import Sessions
-from memdir.hot.log import log, trouble
 from memdir.hot.place import Here
-from memdir.hot.run import Event
+from memdir.hot.run import Event, log, trouble
 from memdir.hot.safe import BRACKET, ELLIPSIS, clip, inert, inert_line
 from memdir.records.hook import LightRecords
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
@@ -339,7 +338,7 @@ see `memdir records schema CATEGORY`, and pipe {"intents": [{"category": …, "a
 
 class HandedOver(Sessions):
     def cursor(self, session: str) -> Cursor | None:
-        id, _, offset = self._read(session, CURSOR_SUFFIX).strip().rpartition(" ")
+        id, _, offset = self.section(session, CURSOR_SUFFIX).strip().rpartition(" ")
         sound = id and offset.isdecimal() and len(offset) <= MAX_OFFSET_DIGITS
         return Cursor(id, int(offset)) if sound else None
 

@@ -10,7 +10,6 @@ from memdir.hot.acceptance import PUT_BACK, REJECTED, UPKEEP, Acceptance, open_a
 from memdir.hot.disk import digest_of
 from memdir.hot.memory import Memory, read_memory
 from memdir.store.accepted import AcceptanceSearch, AcceptanceView
-from memdir.store.git import commit_authors
 from memdir.store.history import History
 from memdir.store.ports import GONE
 from memdir.store.writer import App, state_folder
@@ -97,6 +96,8 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
         if decision == (REJECTED if rejected else ""):
             shown = read_memory(memory.path, app.store.view(memory.path, data), memory.mtime)
             undecided.append((shown, data, decision))
+    from memdir.store.git import commit_authors  # subprocess, which a recall spares
+
     authors = commit_authors(app.store.root, [memory.path for memory, *_ in undecided])
     waiting = []
     for memory, data, decision in undecided:

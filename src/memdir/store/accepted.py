@@ -43,7 +43,7 @@ class AcceptanceView(Around):
             item for item in paths if self.digest(item) and not decision(item, self.digest(item))
         ]
 
-    def scan(self) -> "Scan":
+    def scan(self) -> "Scan":  # type: ignore[override]
         scan = self.inside.scan()
         scan.memories = [item for item in scan.memories if self.accepts(item.path)]
         return scan

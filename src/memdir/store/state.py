@@ -125,17 +125,7 @@ def read_json(folder: str, name: str, parse: Callable[[Any], T], max_bytes: int 
 def replace(folder: str, name: str, data: bytes, *, durable: bool = True) -> None:
     disk = Disk(folder)
     disk.make_root()
-    if durable:
-        disk.put(name, data)
-        return
-    from memdir.hot.replacement import Staged
-
-    staged = Staged(*disk.open_parent(name, make=True))
-    try:
-        staged.write(data)
-        staged.rename()
-    finally:
-        staged.close()
+    disk.put(name, data, durable=durable)
 
 
 def replace_json(folder: str, name: str, value: object, *, durable: bool = True) -> None:

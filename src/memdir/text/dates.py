@@ -11,13 +11,8 @@ REACH_CHARACTERS = 120  # of a sentence read on either side; keeps the search li
 CODE_COLUMNS, LIST_CODE_COLUMNS = 4, 6  # indent that makes code after a blank line
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_FIXED = {
-    "today": 0,
-    "yesterday": -1,
-    "tomorrow": 1,
-    "day after tomorrow": 2,
-    "day before yesterday": -2,
-}
+_FIXED = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_FIXED |= {"day after tomorrow": 2, "day before yesterday": -2}
 
 # A space, or a line break as in hard-wrapped Markdown; never the end of a paragraph.
 _GAP = r"(?:[ \t]{1,9}|[ \t]{0,9}\r?\n[ \t]{0,20})"
@@ -199,8 +194,7 @@ def _is_event(match: re.Match[str], around: str) -> bool:
         cue = (match["cue"] or "").strip().lower()
         return cue != "on" and bool(_DEADLINE.search(f"{match[0]} {around}"))
     words = match[0].lower()
-    looks_back = "yesterday" in words or words == "today" or words.endswith("ago")
-    return looks_back and bool(_PAST.search(around))
+    return words.endswith(("yesterday", "today", "ago")) and bool(_PAST.search(around))
 
 
 def _resolve(match: re.Match[str], before: str, after: str, day: date) -> str | None:
@@ -210,7 +204,8 @@ def _resolve(match: re.Match[str], before: str, after: str, day: date) -> str | 
     # "broke yesterday when Ana merged" is about a day, not conditional.
     if condition and (condition[0].lower() != "when" or not _happened(match[0], before + after)):
         return None
-    if match["fixed"] and not (words == ["today"] and _is_state(before, after)):
+    is_state = words == ["today"] and (_STATE.search(before) or after.startswith(" only "))
+    if match["fixed"] and not is_state:
         days = _FIXED[" ".join(words).removeprefix("the ")]
     elif match["ago"] and not _COMPARED.search(before):
         days = _count_days(words, back=words[-1] == "ago")
@@ -228,19 +223,13 @@ def _resolve(match: re.Match[str], before: str, after: str, day: date) -> str | 
         return None
 
 
-def _is_state(before: str, after: str) -> bool:
-    return bool(_STATE.search(before)) or after.startswith(" only ")
-
-
 def _count_days(words: list[str], *, back: bool = False) -> int | None:
     """Days in `3 days` or `two weeks`; None for ranges, fractions, working days, months."""
     count, unit = words[0], words[1].rstrip("s")
     if unit not in ("day", "week"):
         return None
     if count in _NUMBERS:
-        number = _NUMBERS.index(count) + 1
-    elif count.isascii() and count.isdigit():
-        number = int(count)
-    else:
+        count = str(_NUMBERS.index(count) + 1)
+    if not (count.isascii() and count.isdigit()):
         return None
-    return number * (7 if unit == "week" else 1) * (-1 if back else 1)
+    return int(count) * (7 if unit == "week" else 1) * (-1 if back else 1)
