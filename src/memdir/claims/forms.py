@@ -6,8 +6,19 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memdir.claims import context
-from memdir.claims.claim import BRANCH, COMMAND, COMMIT, PACKAGE, PATH, SYMBOL, TEXT, URL
+from memdir.claims.claim import (
+    BRANCH,
+    CODE,
+    COMMAND,
+    COMMIT,
+    OUTSIDE,
+    PACKAGE,
+    PATH,
+    PLACEHOLDER,
+    SYMBOL,
+    TEXT,
+    URL,
+)
 
 MAX_SPAN_CHARACTERS = 200  # a longer span is quoted code
 MAX_WORDS = 40  # of a command or phrase
@@ -87,8 +98,8 @@ class Form:
     aside: str = ""
 
 
-QUOTED = Form(TEXT, aside=context.CODE)
-AWAY = Form(PATH, aside=context.OUTSIDE)
+QUOTED = Form(TEXT, aside=CODE)
+AWAY = Form(PATH, aside=OUTSIDE)
 
 
 def read_code_form(text: str) -> Form:
@@ -107,7 +118,7 @@ def read_code_form(text: str) -> Form:
     if _is_commit(text):
         return Form(COMMIT, (text,))
     if text[0] == "@" and "/" in text:
-        return Form(PACKAGE, (text,), aside=context.PLACEHOLDER if is_placeholder(text) else "")
+        return Form(PACKAGE, (text,), aside=PLACEHOLDER if is_placeholder(text) else "")
     path = read_path_form(text)
     if path is not None:
         return path
@@ -153,7 +164,7 @@ def read_path_form(text: str) -> Form | None:
 def _absolute(text: str) -> Form:
     """Path from the repository's root if it names a file; `/name` may be a slash command."""
     if is_placeholder(text):
-        return Form(PATH, aside=context.PLACEHOLDER)
+        return Form(PATH, aside=PLACEHOLDER)
     path = read_path_names(text[1:]) if find_file_ending(text) else None
     if path:
         return Form(PATH, *path)
@@ -244,7 +255,7 @@ def read_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] |
     if "/" not in path and not find_file_ending(path):
         return None
     if is_placeholder(path):
-        return (), (), context.PLACEHOLDER
+        return (), (), PLACEHOLDER
     if not all(_SEGMENT.fullmatch(item) for item in segments):
         return None
     if not any(map(str.isalnum, path)):

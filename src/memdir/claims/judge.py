@@ -6,11 +6,13 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
-from memdir.claims import context
 from memdir.claims.claim import (
     BRANCH,
+    CHANGED,
     COMMAND,
     COMMIT,
+    NEVER_TRUE,
+    NO_CLAIM,
     NOT_A_CLAIM,
     PACKAGE,
     PATH,
@@ -50,7 +52,7 @@ def collect_wanted(claims: Iterable[Claim]) -> Wanted:
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits = set[str](), set[str]()
     for claim in claims:
-        if claim.aside in context.NEVER_TRUE:
+        if claim.aside in NEVER_TRUE:
             continue
         words = {*claim.names, *claim.parts}
         if claim.kind in (PATH, COMMAND):
@@ -75,14 +77,14 @@ def collect_wanted(claims: Iterable[Claim]) -> Wanted:
 
 def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
     """`beside` are the memories of the claim's own store."""
-    aside = Judged(claim, NOT_A_CLAIM if claim.aside in context.NO_CLAIM else UNKNOWN, claim.aside)
-    if claim.aside in context.NEVER_TRUE:
+    aside = Judged(claim, NOT_A_CLAIM if claim.aside in NO_CLAIM else UNKNOWN, claim.aside)
+    if claim.aside in NEVER_TRUE:
         return aside
     place, how, missing = _find_support(claim, seen, beside)
     if how:
         return Judged(claim, TRUE, how, place)
     # Changes of files say nothing about a branch.
-    if claim.aside and not (claim.kind == BRANCH and claim.aside == context.CHANGED):
+    if claim.aside and not (claim.kind == BRANCH and claim.aside == CHANGED):
         return aside
     if claim.kind == URL:
         return Judged(claim, UNKNOWN, "not checked: offline")
