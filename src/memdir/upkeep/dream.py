@@ -39,9 +39,16 @@ from memdir.store.save import write_draft
 from memdir.store.state import DAMAGE, explained, read_json, replace_json
 from memdir.store.trash import DryShelf, Shelf
 from memdir.store.writer import App, Desk, Done, DryRun, state_folder
-from memdir.upkeep import proof
 from memdir.upkeep.ideas import Ideas
-from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, make_plan, read_given
+from memdir.upkeep.restructure import (
+    Figures,
+    Plan,
+    ask_for_ideas,
+    carry_out,
+    count_figures,
+    make_plan,
+    read_given,
+)
 from memdir.upkeep.split import MERGED_KEY
 from memdir.upkeep.worksheet import Accounted, begin, has_words
 
@@ -102,7 +109,7 @@ class Run:
 
     oriented: Oriented
     plans: list[Plan]
-    before: proof.Figures
+    before: Figures
     accounted: list[Accounted]
     done: Done
     batch: str = ""
@@ -294,7 +301,7 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
-    before = proof.count_figures(begin(read_given(desk.store, {}))) if paper.written else None
+    before = count_figures(begin(read_given(desk.store, {}))) if paper.written else None
     plans = [make_plan(read_given(paper, oriented.stale), ideas)]
     carry_out(plans[0], paper, shelf, rules.now)
     lines = [

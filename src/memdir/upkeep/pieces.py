@@ -34,7 +34,6 @@ from memdir.upkeep.titles import (
     free_path,
     guess_type,
     is_generic,
-    is_stamp,
     plain,
     plain_line,
     summarize,
@@ -54,7 +53,6 @@ LOOK_CHARACTERS = 400  # of a line
 SOURCE = "restructure"
 _LEADS = (POINTER, ELSEWHERE)
 _SAYS = (CONTENT, CODE, OPEN)
-_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 
 # A heading, or the text below it, that says that agents must always see the section.
 _STAY_TITLE = re.compile(
@@ -133,39 +131,22 @@ def is_placeholder(text: str) -> bool:
 
 
 class Extract:
-    """What goes out of an index: `pieces`, and in `gone` the numbers of their lines.
-
-    Placeholders stay, as comments: an agent need not read them.
-    """
+    """What goes out of an index: `pieces`, and in `gone` the numbers of their lines."""
 
     def __init__(self, lines: list[Line], kept: Collection[int] = ()) -> None:
         self.lines = lines
         self.kept = kept
         self.pieces: list[Piece] = []
         self.gone: set[int] = set()
-        self.placeholders: list[int] = []
         # The heading that names the whole index: the only one of level 1, on top; else -1.
         tops = [i for i, line in enumerate(lines) if line.kind == HEADING and line.level == 1]
         above = [line.kind for line in lines[: tops[0]]] if tops else []
         first = all(kind in (BLANK, RULE, COMMENT, FRONT, INTRO) for kind in above)
         self.title = tops[0] if len(tops) == 1 and first else -1
-        self._mark_nested()
         self._mark_labels()
         heads = {i: line.level for i, line in enumerate(lines) if line.kind == HEADING}
         heads.pop(self.title, None)
         self._take_range(0, len(lines), min(heads.values(), default=7))
-
-    def _mark_nested(self) -> None:
-        """A link in passing, below an item of content, belongs to that item."""
-        above: list[Line] = []  # the lines that this one is moved in below
-        for line in self.lines:
-            if line.kind in (BLANK, CODE, OPEN):
-                continue
-            while above and above[-1].indent >= line.indent:
-                above.pop()
-            if line.kind == POINTER and not line.entry and above and above[-1].kind == CONTENT:
-                line.kind = CONTENT
-            above.append(line)
 
     def _mark_labels(self) -> None:
         """A line such as `Older ones:` right above a list of pointers is that list's heading."""
@@ -227,7 +208,6 @@ class Extract:
         for i in self._find_content(start, end):
             line = lines[i]
             if is_placeholder(line.text) and line.kind == CONTENT:
-                self.placeholders.append(i)
                 continue
             self.gone.add(i)
             if i in targets:
@@ -259,7 +239,6 @@ class Extract:
         is_intro = len(text) <= MAX_INTRO_CHARACTERS and _INTRODUCES.search(text)
         pointed = any(line.pointers or line.kind == ELSEWHERE for line in lines)
         result = set() if pointed and is_intro else set(intro)
-        result = {i for i in result if not is_stamp(lines[i].text)}
         for i in range(start, end):
             line = lines[i]
             if line.kind in _SAYS:
@@ -294,11 +273,6 @@ class Extract:
                     result[below] = str(line.paths[0])
         return result
 
-    def comment_placeholders(self) -> None:
-        for i in self.placeholders:
-            end = self.lines[i].end or "\n"
-            self.lines[i].text = f"<!--{end}{self.lines[i].text}{end}-->"
-
 
 def make_topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
     """Every piece in memories of a good size; `heading` names those that have none."""
@@ -314,15 +288,14 @@ def make_topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
 def _group_tiny(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
     """Neighbouring sections with next to nothing in them, together."""
     groups: list[list[Piece]] = []
-    above = None  # the kind of the tiny piece above, which the next one may join
+    above = ""  # the kind of the tiny piece above, which the next one may join
     for piece in pieces:
         filled = sum(1 for line in piece.lines if line.strip()) - piece.whole
-        kind = None
+        kind = ""
         if piece.whole and filled <= tiny:
-            # A preference and a gotcha are two things, however short; so are two days.
-            day = _DAY.search(piece.heading)
+            # A preference and a gotcha are two things, however short.
             type, _ = guess_type("", piece.heading, piece.section, piece.lines[1:])
-            kind = (type, day and day[0]) if tiny == TINY_LINES[0] else ("", "")
+            kind = type if tiny == TINY_LINES[0] else "any"
         length = sum(len(item.lines) for item in groups[-1]) if groups else 0
         if kind and kind == above and length + len(piece.lines) <= GROUP_LINES:
             groups[-1].append(piece)

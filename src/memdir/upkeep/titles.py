@@ -30,12 +30,6 @@ _LABEL = re.compile(
     r"(?:[-*+]|\d{1,3}[.)])\s+(?:\*\*([^*]{2,60}?):?\*\*|([A-Za-z0-9][^:`*.;,()\[\]]{1,34}):\s)"
 )
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
-# "Last updated: 2026-10-12" and "Read this first!" say nothing of what stands there.
-_STAMP = re.compile(
-    r"[\s>*_(-]{0,9}(?:(?:last[ ])?(?:updated?|modified|reviewed|changed|generated|edited)\b.{0,60}"
-    r"|(?:important:?\s{1,3})?(?:please[ ])?read[ ](?:this|me)(?:[ ]first)?[\W_]{0,5})$",
-    re.IGNORECASE,
-)
 # A title of these words names the index, not what stands in it.
 _GENERIC = re.compile(
     r"agent|claude|code|general|index|memory|memories|misc|my|notes?|other|project|store|the|this"
@@ -96,11 +90,6 @@ def title_of(heading: str) -> str:
     return cut_at_word(text, MAX_TITLE_CHARACTERS)
 
 
-def is_stamp(line: str) -> bool:
-    """Does a line only say when a text was changed, or that it is to be read?"""
-    return bool(_STAMP.match(line))
-
-
 def is_generic(title: str) -> bool:
     """Does a title name the index itself rather than what stands in it?"""
     return all(map(_GENERIC.fullmatch, words_of(title)))
@@ -117,7 +106,7 @@ def summarize(lines: Sequence[str]) -> str:
     shown = secrets.before_secrets("\n".join(lines)[:SAMPLE_CHARACTERS])
     if not shown.strip():
         return UNSAID
-    lines = [line for line in shown.split("\n") if not is_stamp(line)]
+    lines = shown.split("\n")
     heads = [plain(heading_text(lines[i])) for i, _ in headings(lines)]
     below = [title_of(text) for text in heads[1:] if text]
     if len(below) > 1 and len(", ".join(below)) >= MIN_LINE_CHARACTERS:
