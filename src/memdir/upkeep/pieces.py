@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from memdir.format.draft import MAX_DESCRIPTION
 from memdir.format.outline import (
@@ -38,6 +39,7 @@ from memdir.upkeep.titles import (
     plain_line,
     summarize,
     title_of,
+    words_of,
 )
 from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work, line_end
 
@@ -112,13 +114,12 @@ def find_kept(lines: Sequence[Line]) -> set[int]:
     result: set[int] = set()
     heads = [i for i, line in enumerate(lines) if line.kind == HEADING]
     for i in heads:
-        level = lines[i].level
-        end = next((j for j in heads if j > i and lines[j].level <= level), len(lines))
-        first_below = next((j for j in heads if j > i), len(lines))
-        if level == 1 and end == len(lines) and first_below < end:
+        below = [j for j in heads if j > i]
+        end = next((j for j in below if lines[j].level <= lines[i].level), len(lines))
+        if lines[i].level == 1 and end == len(lines) and below:
             continue  # the title of the whole index
         kinds = {line.kind for line in lines[i + 1 : end]}
-        texts = [line.text for line in lines[i:first_below]]
+        texts = [line.text for line in lines[i : below[0] if below else end]]
         if kinds.isdisjoint(_LEADS) and CONTENT in kinds and asks_to_stay(texts):
             result.update(range(i, end))
     return result
@@ -165,17 +166,11 @@ class Extract:
 
     def _take_range(self, start: int, end: int, level: int) -> None:
         """What stands above the first heading of a level, then each section of it."""
-        lines = self.lines
-        cuts = [
-            i
-            for i in range(start, end)
-            if lines[i].kind == HEADING and lines[i].level <= level and i != self.title
-        ]
-        for first, last in zip([start, *cuts], [*cuts, end], strict=True):
-            if first in cuts:
-                self._take_section(first, last)
-            else:
-                self._take_mixed(first, last)
+        heads = [i for i in range(start, end) if self.lines[i].kind == HEADING and i != self.title]
+        cuts = [i for i in heads if self.lines[i].level <= level]
+        self._take_mixed(start, cuts[0] if cuts else end)
+        for first, last in pairwise([*cuts, end]):
+            self._take_section(first, last)
 
     def _take_section(self, start: int, end: int) -> None:
         if start in self.kept:
@@ -243,10 +238,10 @@ class Extract:
             line = lines[i]
             if line.kind in _SAYS:
                 result.add(i)
+            first = i
             if line.kind == CONTENT and line.layer == REST:  # behind a comment, which goes as well
-                first = i
                 while (
-                    first and lines[first - 1].kind == COMMENT and "<!--" not in lines[first].text
+                    lines[first - 1].kind == COMMENT and "<!--" not in lines[first].text and first
                 ):
                     first -= 1
                 result.update(range(first, i))
@@ -278,10 +273,9 @@ def make_topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
     """Every piece in memories of a good size; `heading` names those that have none."""
     result: list[Topic] = []
     for tiny in TINY_LINES:
-        groups = _group_tiny(pieces, tiny)
-        result = [topic for group in groups for topic in _split_group(group, heading)]
-        if len(result) <= MAX_TOPICS:
-            break
+        if not result or len(result) > MAX_TOPICS:
+            groups = _group_tiny(pieces, tiny)
+            result = [topic for group in groups for topic in _split_group(group, heading)]
     return result
 
 
@@ -319,11 +313,12 @@ def _split_group(group: Sequence[Piece], heading: str) -> list[Topic]:
     if len(parts) == 1:
         return [Topic(title, lines, first.section)]
     section = first.section or (first.heading if first.whole else "")
-    result = []
-    for number, part in enumerate(parts, 1):
-        name = title_of(first_heading(part)) or f"part {number}"
-        result.append(Topic(f"{title}: {name}" if name != title else title, part, section))
-    return result
+    named = [
+        (title_of(first_heading(part)) or f"part {i}", part) for i, part in enumerate(parts, 1)
+    ]
+    return [
+        Topic(title if name == title else f"{title}: {name}", part, section) for name, part in named
+    ]
 
 
 def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
@@ -375,11 +370,9 @@ def add_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
         lines = document.body.removeprefix(BOM).split("\n")
         top = first_heading(lines)
         type, reason = guess_type(path, top, section, lines)
-        if len(hook) >= MIN_HOOK_CHARACTERS:
-            description = plain_line(hook)[:MAX_DESCRIPTION]
-        else:
-            words = stem(path).replace("_", " ").replace("-", " ")
-            description = summarize(lines) or plain(hook) or words
+        description = plain_line(hook)[:MAX_DESCRIPTION]
+        if len(hook) < MIN_HOOK_CHARACTERS:
+            description = summarize(lines) or plain(hook) or " ".join(words_of(stem(path)))
         values = {"name": title_of(top) or stem(path), "description": description, "type": type}
         work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
         reason = f"; type {type}: {reason}" if "type" in missing else ""
@@ -391,15 +384,12 @@ def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> st
     new = document.lines is None
     bom = BOM if new and document.body.startswith(BOM) else ""
     body = document.body.removeprefix(bom)
+    if new and body[:1] not in ("\n", "\r", ""):
+        body = line_end(body) + body
     document = Document(document.opening, document.lines, document.closing, body)
     for key, value in fields.items():
         if key == "type":
             nested = document.values.get("metadata") == ""
             key = TYPE_KEYS[1] if nested else work.given.style.type_key
         document = memory.edit(document, key, value)
-    text = document.text
-    if new and body[:1] not in ("\n", "\r", ""):
-        end = "\r\n" if document.opening.endswith("\r\n") else "\n"
-        text = document.opening + "".join(line + "\n" for line in document.lines or ())
-        text += document.closing + end + body
-    return bom + text
+    return bom + document.text

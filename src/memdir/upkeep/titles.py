@@ -38,22 +38,12 @@ _GENERIC = re.compile(
 _HEADINGS = (
     (USER, "about me|about the user|user profile|user role|who i am|user preferences"),
     (REFERENCE, "this index|memory file|memory files|this memory"),
-    (
-        FEEDBACK,
-        "feedback|rules|rule|convention|conventions|preference|preferences|guideline|guidelines"
-        "|style|always|never|requirement|workflow|must|behavioral|how to work|do not|gotchas"
-        "|pitfalls",
-    ),
-    (
-        REFERENCE,
-        "reference|references|links|link|resources|where to find|urls|dashboards|external"
-        "|documents|reference files|see also",
-    ),
-    (
-        PROJECT,
-        "project|status|roadmap|decision|decisions|architecture|todo|todos|plan|history"
-        "|structure|overview|open questions|state",
-    ),
+    (FEEDBACK, "feedback|rules?|conventions?|preferences?|guidelines?|style|always|never"),
+    (FEEDBACK, "requirement|workflow|must|behavioral|how to work|do not|gotchas|pitfalls"),
+    (REFERENCE, "references?|links?|resources|where to find|urls|dashboards|external|documents"),
+    (REFERENCE, "reference files|see also"),
+    (PROJECT, "project|status|roadmap|decisions?|architecture|todos?|plan|history|structure"),
+    (PROJECT, "overview|open questions|state"),
 )
 _RULE = re.compile(
     r"\b(always|never|don['’]?t|do not|must|prefer|avoid|should|make sure|only use|"
@@ -167,9 +157,8 @@ def guess_type(path: str, heading: str, section: str, lines: Sequence[str]) -> t
             if words and words in (type.replace("_", " "), types.get(type).section.casefold()):
                 return type, f'its {where} says "{text}"'
         for type, marks in _HEADINGS:
-            for mark in marks.split("|"):
-                if f" {mark} " in f" {words} ":
-                    return type, f'its {where} says "{mark}"'
+            if mark := re.search(rf"\b(?:{marks})\b", words):
+                return type, f'its {where} says "{mark[0]}"'
     filled = [line[:LOOK_CHARACTERS] for line in lines if line.strip()]
     if not filled:
         return UNKNOWN, "it says nothing"
