@@ -41,7 +41,7 @@ from memdir.upkeep.titles import (
     title_of,
     words_of,
 )
-from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work, line_end
+from memdir.upkeep.worksheet import Page, Work, line_end
 
 ABOUT = "About this index"
 MAX_INTRO_CHARACTERS = 600  # more is content, whatever it is about
@@ -348,7 +348,7 @@ def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
         text = memory.write(fields, "\n".join(topic.lines)).replace("\n", line_end(index.text))
         work.pages[path] = Page(text, index.clock, index.dated)
         lines = count(sum(1 for line in topic.lines if line.strip()), "line")
-        work.note(MOVED, path, f"{lines} out of the index; type {type}: {reason}")
+        work.note(path, f"{lines} out of the index; type {type}: {reason}")
         placed[path] = topic.section
     return placed
 
@@ -375,8 +375,9 @@ def add_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
             description = summarize(lines) or plain(hook) or " ".join(words_of(stem(path)))
         values = {"name": title_of(top) or stem(path), "description": description, "type": type}
         work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
+        work.headed.add(path)
         reason = f"; type {type}: {reason}" if "type" in missing else ""
-        work.note(HEADED, path, f"header got {', '.join(missing)}{reason}")
+        work.note(path, f"header got {', '.join(missing)}{reason}")
 
 
 def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> str:

@@ -31,8 +31,6 @@ from memdir.upkeep import pieces, pointers, split
 from memdir.upkeep.ideas import Ideas, ask_model, take_ideas
 from memdir.upkeep.titles import FEEDBACK, is_generic
 from memdir.upkeep.worksheet import (
-    MERGED,
-    MOVED,
     Accounted,
     Check,
     Given,
@@ -212,9 +210,6 @@ def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
     there = old | ({given.index_path: given.index.text} if given.index.text else {})
     lost = tuple(find_lost(there, work.texts | kept, work.accounted))
     after = count_figures(work)
-    messages: dict[str, dict[str, None]] = {}
-    for step in work.steps:
-        messages.setdefault(step.path, {})[step.message] = None
     return Plan(
         before=before,
         after=after,
@@ -224,7 +219,7 @@ def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
         checks=tuple(check_result(work, after, lost)),
         lost=lost,
         work=work,
-        reasons={path: "; ".join(said) for path, said in messages.items()},
+        reasons={path: "; ".join(dict.fromkeys(said)) for path, said in work.notes.items()},
     )
 
 
@@ -245,7 +240,7 @@ def _make_pass(work: Work, ideas: Ideas) -> None:
     for piece in extract.pieces:
         if piece.target in work.pages:
             work.append(piece.target, "\n".join(piece.lines))
-            work.note(MOVED, piece.target, "took what hung below its line in the index")
+            work.note(piece.target, "took what hung below its line in the index")
     pointers.mend(work, lines, gone)
     pieces.add_headers(work, hooks)
     parts = split.split_overlong(work)
@@ -274,7 +269,7 @@ def _drop_known(work: Work, lines: Sequence[str]) -> bool:
         if len(" ".join(said).split()) >= MIN_KNOWN_WORDS and known.issuperset(said):
             for line in lines:
                 work.account(work.given.index_path, line, f"{path} says it already")
-            work.note(MERGED, path, "has these lines of the index already")
+            work.note(path, "has these lines of the index already")
             return True
     return False
 

@@ -20,9 +20,6 @@ from memdir.text.similar import MERGE, SHOW, Alike, find_alike
 from memdir.text.terminal import count
 from memdir.upkeep.titles import free_path, plain_line, summarize, title_of
 from memdir.upkeep.worksheet import (
-    DATED,
-    MERGED,
-    SPLIT,
     Page,
     Proposal,
     Work,
@@ -161,7 +158,7 @@ def _split(work: Work, path: str) -> list[str]:
     body = end.join([*kept, "", PARTS, "", *links]) + end
     head = Document(document.opening, document.lines, document.closing, "").text
     work.write(path, head + (end if document.lines is not None else "") + body)
-    work.note(SPLIT, path, f"{len(lines):,} lines became {len(made) + 1} files, cut at headings")
+    work.note(path, f"{len(lines):,} lines became {len(made) + 1} files, cut at headings")
     return made
 
 
@@ -266,11 +263,12 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
                 work.account(goes, f"{key}: {value}", reason)
         origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
         work.write(stays, memory.edit(mine, MERGED_KEY, origin).text)
-        work.note(MERGED, stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
-        work.note(MERGED, goes, f"says the same as {stays}; merged into it")
+        work.merged[goes] = stays
+        work.note(stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
+        work.note(goes, f"says the same as {stays}; merged into it")
     else:
-        work.steps = [step for step in work.steps if step.path != goes]
-        work.note(MERGED, stays, f"says what stood in the index; {counted} of it new")
+        work.notes.pop(goes, None)
+        work.note(stays, f"says what stood in the index; {counted} of it new")
     for line in lines:
         if bare(line) and bare(line) not in kept:
             work.account(goes if is_file else work.given.index_path, line, f"{stays} says the same")
@@ -303,7 +301,7 @@ def write_dates(work: Work) -> None:
             work.account(path, f"description: {old}", f"dates by {day}: {description}")
             text = memory.edit(memory.read(text), "description", description).text
         work.write(path, text)
-        work.note(DATED, path, f"dates written out, counted from {day}")
+        work.note(path, f"dates written out, counted from {day}")
     if unknown:
         reason = "nobody knows the day they count from"
         work.remarks.append(f"relative dates stay in {some(unknown)}: {reason}")
