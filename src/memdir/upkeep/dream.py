@@ -11,17 +11,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from memdir.audit.audit import Wish, audit, find_lost
+from memdir.capture import signals
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
 from memdir.capture.route import find_undone
-from memdir.capture.signals import (
-    Catch,
-    Origin,
-    Signal,
-    draft_requests,
-    notice_requests,
-    refuse_secrets,
-)
+from memdir.capture.signals import Catch
 from memdir.claims.verify import open_repo
 from memdir.clients.conversation import PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
@@ -264,16 +258,16 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
 
 def _draft(said: Sequence[Message]) -> list[Catch]:
     """Each thing once; what of an entry nobody notices belongs to the first thing it says."""
-    signals: dict[str, list[Signal]] = {}
-    for signal in notice_requests(said):
-        signals.setdefault(signal.said.id, []).append(signal)
+    noticed: dict[str, list[signals.Signal]] = {}
+    for signal in signals.notice_requests(said):
+        noticed.setdefault(signal.said.id, []).append(signal)
     result: dict[str, Catch] = {}
-    for group in signals.values():
+    for group in noticed.values():
         rest = group[0].said.text
         for signal in group:
             rest = rest.replace(signal.quote, "", 1).strip()
         for signal in group:
-            for catch in draft_requests([signal], said, Origin(client=LOG)):
+            for catch in signals.draft_requests([signal], said, signals.Origin(client=LOG)):
                 key = (catch.forget or (catch.draft.body if catch.draft else "")).lower()
                 if key in result and (catch.hold or not result[key].hold):
                     continue
@@ -282,7 +276,7 @@ def _draft(said: Sequence[Message]) -> list[Catch]:
                     catch = replace(catch, draft=replace(catch.draft, body=body))
                     rest = ""
                 result[key] = catch
-    return refuse_secrets(result.values(), said)
+    return signals.refuse_secrets(result.values(), said)
 
 
 def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
