@@ -115,11 +115,8 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         except MemdirError as error:
             findings.append(Finding("unreadable", memory.path, error.message, error.next))
     survey, lines = _survey_index(app, scan, findings)
-    pages = [
-        inspect.Page(memory, texts[memory.path])
-        for memory in scan.memories
-        if memory.path in texts and not wish.brief
-    ]
+    shown = [memory for memory in scan.memories if memory.path in texts and not wish.brief]
+    pages = [inspect.Page(memory, texts[memory.path]) for memory in shown]
     names = {memory.name: memory.path for memory in scan.memories}
     lookup = Lookup([*store.files(), store.index_path], names)
     for page in pages:
@@ -128,22 +125,18 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         findings += inspect.inspect_header(page, entry[0] if entry else "")
         findings += inspect.inspect_body(page, lookup)
         findings += inspect.inspect_safety(page)
-        findings += inspect.inspect_marks(
-            page.path, page.text.split("\n"), inspect.write_command("edit", page.path)
-        )
+        edit = inspect.write_command("edit", page.path)
+        findings += inspect.inspect_marks(page.path, page.text.split("\n"), edit)
         findings += _stale_claims(page.path, verdicts.get(page.path, ()))
     paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
     findings += inspect.inspect_pairs({page.path: page.text for page in paired})
     findings += inspect.inspect_ignored(ignored, [page.path for page in pages])
-    audited = [
-        _score(
-            memory,
-            safe.age_days(dated.get(memory.path, memory.clock), app.now()),
-            len(texts[memory.path]) if memory.path in texts else memory.size,
-            _distinct(verdicts.get(memory.path, ())),
-        )
-        for memory in scan.memories
-    ]
+    audited = []
+    for memory in scan.memories:
+        days = safe.age_days(dated.get(memory.path, memory.clock), app.now())
+        characters = len(texts[memory.path]) if memory.path in texts else memory.size
+        judged = _distinct(verdicts.get(memory.path, ()))
+        audited.append(_score(memory, days, characters, judged))
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
         count_tokens(min(survey.characters, MAX_CHARACTERS)),
