@@ -1,7 +1,8 @@
-"""An audit as a whole: real files, real git, a history; what is missing is said aloud."""
+"""An audit as a whole: ages, scores, findings, tokens; what is missing is said aloud."""
 
+import datetime
+import math
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import pytest
 
 from memdir.audit import ages as ages_module
 from memdir.audit.ages import find_clocks
-from memdir.audit.audit import Wish, audit
+from memdir.audit.audit import Tally, Wish, audit
 from memdir.capture import review
 from memdir.config.config import read_config
-from memdir.store import changes, look
+from memdir.store import look
 from memdir.store.writer import open_app
 from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+from tests.helpers.repositories import Checkout
 
 LONG_AGO = 40  # days
 
@@ -99,14 +101,18 @@ def test_a_local_change_is_as_young_as_the_history_saw_it(origin, tmp_path):
     assert ages(app)["old.md"] == 0
 
 
-def test_a_shallow_clone_says_that_it_knows_less(origin, tmp_path):
+def test_a_shallow_clone_or_no_git_is_said_and_audited_all_the_same(origin, tmp_path, monkeypatch):
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{origin}", str(clone))
-    found = audit(local(clone, tmp_path / "home"))
-    assert any("shallow" in text for text in found.remarks)
+    app = local(clone, tmp_path / "home")
+    assert any("shallow" in text for text in audit(app).remarks)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = audit(app)
+    assert len(found.memories) == 3
+    assert any("no git" in text for text in found.remarks)
 
 
-def test_an_edit_from_outside_makes_a_dated_memory_young_again(opened):
+def test_an_edit_from_outside_makes_a_dated_memory_young_until_it_is_undone(opened):
     old = memory("plan").replace("type: user", "type: user\nmodified: 2025-06-01")
     opened.write("MEMORY.md", "- [Plan](plan.md) — the plan\n")
     opened.write("plan.md", old)
@@ -117,17 +123,9 @@ def test_an_edit_from_outside_makes_a_dated_memory_young_again(opened):
     look.log(opened.app())
     opened.now += 5 * DAY
     assert ages(opened.app()) == {"plan.md": 5}
-
-
-def test_an_undone_edit_leaves_no_youth_behind(opened):
-    old = memory("plan").replace("type: user", "type: user\nmodified: 2025-06-01")
-    opened.write("MEMORY.md", "- [Plan](plan.md) — the plan\n")
-    opened.write("plan.md", old)
-    look.log(opened.app())
-    opened.write("plan.md", old + "More.\n")
     review.undo_changes(opened.app())
     assert opened.read("plan.md") == old
-    assert ages(opened.app()) == {"plan.md": 274}
+    assert ages(opened.app()) == {"plan.md": 280}  # an undone edit leaves no youth behind
 
 
 def test_without_dates_the_history_says_when_it_came(opened):
@@ -137,14 +135,6 @@ def test_without_dates_the_history_says_when_it_came(opened):
     opened.now += 7 * DAY
     os.utime(opened.root / "later.md", (0, 0))  # a tool that keeps old times
     assert find_clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
-
-
-def test_touch_makes_a_memory_young_and_many_at_once(opened):
-    for name in ("a", "b", "c"):
-        opened.write(f"{name}.md", memory(name).replace("type: user", "modified: 2025-01-01"))
-    assert set(ages(opened.app()).values()) == {425}
-    changes.touch(opened.app(), ["a", "b"])
-    assert ages(opened.app()) == {"a.md": 0, "b.md": 0, "c.md": 425}
 
 
 def test_every_finding_is_on_its_own_and_a_broken_file_hides_nothing(opened):
@@ -159,13 +149,6 @@ def test_every_finding_is_on_its_own_and_a_broken_file_hides_nothing(opened):
     }
     assert "good.md" in [one.path for one in found.memories]
     assert all(one.kind and one.message for one in found.findings)
-
-
-def test_settings_that_try_to_move_the_store_are_findings(opened):
-    settings = opened.project / ".claude/settings.json"
-    settings.parent.mkdir()
-    settings.write_text('{"autoMemoryDirectory": "/tmp/elsewhere"}')
-    assert "redirect-attempt" in kinds(opened.app())
 
 
 def test_memories_that_git_ignores_are_findings(origin, tmp_path):
@@ -187,13 +170,6 @@ def test_what_it_does_without_is_said_aloud(tmp_path):
     assert len(deep) == 1 and "no claim was checked" in deep[0]
 
 
-def test_urls_are_not_asked_unless_somebody_wants_it(opened):
-    opened.save("See https://example.com/handbook for the rules.", name="rules")
-    found = audit(opened.app(), Wish(deep=True))
-    assert any("not checked (offline)" in text for text in found.remarks)
-    assert [one.score for one in found.memories] == [0]
-
-
 def test_an_audit_changes_nothing(opened, tmp_path):
     opened.save("The first thing to know.", name="first")
     opened.write("later.md", "Seen by nobody yet.\n")
@@ -201,14 +177,6 @@ def test_an_audit_changes_nothing(opened, tmp_path):
     audit(opened.app(), Wish(deep=True))
     after = {path: data for path, data in tree(tmp_path).items() if ".cache" not in path}
     assert after == {path: data for path, data in before.items() if ".cache" not in path}
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_without_git_it_still_answers(origin, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    found = audit(local(origin, tmp_path / "home"))
-    assert len(found.memories) == 3
-    assert any("no git" in text for text in found.remarks)
 
 
 def test_a_merge_that_nobody_decided_is_a_finding_in_a_memory_and_in_the_index(opened):
@@ -222,3 +190,74 @@ def test_a_merge_that_nobody_decided_is_a_finding_in_a_memory_and_in_the_index(o
         "a.md": lines.index("<<<<<<< HEAD") + 1,
         "MEMORY.md": 3,
     }
+
+
+def text(name: str, type: str = "project", age: int = 0, body: str = "It is about {name}.") -> str:
+    day = datetime.datetime.fromtimestamp(NOON - age * DAY, datetime.UTC).isoformat()
+    head = f"name: {name}\ndescription: What is said about {name} here\ntype: {type}\n"
+    return f"---\n{head}modified: {day}\n---\n\n{body.format(name=name)}\n"
+
+
+def fill(opened: Opened, **files: str) -> Opened:
+    for name, data in files.items():
+        opened.write(f"{name}.md", data)
+    opened.write("MEMORY.md", "".join(f"- [{n}]({n}.md) — about {n}\n" for n in files))
+    return opened
+
+
+def test_the_most_worn_out_comes_first_with_its_action(opened):
+    fill(opened, alpha=text("alpha", age=42), beta=text("beta", "user", 1))
+    opened.write("gamma.md", text("gamma", "feedback", 91))
+    result = audit(opened.app())
+    rows = [(each.path, each.age_days, each.score, each.action) for each in result.memories]
+    assert rows == [
+        ("alpha.md", 42, 87, "prune"),
+        ("gamma.md", 91, 50, "review"),
+        ("beta.md", 1, 0, "keep"),
+    ]
+    assert [result.count(action) for action in ("prune", "review", "keep")] == [1, 1, 1]
+    assert "half-life of project: 14 days" in result.memories[0].reasons[0]
+    assert result.memories[2].reasons == ()
+
+
+def test_stale_claims_raise_the_score_and_say_why(opened):
+    code = Checkout(opened.project)
+    code.commit({"src/a.py": "one\n", "src/b.py": "two\n", "src/kept.py": "three\n"})
+    code.remove("src/a.py")
+    code.remove("src/b.py")
+    commit = code.commit()
+    body = "See `src/a.py`, `src/b.py`, `src/kept.py` and `src/never.py`."
+    fill(opened, alpha=text("alpha", body=body))
+    assert [each.score for each in audit(opened.app()).memories] == [0]  # nobody looked
+    result = audit(opened.app(), Wish(deep=True))
+    (memory,) = result.memories
+    assert (memory.score, memory.claims) == (20, Tally(checked=3, stale=2, unknown=1))
+    assert memory.reasons[-1].startswith(f"path src/a.py and 1 more: removed in {commit}")
+    assert memory.reasons[-1].endswith("(+20)")
+    stale = [each for each in result.findings if each.kind == "stale-claim"]
+    assert [(each.path, each.line) for each in stale] == [("alpha.md", 8)] * 2
+    assert "src/b.py" in stale[1].message
+
+
+def test_tokens_are_characters_by_four_also_of_wide_letters_and_in_a_brief_audit(opened):
+    data = text("alpha", body="記憶" * 100)
+    fill(opened, alpha=data)
+    result = audit(opened.app())
+    assert result.load.index == math.ceil(len("- [alpha](alpha.md) — about alpha") / 4)
+    assert result.load.total == result.load.index + result.load.prompt
+    assert result.load.memories == result.memories[0].tokens == math.ceil(len(data) / 4)
+    assert audit(opened.app(), Wish(brief=True)).load == result.load
+
+
+def test_two_memories_that_say_the_same_are_one_finding(opened):
+    body = "Deploys go through the staging cluster first; the smoke tests there must be green."
+    fill(opened, alpha=text("alpha", body=body), beta=text("alpha", body=body))
+    same = [each for each in audit(opened.app()).findings if each.kind == "near-duplicate"]
+    assert [each.path for each in same] == ["alpha.md"]
+
+
+def test_a_store_without_an_index_is_said_unless_it_is_to_have_none(opened, tmp_path):
+    opened.write("alpha.md", text("alpha"))
+    assert kinds(opened.app()) == ["no-index"]
+    bare = Opened(tmp_path, index="false")
+    assert kinds(bare.app()) == []

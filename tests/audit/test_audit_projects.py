@@ -29,15 +29,6 @@ def places(world: World):
     return open_projects(world.read(), lambda: NOON, lambda _: None)
 
 
-def test_every_project_with_memories_is_found_by_the_path_of_its_code(world):
-    here, other = world.project, world.top / "my-other.project"
-    other.mkdir()
-    project(world, here, "a")
-    project(world, other, "b", "c")
-    found = {place.title: len(audit(place.app).memories) for place in places(world)}
-    assert found == {str(here): 1, str(other): 2}
-
-
 def test_a_project_that_is_gone_is_said_and_its_memories_are_still_shown(world):
     store = project(world, world.top / "was-here", "a")
     (place,) = places(world)

@@ -30,8 +30,11 @@ def stores(home: Path, project: Path) -> list[Path]:
     return found
 
 
-def test_counts_alerts_and_tokens_are_there_for_a_program(stores):
+def test_counts_alerts_and_tokens_are_there_for_a_program(stores, home, project):
+    before = tree(home, project)
     answer = memdir("dashboard", "--json").json
+    assert tree(home, project) == before
+    assert answer["counts"]["index_findings"] == 1  # of the project that is gone
     assert answer["counts"]["projects"] == 2
     assert answer["counts"]["memories"] == 4
     assert answer["counts"]["types"] == {"project": 2, "user": 2}
@@ -44,23 +47,6 @@ def test_counts_alerts_and_tokens_are_there_for_a_program(stores):
     assert sorted(one["gone"] for one in answer["projects"]) == [False, True]
 
 
-def test_what_is_counted_without_reading_texts_has_a_name_of_its_own(stores):
-    answer = memdir("dashboard", "--json").json
-    (here,) = [one for one in answer["projects"] if not one["gone"]]
-    assert here["index_findings"] == 0 and "findings" not in here
-    assert answer["counts"]["index_findings"] == 1  # the other project is gone
-    (stores[0] / "MEMORY.md").unlink()
-    (here,) = [one for one in memdir("dashboard", "--json").json["projects"] if not one["gone"]]
-    assert here["index_findings"] == 1
-
-
-def test_nothing_is_written_and_no_directory_made(stores, home, project):
-    before = tree(home, project)
-    assert memdir("dashboard").code == 0
-    assert memdir("dashboard", "--json").code == 0
-    assert tree(home, project) == before
-
-
 def test_a_store_that_cannot_be_read_hides_no_other(stores):
     (stores[0] / "MEMORY.md").unlink()
     (stores[0] / "MEMORY.md").symlink_to("MEMORY.md")
@@ -68,8 +54,3 @@ def test_a_store_that_cannot_be_read_hides_no_other(stores):
     answer = memdir("dashboard", "--json")
     assert answer.code == 0
     assert answer.json["counts"]["memories"] == 4
-
-
-def test_without_any_store_it_says_how_to_begin():
-    assert "memdir remember" in memdir("dashboard").text
-    assert memdir("dashboard", "--json").json["counts"]["projects"] == 0

@@ -46,6 +46,7 @@ ALL = {"one", "two", "three", "four", "doubtful", "fresh"}
 
 
 KEYS = {"^": b"\x04", "!": b"\x03"}  # the end of the input, and an interrupt
+KILL = "#"
 
 
 def at_terminal(keys: str, *words: str, **env: str) -> str:
@@ -73,6 +74,9 @@ def at_terminal(keys: str, *words: str, **env: str) -> str:
         if waiting and shown[answered:].rstrip().endswith(b"?"):
             answered = len(shown)
             key = waiting.pop(0)
+            if key == KILL:
+                child.kill()
+                break
             os.write(ours, KEYS.get(key, key.encode() + b"\n"))
         if not ready and child.poll() is not None:
             break
@@ -105,28 +109,6 @@ def test_an_undo_of_one_decision_leaves_the_others_and_then_the_rest_goes_at_onc
     assert names(worn) == ALL
 
 
-def test_the_end_of_the_input_is_a_quit(worn):
-    shown = at_terminal("d^")
-    assert names(worn) == ALL - {"four"}
-    assert "1 retired" in shown
-
-
-@pytest.mark.parametrize("key", ["x", "?", " "])
-def test_an_answer_that_is_none_is_explained_and_asked_again(worn, key):
-    shown = at_terminal(f"{key}dq")
-    assert "d puts it into the trash" in shown
-    assert names(worn) == ALL - {"four"}
-
-
-def test_an_interrupted_run_says_how_to_take_it_back(worn):
-    before = contents(worn)
-    shown = at_terminal("d!")
-    assert "1 retired" in shown
-    (batch,) = set(re.findall(r"memdir undo --batch (prune-\d+)", shown))
-    assert memdir("undo", "--batch", batch).code == 0
-    assert contents(worn) == before
-
-
 def test_a_long_memory_leaves_the_question_on_the_screen(worn):
     (worn / "four.md").write_text(text("four") + "One more line.\n" * 120)
     shown = at_terminal("q", LINES="24", COLUMNS="80")
@@ -144,62 +126,27 @@ def test_an_edit_opens_the_editor_and_belongs_to_the_batch(worn, tmp_path):
     assert "The new body" not in (worn / "four.md").read_text()
 
 
-def test_a_killed_run_has_what_was_answered_and_can_be_undone(worn):
+@pytest.mark.parametrize("end", ["^", "!", KILL])
+def test_a_run_that_ends_early_has_what_was_answered_and_can_be_undone(worn, end):
     before = contents(worn)
-    ours, theirs = pty.openpty()
-    child = subprocess.Popen([*SCRIPT, "prune"], stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    os.write(ours, b"d\n")
-    shown = b""
-    while b"[2/4]" not in shown:  # the first answer is written
-        shown += os.read(ours, 65_536)
-    child.kill()
-    child.wait()
-    os.close(ours)
+    shown = at_terminal(f"xd{end}")
+    assert "d puts it into the trash" in shown  # an answer that is none is explained
     assert names(worn) == ALL - {"four"}
-    memdir("undo")
+    batches = set(re.findall(r"memdir undo --batch (prune-\d+)", shown))
+    assert len(batches) == (end != KILL)
+    assert memdir("undo", *(word for batch in batches for word in ("--batch", batch))).code == 0
     assert contents(worn) == before
 
 
-def test_without_a_terminal_nothing_happens_and_the_way_is_said(worn):
+@pytest.mark.parametrize(("option", "room"), [("--retire", "trash"), ("--archive", "archive")])
+def test_a_script_takes_all_but_pinned_ones_as_one_batch(worn, option, room):
+    assert memdir("prune").code == 1  # without a terminal nothing happens
+    (worn / "one.md").write_text(text("one", more="pinned: true\n"))
     before = contents(worn)
-    answer = memdir("prune", "--json")
-    assert answer.code == 1
-    assert "memdir prune --retire" in answer.error["next"]
-    assert contents(worn) == before
-
-
-def test_a_dry_run_shows_and_writes_nothing(worn):
-    before = contents(worn)
-    answer = memdir("prune", "--dry-run", "--json").json
-    assert {one["path"] for one in answer["candidates"]} == {
-        f"{name}.md" for name in ("one", "two", "three", "four")
-    }
-    assert answer["before"]["memories"] == 6 and answer["after"]["memories"] == 2
-    assert answer["batch"] == "" and answer["lost"] == []
-    assert contents(worn) == before
-    assert "dry run: nothing was written" in memdir("prune", "--dry-run").text
-
-
-@pytest.mark.parametrize(
-    ("options", "room"), [(["--retire"], "trash"), (["--yes"], "trash"), (["--archive"], "archive")]
-)
-def test_a_script_takes_all_of_them_as_one_batch(worn, options, room):
-    before = contents(worn)
-    answer = memdir("prune", *options, "--json").json
-    assert names(worn) == {"doubtful", "fresh"}
-    assert answer["before"]["memories"] == 6 and answer["after"]["memories"] == 2
+    answer = memdir("prune", option, "--json").json
+    assert names(worn) == {"one", "doubtful", "fresh"}
     assert answer["lost"] == [] and answer["tokens_saved"] > 0
-    assert {one["change"] for one in answer["changes"]} == {
-        "retired" if room == "trash" else "archived"
-    }
-    assert {one["room"] for one in memdir("restore", "--json").json["memories"]} == {room}
+    assert {item["room"] for item in memdir("restore", "--json").json["memories"]} == {room}
     assert memdir("undo", "--batch", answer["batch"]).code == 0
     assert contents(worn) == before
     assert memdir("restore", "--json").json["memories"] == []  # all of them are back
-
-
-def test_what_is_pinned_stays_when_nobody_looks(worn):
-    (worn / "one.md").write_text(text("one", more="pinned: true\n"))
-    memdir("prune", "--retire")
-    assert names(worn) == {"one", "doubtful", "fresh"}

@@ -6,22 +6,9 @@ import pytest
 
 from memdir.claims.claim import Past, Uses
 from memdir.claims.repo import GitRepo
+from memdir.claims.tree import Bounds
 from tests.helpers.data_tables import table
-from tests.helpers.repositories import Checkout, look
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    return Checkout(tmp_path / "code")
-
-
-def test_code_and_prose_are_counted_apart(checkout):
-    files = {"a.py": "load_user()\n", "b.ts": "x = load_user\n", "README.md": "`load_user`\n"}
-    checkout.commit({**files, "package-lock.json": '"load_user"', "c.py": "load_users()\n"})
-    seen = checkout.look(symbols=["load_user", "load_use", "never"])
-    assert list(seen.symbols) == ["load_user"]
-    assert (seen.symbols["load_user"].code, seen.symbols["load_user"].prose) == (2, 2)
-    assert "symbols" in seen.known
+from tests.helpers.repositories import TEXT, Checkout, look
 
 
 @pytest.mark.parametrize(
@@ -53,57 +40,98 @@ def test_data_is_not_searched(checkout):
 
 
 def test_what_is_changed_and_not_committed_counts(checkout):
+    names = ["old_name", "new_name", "kept_name"]
     checkout.commit({"a.py": "old_name()\n", "b.py": "x\n", "c.py": "kept_name()\n"})
-    assert set(checkout.look(symbols=["old_name", "new_name", "kept_name"]).symbols) == {
-        "old_name",
-        "kept_name",
-    }
+    assert set(checkout.look(symbols=names).symbols) == {"old_name", "kept_name"}
     checkout.files({"a.py": "new_name()\n"})
-    seen = checkout.look(symbols=["old_name", "new_name", "kept_name"])
+    seen = checkout.look(symbols=names)
     assert set(seen.symbols) == {"new_name", "kept_name"}
     assert seen.past_symbols == {}  # no commit has removed it
-    checkout.files({"a.py": "old_name()\n"})
-    assert set(checkout.look(symbols=["old_name", "new_name"]).symbols) == {"old_name"}
 
 
 def test_a_removed_identifier_tells_the_commit_that_removed_the_last_one(checkout):
     checkout.commit({"a.py": "gone_one()\n", "b.py": "gone_one()\nstays()\n", "c.md": "in_prose"})
-    checkout.commit({"a.py": "x = 1\n", "c.md": "nothing"})
+    checkout.commit({"a.py": "x = 1\n", "c.md": "still gone_one"})
     last = checkout.commit({"b.py": "stays()\n"})
     checkout.commit({"b.py": "stays()\ny = 2\n"})
     seen = checkout.look(symbols=["gone_one", "stays", "never_was", "in_prose"])
     assert seen.past_symbols == {"gone_one": Past("gone_one", last, "2026-01-03")}
-    assert set(seen.symbols) == {"stays"}
-    assert "past_symbols" in seen.known
+    assert set(seen.symbols) == {"stays", "gone_one"} and not seen.symbols["gone_one"].code
 
 
-def test_the_name_of_a_removed_file_is_no_removed_identifier(checkout):
-    checkout.commit({"src/quaint_module.py": "old_word = 1\n", "keep": "k\n"})
-    checkout.remove("src/quaint_module.py")
-    commit = checkout.commit()
-    seen = checkout.look(symbols=["quaint_module", "old_word", "dev", "null"])
-    assert seen.past_symbols == {"old_word": Past("old_word", commit, "2026-01-02")}
-
-
-def test_a_line_that_looks_like_a_header_is_a_line(checkout):
+def test_headers_of_a_patch_are_no_removed_lines_and_lines_like_headers_are(checkout):
     text = "-- a/first_word\n++ b/second_word\n@@ third_word\ndiff --git fourth_word\n\x01abcd 12\n"
-    checkout.commit({"a.sql": text + "fifth_word\n"})
-    commit = checkout.commit({"a.sql": "x\n"})
-    names = ["first_word", "second_word", "third_word", "fourth_word", "fifth_word"]
-    assert checkout.look(symbols=names).past_symbols == {
-        name: Past(name, commit, "2026-01-02") for name in names
-    }
+    checkout.commit({"a.sql": text + "fifth_word\n", "src/quaint_module.py": "old_word = 1\n"})
+    checkout.remove("src/quaint_module.py")
+    checkout.commit({"a.sql": "x\n"})
+    words = {"first_word", "second_word", "third_word", "fourth_word", "fifth_word", "old_word"}
+    seen = checkout.look(symbols=[*words, "quaint_module", "dev", "null"])
+    assert set(seen.past_symbols) == words
 
 
-def test_an_identifier_that_is_still_in_prose_is_removed_from_code(checkout):
-    checkout.commit({"a.py": "old_api()\n", "README.md": "call old_api\n"})
-    commit = checkout.commit({"a.py": "new_api()\n"})
-    seen = checkout.look(symbols=["old_api"])
-    assert seen.symbols == {"old_api": Uses(0, 1, ("README.md",))}
-    assert seen.past_symbols == {"old_api": Past("old_api", commit, "2026-01-02")}
+# What is there in a way that is not indexed is not called removed.
+
+NAME = "special_price_calc"
+CODE = f"def {NAME}(): pass\n"
+FILLER = b"/* filler */\n" * 150_000
 
 
-# -- the cache: every state gives what it would give without one ---------------------------
+@pytest.fixture
+def without(checkout):
+    """A checkout whose last commit removed the name."""
+    checkout.commit({"a.py": CODE, "keep.py": TEXT})
+    checkout.remove("a.py")
+    checkout.commit({"b.py": "x = 1\n"})
+    assert set(checkout.look(symbols=[NAME]).past_symbols) == {NAME}
+    return checkout
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("late.c", FILLER + CODE.encode()),
+        ("wide.cs", CODE.encode("utf-16")),
+        ("data.bin", b"\0\0" + CODE.encode()),
+    ],
+)
+def test_a_name_in_data_or_in_a_large_file_is_not_called_removed(without, path, data):
+    without.commit({path: data})
+    for _ in range(2):  # the second time from the cache
+        seen = without.look(symbols=[NAME])
+        assert seen.past_symbols == {} and "past_symbols" in seen.known
+    without.remove(path)
+    without.commit()
+    assert set(without.look(symbols=[NAME]).past_symbols) == {NAME}
+
+
+def test_files_that_are_changed_or_untracked_keep_a_name_but_prose_and_memories_do_not(without):
+    without.commit({"big.c": FILLER})
+    without.files({"notes.md": CODE, ".claude/memory/x.py": CODE, ".gitignore": "ignored.py\n"})
+    without.files({"ignored.py": CODE})
+    assert set(without.look(symbols=[NAME]).past_symbols) == {NAME}
+    without.files({"big.c": CODE.encode() + FILLER})
+    assert without.look(symbols=[NAME]).past_symbols == {}
+    without.files({"big.c": FILLER, "new.py": CODE})
+    assert without.look(symbols=[NAME]).past_symbols == {}
+
+
+@pytest.mark.parametrize(
+    "bounds", [Bounds(unread_files=1), Bounds(unread_bytes=1000), Bounds(dirty_files=1)]
+)
+def test_what_is_too_much_to_search_withdraws_what_is_removed(without, bounds):
+    without.files({"one.py": "x" * 900, "two.py": "y" * 900, "b.py": "z\n", "keep.py": "y\n"})
+    seen = look(without.repo(bounds), symbols=[NAME])
+    assert seen.past_symbols == {} and "past_symbols" not in seen.known and seen.remarks
+
+
+def test_a_bare_repository_with_data_withdraws_what_is_removed(without, tmp_path):
+    without.commit({"data.bin": b"\0\0" + CODE.encode()})
+    without.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
+    seen = Checkout(tmp_path / "bare.git", init=False).look(symbols=[NAME])
+    assert seen.past_symbols == {} and "past_symbols" not in seen.known
+
+
+# The cache: every state gives what it would give without one.
 
 NAMES = ["one_name", "two_name", "three_name", "four_name", "five_name"]
 PATHS = ["a.py", "b.py", "c.py", "lib", "d.py"]
@@ -120,7 +148,8 @@ def same(checkout):
 
 def test_commits_branches_and_rewritten_histories_give_the_same_with_and_without_a_cache(checkout):
     checkout.commit({"a.py": "one_name\ntwo_name\n" * 9, "b.py": "three_name\n"})
-    same(checkout)
+    assert set(checkout.look(symbols=["one_name"]).symbols) == {"one_name"}
+    same(checkout)  # names that are asked later are found, too
     checkout.move("a.py", "lib/a2.py")
     checkout.commit({"b.py": "four_name\n"})
     assert set(same(checkout).past_symbols) == {"three_name"}
@@ -140,11 +169,3 @@ def test_commits_branches_and_rewritten_histories_give_the_same_with_and_without
     same(checkout)
     checkout.git("merge", "-q", "main")
     same(checkout)
-
-
-def test_names_that_are_asked_later_are_found_too(checkout):
-    checkout.commit({"a.py": "one_name two_name\n"})
-    assert set(checkout.look(symbols=["one_name"]).symbols) == {"one_name"}
-    assert set(checkout.look(symbols=["two_name"]).symbols) == {"two_name"}
-    checkout.commit({"a.py": "one_name\n", "b.py": "three_name\n"})
-    assert set(checkout.look(symbols=NAMES).symbols) == {"one_name", "three_name"}

@@ -1,48 +1,33 @@
-"""`memdir verify` and the look behind it: find, look once, judge; nothing named is opened."""
+"""`memdir verify` and the look behind it: find, look once, judge; verdicts are kept for recall."""
 
-import json
-import subprocess
-from pathlib import Path
+import os
 
 import pytest
 
-from evals.listing import open_repo
-from memdir.claims.repo import GitRepo
-from memdir.claims.verify import verify_claims
-from memdir.errors import BadInput
+from memdir.claims.claim import Seen
+from memdir.claims.verify import open_verdicts, refresh_verdicts, verify_claims
+from memdir.config.config import read_config
+from memdir.hot.inject import Recalled
+from memdir.hot.verdicts import read_head_commit
+from memdir.store.writer import open_app
 from tests.cli.test_looks import too_wide
+from tests.helpers.repositories import Checkout
+from tests.helpers.searching import memory
 from tests.helpers.terminal import memdir
 
 RULES = "Rules are in `docs/rules.md`; the code is `src/api.py`, its plan `plans/later.md`."
+FACT = "Prices are computed in `src/shop.py` by `special_price_calc`."
+CODE = "def special_price_calc(order):\n    return 1\n"
 
 
 @pytest.fixture
-def lists(tmp_path: Path) -> Path:
-    """A repository as the lists that the benches use."""
-    (tmp_path / "tree.txt").write_text("README.md\nsrc/shop/api.py\n")
-    (tmp_path / "history.txt").write_text("doc/x.md\t33faf88\t2026-03-26\tdeleted\nnot right\n")
-    (tmp_path / "symbols.txt").write_text("makeIt\t2\t1\nodd\n")
-    (tmp_path / "history_symbols.txt").write_text("lostIt\t4ae2089\t2026-07-15\n")
-    (tmp_path / "meta.json").write_text(json.dumps({"branches": ["main"]}))
-    return tmp_path
+def shop(tmp_path) -> Checkout:
+    shop = Checkout(tmp_path / "shop")
+    shop.commit({"src/shop.py": CODE, "src/other.py": "other = 1\n"})
+    return shop
 
 
-def verdicts(lists: Path, text: str, **more) -> dict[str, tuple[str, str]]:
-    judged, _ = verify_claims([("x.md", text)], open_repo(str(lists), ""), **more)
-    return {each.claim.text: (each.verdict, each.reason) for each in judged["x.md"]}
-
-
-def test_lists_answer_like_a_repository(lists):
-    assert verdicts(lists, "`lostIt` and `makeIt` in `api.py`, `doc/x.md`, `main`.") == {
-        "lostIt": ("stale", "no longer in the code: removed in 4ae2089, 2026-07-15"),
-        "makeIt": ("true", "in 2 files"),
-        "api.py": ("true", "found as src/shop/api.py"),
-        "doc/x.md": ("stale", "removed in 33faf88, 2026-03-26"),
-        "main": ("true", "branch or tag"),
-    }
-
-
-def test_all_memories_share_one_look(lists):
+def test_all_memories_share_one_look():
     looks = []
 
     class Counted:
@@ -50,7 +35,7 @@ def test_all_memories_share_one_look(lists):
 
         def look(self, wanted, say):
             looks.append(wanted)
-            return open_repo(str(lists), "").look(wanted)
+            return Seen()
 
     texts = [("a.md", "`README.md`"), ("b.md", "`api.py`"), ("c.md", "")]
     judged, _ = verify_claims(texts, Counted())
@@ -58,53 +43,22 @@ def test_all_memories_share_one_look(lists):
     assert [look.paths >= {"README.md", "api.py"} for look in looks] == [True]
 
 
-def test_a_path_from_the_memory_is_resolved_where_the_store_lies(lists):
-    text = "[api](../../src/shop/api.py)"
-    assert verdicts(lists, text)["../../src/shop/api.py"][0] == "unknown"
-    found = verdicts(lists, text, folder=".claude/memory")
-    assert found["../../src/shop/api.py"] == ("true", "found")
+def verdict(shop, span: str, **more: str) -> str:
+    judged, _ = verify_claims([("x.md", f"[x]({span}) `{span}`")], shop.repo(), **more)
+    return judged["x.md"][-1].verdict
 
 
-def test_without_a_repository_nothing_is_decided_and_that_is_said():
-    judged, remarks = verify_claims([("x.md", "`src/a.py` and `make x`")], GitRepo("", ""))
-    assert {each.verdict for each in judged["x.md"]} == {"unknown"}
-    assert remarks == ("this project is no git repository: no claim was checked",)
+def test_a_path_from_the_memory_is_resolved_where_the_store_lies(shop):
+    assert verdict(shop, "../../src/shop.py") == "unknown"
+    assert verdict(shop, "../../src/shop.py", folder=".claude/memory") == "true"
+    assert verdict(shop, "../../../src/shop.py", folder=".claude/memory") == "unknown"
 
 
-def test_a_missing_list_is_said_and_a_broken_one_is_an_error(lists):
-    (lists / "history.txt").unlink()
-    _, remarks = verify_claims([("x.md", "`doc/x.md`")], open_repo(str(lists), ""))
-    assert remarks == (f"{lists} has no history.txt",)
-    (lists / "meta.json").write_text("{")
-    with pytest.raises(BadInput, match=r"meta\.json: not a JSON object"):
-        verify_claims([("x.md", "")], open_repo(str(lists), ""))
-
-
-def test_what_a_memory_names_is_compared_never_opened(lists, tmp_path):
-    """A path that leads out is no name in a list, whatever lies there."""
+def test_what_a_memory_names_is_compared_never_opened(shop, tmp_path):
+    """A path that leads out is no name of the repository, whatever lies there."""
     (tmp_path / "secret.txt").write_text("x")
     for span in (f"{tmp_path}/secret.txt", "../secret.txt", "a/../../secret.txt", "~/secret.txt"):
-        assert verdicts(lists, f"`{span}`")[span][0] in ("unknown", "not_a_claim")
-
-
-def git(project, *words):
-    who = ["-c", "user.name=Ann", "-c", "user.email=", "-c", "commit.gpgsign=0"]
-    subprocess.run(["git", *who, *words], cwd=project, check=True, capture_output=True)
-
-
-@pytest.fixture
-def rules(project):
-    """A memory that names `docs/rules.md`, which was renamed, and `src/api.py`."""
-    (project / ".git").rmdir()
-    git(project, "init", "-q", "-b", "main")
-    for path in ("docs/rules.md", "src/api.py"):
-        (project / path).parent.mkdir()
-        (project / path).write_text(f"the text of {path}\n" * 5)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "first")
-    git(project, "mv", "docs/rules.md", "docs/style.md")
-    git(project, "commit", "-qm", "second")
-    assert memdir("remember", RULES, "--name", "rules").code == 0
+        assert verdict(shop, span, folder=".claude/memory") in ("unknown", "not_a_claim")
 
 
 def test_the_command_says_without_a_repository_that_nothing_was_checked(project):
@@ -116,7 +70,13 @@ def test_the_command_says_without_a_repository_that_nothing_was_checked(project)
     assert "remark: this project is no git repository" in memdir("verify").text
 
 
-def test_a_hostile_or_unreadable_memory_hides_no_other(rules, store):
+def test_a_hostile_or_unreadable_memory_hides_no_other(project, store):
+    (project / ".git").rmdir()
+    code = Checkout(project)
+    code.commit({"docs/rules.md": "the text\n" * 5, "src/api.py": "x = 1\n"})
+    code.move("docs/rules.md", "docs/style.md")
+    code.commit()
+    assert memdir("remember", RULES, "--name", "rules").code == 0
     (store / "bad.md").write_bytes(b"`a\0b.py` `\x1b[31m` `" + b"x/" * 5_000 + b"` \xff\xfe `")
     (store / "odd.md").mkdir()
     (store / "link.md").symlink_to("nowhere.md")
@@ -125,3 +85,59 @@ def test_a_hostile_or_unreadable_memory_hides_no_other(rules, store):
     assert "\x1b" not in answer.text and "\0" not in answer.text
     assert "docs/rules.md" in answer.text
     assert too_wide(answer.text) == []
+
+
+@pytest.fixture
+def app(tmp_path, shop):
+    root = os.path.realpath(shop.folder)
+    environ = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+    app = open_app(read_config(environ, root), now=lambda: 0.0, tell=print)
+    os.makedirs(app.store.root)
+    with open(os.path.join(app.store.root, "prices.md"), "w", encoding="utf-8") as file:
+        file.write(memory("Prices", FACT, FACT))
+    return app
+
+
+def told(app) -> tuple[int, tuple[str, ...]]:
+    """How many should be looked at again, and what is said."""
+    recalled = Recalled(app.store.scan().memories[0], "project", app.store.root)
+    return open_verdicts(app).tell([recalled]), recalled.verdicts
+
+
+def test_verdicts_are_kept_confirmed_by_a_glance_and_renewed_with_the_code(app, shop):
+    assert told(app) == (1, ())  # before the first look nothing is said
+    assert (refresh_verdicts(app), refresh_verdicts(app)) == (1, 0)
+    assert told(app) == (0, ("src/shop.py, special_price_calc found",))
+    shop.commit({"src/shop.py": "nothing = 1\n"})
+    refresh_verdicts(app)
+    again, said = told(app)
+    assert (again, len(said)) == (0, 2)
+    assert said[0].startswith("special_price_calc no longer in the code: removed in ")
+    shop.commit({"src/shop.py": CODE})
+    assert told(app) == (1, ("src/shop.py found",))  # a symbol that came back is not called gone
+    os.unlink(os.path.join(app.store.root, "prices.md"))
+    refresh_verdicts(app)
+    assert os.listdir(open_verdicts(app).folder) == []
+
+
+def test_the_commit_is_that_of_git_in_a_worktree_and_detached(shop, tmp_path):
+    assert read_head_commit(str(shop.folder)) == shop.git("rev-parse", "HEAD")
+    shop.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    side = Checkout(tmp_path / "side", init=False)
+    side.commit({"src/more.py": "more = 1\n"})
+    assert read_head_commit(str(side.folder)) == side.git("rev-parse", "HEAD")
+    shop.git("checkout", "--quiet", "--detach")
+    assert read_head_commit(str(shop.folder)) == shop.git("rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("head", ["ref: refs/../../../etc/passwd", "ref: /etc/passwd", "\0", "x"])
+def test_what_git_would_not_write_tells_nothing(shop, head):
+    (shop.folder / ".git/HEAD").write_text(head)
+    assert read_head_commit(str(shop.folder)) == ""
+
+
+def test_packed_references_tell_nothing_and_nothing_is_held_back(app, shop):
+    refresh_verdicts(app)
+    shop.git("pack-refs", "--all")
+    assert read_head_commit(str(shop.folder)) == ""
+    assert told(app)[1] == ("src/shop.py, special_price_calc found",)

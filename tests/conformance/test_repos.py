@@ -89,18 +89,11 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Repo, str, str
     return opened(request.param, tmp_path), renamed, removed
 
 
-# -- every member --------------------------------------------------------------------------
-
-
-def test_only_what_was_asked_is_answered(repo):
+def test_only_what_was_asked_is_answered_and_what_is_not_known_is_empty_and_said(repo):
     wanted = ["session.ts", "never.py"]
     seen = look(repo, paths=wanted, symbols=["openSession"], branches=["main", "gone"])
     assert set(seen.paths) <= set(wanted) and set(seen.past) <= set(wanted)
     assert set(seen.symbols) <= {"openSession"} and seen.branches <= {"main", "gone"}
-
-
-def test_a_table_that_is_not_known_is_empty_and_that_is_said(repo):
-    seen = look(repo, paths=["session.ts"], symbols=["openSession"], branches=["main"])
     assert seen.known <= TABLES
     assert all(not getattr(seen, table) for table in TABLES - seen.known)
     assert seen.remarks or seen.known == TABLES
@@ -119,9 +112,6 @@ def test_nothing_there_is_said_not_raised(tmp_path):
         seen = look(opened, paths=["a.py"], symbols=["name"])
         assert seen.remarks and not seen.paths and not seen.known
         assert opened.state() == ""
-
-
-# -- members that know something -----------------------------------------------------------
 
 
 def test_paths_are_found_whole_by_their_ends_and_by_patterns(told):

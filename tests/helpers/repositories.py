@@ -17,7 +17,7 @@ TEXT = "".join(f"a line of the file, number {number}\n" for number in range(20))
 
 
 class Checkout:
-    """A repository in a folder; `at` is what the test calls it."""
+    """A repository in a folder."""
 
     def __init__(self, folder: Path, *, init: bool = True) -> None:
         self.folder = folder
@@ -43,10 +43,6 @@ class Checkout:
         if check and run.returncode:
             raise AssertionError(f"git {' '.join(words)}: {run.stderr.decode()}")
         return run.stdout.decode("utf-8", "surrogateescape").strip()
-
-    def write(self, **files: str | bytes) -> None:
-        """Put files into the working tree; see `files` for names that are no keywords."""
-        self.files(files)
 
     def files(self, files: dict[str, str | bytes]) -> None:
         """Put files into the working tree."""

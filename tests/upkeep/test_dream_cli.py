@@ -1,5 +1,6 @@
-"""`memdir dream`: the report of a consolidation, for people and for programs."""
+"""`memdir dream` and `memdir log-day`: the report of a consolidation, and what it reads."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,36 @@ def test_it_says_what_became_of_every_entry(logged):
     assert "logs: 1 new entry: 1 for you to decide on (memdir review)" in memdir("dream").text
 
 
-def test_a_dry_run_shows_the_diff_and_writes_nothing(logged):
-    before = contents(logged)
-    answer = memdir("dream", "--dry-run")
-    assert "invoices-are-numbered" in answer.text and "nothing was written" in answer.text
-    found = memdir("dream", "--dry-run", "--json").json
-    assert (found["batch"], found["dry_run"]) == ("", True)
-    assert any("invoices" in one["diff"] for one in found["files"])
-    assert contents(logged) == before
+def today() -> str:
+    return time.strftime("%Y/%m/%Y-%m-%d.md")
+
+
+def test_an_entry_goes_to_the_log_beside_the_projects_memories(store):
+    answer = memdir("log-day", "The build runs on Jenkins.", "--json").json
+    path = Path(answer["path"])
+    assert path == store.parent / "logs" / today() and not answer["dry_run"]
+    assert path.read_text().endswith(answer["entry"])
+    assert "[project] The build runs on Jenkins." in answer["entry"]
+    assert not store.exists() and memdir("list", "--json").json["memories"] == []
+
+
+def test_a_text_may_come_from_stdin_and_look_like_options(store):
+    assert memdir("log-day", "-", stdin=b"- one\n- two\n").code == 0
+    assert memdir("log-day", "--- a rule\nbelow").code == 0
+    text = (store.parent / "logs" / today()).read_text()
+    assert "- one\n  - two\n" in text and "--- a rule\n  below\n" in text
+
+
+@pytest.mark.parametrize("words", [("  \n ",), ("Text", "--date", "soon"), ("x" * 9_000,)])
+def test_what_cannot_be_logged_is_refused_with_the_reason(store, words):
+    answer = memdir("log-day", *words, "--json")
+    assert answer.code == 1 and answer.error["message"] and answer.error["next"]
+    assert not (store.parent / "logs").exists()
+
+
+def test_a_link_in_the_way_is_refused(store, tmp_path):
+    store.parent.mkdir(parents=True)
+    (store.parent / "logs").symlink_to(tmp_path)
+    answer = memdir("log-day", "Text", "--json")
+    assert (answer.code, answer.error["code"]) == (1, "unwritable")
+    assert not (tmp_path / time.strftime("%Y")).exists()

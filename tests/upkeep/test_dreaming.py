@@ -20,6 +20,10 @@ from memdir.upkeep.dream import MIN_SESSIONS, PAUSE_SECONDS, THROTTLE_SECONDS, R
 from tests.helpers.opened import DAY, NOON, Opened
 from tests.helpers.repositories import Checkout
 
+INVOICES = "Remember that invoices are numbered per country."
+ASKED = "Remember that Dana is asked before the payment service is touched."
+RULE = "From now on we use PostgreSQL, because of jsonb."
+
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Opened:
@@ -43,7 +47,7 @@ def paths(done: Done, kind: str) -> list[str]:
 
 
 def test_what_a_log_says_to_remember_becomes_a_memory_once(opened):
-    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    log_day(opened.app(), INVOICES, "project")
     log_day(opened.app(), "Looked at the build today, all green.", "project")
     first, done = run(opened)
     path, index = paths(done, "created")
@@ -55,6 +59,21 @@ def test_what_a_log_says_to_remember_becomes_a_memory_once(opened):
     before = opened.files()
     second, done = run(opened)
     assert (second.oriented.logs.entries, done.changes, opened.files()) == (0, (), before)
+    opened.now += DAY
+    log_day(opened.app(), f"{ASKED}\nSteps:\n- look it up\n- take its number", "feedback")
+    third, done = run(opened)
+    assert third.oriented.logs.entries == 1  # read from where the last run ended
+    text = opened.read(paths(done, "created")[0])
+    assert "Steps:\n- look it up\n- take its number" in text
+
+
+def test_a_rule_in_a_log_waits_for_a_person_with_all_its_lines(opened):
+    log_day(opened.app(), f"{RULE}\nThe old dumps stay.", "project")
+    result, done = run(opened)
+    assert paths(done, "created") == []
+    (held,) = open_inbox(opened.app()).list()
+    assert [held.id] == result.held
+    assert held.catch.draft.body.endswith("\n\nThe old dumps stay.")
 
 
 def test_a_run_that_was_killed_before_it_was_written_down_saves_nothing_twice(opened):
@@ -66,53 +85,10 @@ def test_a_run_that_was_killed_before_it_was_written_down_saves_nothing_twice(op
     assert (again.oriented.logs.entries, done.changes, opened.files()) == (1, (), after)
 
 
-def test_new_entries_are_read_from_where_the_last_run_ended(opened):
-    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
-    run(opened)
-    opened.now += DAY
-    log_day(
-        opened.app(),
-        "Remember that Dana is asked before the payment service is touched.",
-        "feedback",
-    )
-    again, done = run(opened)
-    assert again.oriented.logs.entries == 1
-    assert len(paths(done, "created")) == 1
-
-
-def test_a_rule_in_a_log_waits_for_a_person(opened):
-    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
-    first, done = run(opened)
-    assert paths(done, "created") == []
-    assert [one.id for one in open_inbox(opened.app()).list()] == first.held != []
-
-
-def test_no_line_of_an_entry_is_dropped(opened):
-    entry = (
-        "Remember that invoices are numbered per country.\n"
-        "Germany begins anew every year.\n\nSteps:\n- look up the country\n- take its number"
-    )
-    log_day(opened.app(), entry, "project")
-    _, done = run(opened)
-    text = opened.read(paths(done, "created")[0])
-    assert "invoices are numbered per country.\n\nGermany begins anew every year." in text
-    assert "Steps:\n- look up the country\n- take its number" in text
-
-
-def test_further_lines_of_a_rule_are_held_with_it(opened):
-    entry = "From now on we use PostgreSQL, because of jsonb.\nThe old dumps stay."
-    log_day(opened.app(), entry, "project")
-    run(opened)
-    (held,) = open_inbox(opened.app()).list()
-    assert held.catch.draft.body.endswith("\n\nThe old dumps stay.")
-
-
 def test_a_secret_in_a_further_line_is_neither_held_nor_saved(opened):
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
-    asked = "Remember that invoices are numbered per country.\nThe key is "
-    noticed = "From now on we use PostgreSQL, because of jsonb.\nThe key is "
-    for text in (asked, noticed):
-        entry = Entry(text + token, "project", "10:00")
+    for text in (INVOICES, RULE):
+        entry = Entry(f"{text}\nThe key is {token}", "project", "10:00")
         DailyLog(str(opened.root)).append(datetime.date(2026, 3, 2), entry)
     _, done = run(opened)
     assert paths(done, "created") == [] and any("secret" in text for text in done.remarks)
@@ -120,7 +96,7 @@ def test_a_secret_in_a_further_line_is_neither_held_nor_saved(opened):
 
 
 def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opened):
-    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    log_day(opened.app(), INVOICES, "project")
     run(opened)
     review.undo_changes(opened.app())
     Path(state_folder(opened.app().config), "dream.json").unlink()
@@ -129,8 +105,8 @@ def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opene
 
 
 def test_a_dry_run_leaves_logs_inbox_and_store_alone(opened):
-    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
-    log_day(opened.app(), "From now on we use PostgreSQL, because of jsonb.", "project")
+    log_day(opened.app(), INVOICES, "project")
+    log_day(opened.app(), RULE, "project")
     opened.write("a.md", page("The build runs on Jenkins."))
     before = opened.files()
     _, done = run(opened, dry_run=True)
@@ -193,15 +169,11 @@ class Asked:
         return self.found
 
 
-def test_by_itself_it_runs_only_where_it_was_switched_on(opened):
-    asked = Asked(sessions(9))
-    assert "dream.enabled" in dream.run_if_due(opened.app(), asked)
-    assert asked.times == 0
-
-
 def test_by_itself_it_waits_for_time_and_sessions(tmp_path):
     opened = Opened(tmp_path, dream="true")
     opened.write("a.md", "The build runs on Jenkins.\n")
+    off = Opened(tmp_path / "off").app()
+    assert "dream.enabled" in dream.run_if_due(off, Asked(sessions(9)))
     few, enough = Asked(sessions(MIN_SESSIONS)), Asked(sessions(MIN_SESSIONS + 1, NOON + 2 * DAY))
     assert "4 other sessions" in dream.run_if_due(opened.app(), few, "s0")
     assert "minutes ago" in dream.run_if_due(opened.app(), enough, "s0")
@@ -214,26 +186,18 @@ def test_by_itself_it_waits_for_time_and_sessions(tmp_path):
     assert enough.times == 1
     opened.now += 1
     assert isinstance(dream.run_if_due(opened.app(), enough, "s0"), Run)
-
-
-def test_sessions_before_the_last_run_do_not_count(tmp_path):
-    opened = Opened(tmp_path, dream="true")
-    assert isinstance(dream.run_if_due(opened.app(), Asked(sessions(9)), ""), Run)
-    opened.now += 2 * PAUSE_SECONDS
-    assert "0 other sessions" in dream.run_if_due(opened.app(), Asked(sessions(9)), "")
-
-
-def test_a_clock_that_was_ahead_does_not_block_it(tmp_path):
-    opened = Opened(tmp_path, dream="true")
-    ahead = State(done=NOON + DAY, looked=NOON + DAY)
+    opened.now += 2 * PAUSE_SECONDS  # sessions before the last run do not count
+    assert "0 other sessions" in dream.run_if_due(opened.app(), few)
+    # A clock that was ahead does not block it.
+    ahead = State(done=opened.now + DAY, looked=opened.now + DAY)
     dream.keep_state(state_folder(opened.app().config), ahead)
-    late = Asked(sessions(9, NOON + 2 * DAY))
+    late = Asked(sessions(9, opened.now + 2 * DAY))
     assert isinstance(dream.run_if_due(opened.app(), late), Run)
 
 
 def test_a_run_that_failed_does_not_count_as_done(tmp_path):
     opened = Opened(tmp_path, dream="true")
-    log_day(opened.app(), "Remember that invoices are numbered per country.", "project")
+    log_day(opened.app(), INVOICES, "project")
     (opened.root / "MEMORY.md").mkdir()
     with pytest.raises(Exception, match=r"MEMORY\.md"):
         dream.run_if_due(opened.app(), Asked(sessions(9)))
@@ -266,10 +230,10 @@ def test_one_at_a_time_and_a_dead_run_blocks_nobody(tmp_path):
     assert isinstance(dream.run_if_due(opened.app(), Asked(sessions(9))), Run)
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"done": "x"}', b'{"done": NaN}', b"\xff"])
-def test_a_damaged_state_is_as_if_there_had_been_no_run(opened, damage):
-    folder = state_folder(opened.app().config)
-    dream.keep_state(folder, State(5.0, 6.0, {"a": 7}, "abc"))
-    assert dream.load_state(folder) == State(5.0, 6.0, {"a": 7}, "abc")
-    Path(folder, "dream.json").write_bytes(damage)
-    assert dream.load_state(folder) == State()
+def test_a_damaged_state_is_as_if_there_had_been_no_run(opened):
+    folder, state = state_folder(opened.app().config), State(5.0, 6.0, {"a": 7}, "abc")
+    dream.keep_state(folder, state)
+    assert dream.load_state(folder) == state
+    for damage in (b"", b"{", b"[]", b'{"done": "x"}', b'{"done": NaN}', b"\xff"):
+        Path(folder, "dream.json").write_bytes(damage)
+        assert dream.load_state(folder) == State()

@@ -75,13 +75,6 @@ def test_an_introduction_of_the_index_stays_and_a_fact_above_it_does_not():
     assert list(new(found).values()) == ["We ship on Friday."]
 
 
-def test_a_placeholder_stays_as_a_comment():
-    index = "## Project\n\n- *(add files as needed)*\n\n## Tools\n\n- [uv](uv.md) — the packages\n"
-    found = planned(index, {"uv.md": memory("uv", "the packages", "Use uv.")})
-    assert "<!--\n- *(add files as needed)*\n-->" in found.work.index
-    assert failed(found) == []
-
-
 def test_a_label_above_a_list_of_pointers_becomes_its_heading():
     index = "- [uv](uv.md) — the packages\n\nOlder ones:\n\n- [pip](pip.md) — once\n"
     pages = {
@@ -90,50 +83,18 @@ def test_a_label_above_a_list_of_pointers_becomes_its_heading():
     assert "\n## Older ones:\n\n- [pip](pip.md) — once\n" in planned(index, pages).work.index
 
 
-def listed(count: int) -> tuple[list[str], dict[str, Page]]:
-    """Pointers, and memories of several types for them."""
-    types = ("project", "feedback", "reference")
-    pages = {
-        f"m{n}.md": memory(f"m{n}", f"what m{n} is", f"Only m{n} {n * 7919}.", types[n % 3])
-        for n in range(count)
-    }
-    return [f"- [m{n}](m{n}.md) — what m{n} is" for n in range(count)], pages
-
-
-def test_a_tidy_index_keeps_its_order_and_headings():
-    lines, pages = listed(19)
-    assert is_at_rest(planned("\n".join(lines) + "\n", pages))
-    assert is_at_rest(planned("## Mine\n\n" + "\n".join(lines) + "\n", pages))
-
-
-def test_a_memory_without_pointer_joins_the_end_of_a_plain_list():
-    lines, pages = listed(9)
-    found = planned("\n".join(lines[:8]) + "\n", pages)
-    assert found.work.index == "\n".join([*lines[:8], "- [M8](m8.md) — what m8 is"]) + "\n"
-
-
-def test_a_second_pointer_goes_and_words_of_its_own_stand_in_the_memory():
-    lines, pages = listed(3)
-    found = planned("\n".join([*lines, "- [m1](m1.md) — other words"]) + "\n", pages)
-    assert found.work.index == "\n".join(lines) + "\n"
-    assert "**In the index:** other words" in found.texts["m1.md"]
-
-
 RULES = "## Always-on\n\n- verify state before you claim it\n- never group risky writes\n"
 
 
-def test_rules_that_must_stay_in_view_stay_in_an_index_that_fits():
+def test_rules_that_must_stay_in_view_stay_in_an_index_that_fits_and_else_are_feedback():
     found = planned(f"# Memory\n\n{RULES}\n## API\n\n- x\n- y\n- z\n")
     assert RULES in found.work.index
     assert (list(new(found)), failed(found)) == (["api.md"], [])
-    assert any('"Always-on" stays in the index' in one for one in found.work.remarks)
-
-
-def test_such_rules_are_feedback_where_the_index_is_full():
+    assert any('"Always-on" stays in the index' in text for text in found.work.remarks)
     more = "".join(f"- fact number {n}\n" for n in range(300))
     found = planned(f"# Memory\n\n{RULES}\n## API\n\n{more}")
     assert found.work.memory("always-on.md").type == "feedback"
-    assert any("always-on.md says that agents must" in one for one in found.work.remarks)
+    assert any("always-on.md says that agents must" in text for text in found.work.remarks)
 
 
 def test_content_that_a_memory_says_already_makes_no_second_one():
@@ -142,32 +103,6 @@ def test_content_that_a_memory_says_already_makes_no_second_one():
     index = f"- [deploy](deploy.md) — how we deploy\n\n## Deploy\n\n{body}\n"
     found = planned(index, pages)
     assert (new(found), found.texts) == ({}, {})
-
-
-def test_a_table_of_contents_goes_with_its_sections():
-    index = "- [Build](#build)\n\n## Build\n\n- run make\n- wait for it\n- read the log\n"
-    found = planned(index)
-    assert new(found) == {"build.md": "## Build\n\n- run make\n- wait for it\n- read the log"}
-    assert "#build" not in found.work.index
-
-
-def test_a_session_with_its_day_in_the_heading_counts_from_it():
-    index = "## Session 2026-03-04\n\nYesterday we dropped Redis.\nStandup is on Friday.\n"
-    (body,) = new(planned(index)).values()
-    assert body.endswith("2026-03-03 we dropped Redis.\nStandup is on Friday.")
-
-
-def test_pairs_that_are_only_alike_are_put_before_a_person():
-    pages = {
-        "uv.md": memory("uv", "uv for packages in this project", "\n".join(SAME)),
-        "pip.md": memory("uv", "uv for packages in this project", "\n".join(SAME[:3]) + "\nNo."),
-    }
-    found = planned("- [uv](uv.md) — x\n- [pip](pip.md) — y\n", pages)
-    (proposal,) = found.work.proposals
-    assert {proposal.path, proposal.what.rpartition(" ")[2]} == {"uv.md", "pip.md"}
-    assert proposal.command == f"memdir retire {proposal.path}"
-    told = {check.name: check for check in found.checks}["duplicates"]
-    assert told.ok and "1 pair alike" in told.message
 
 
 def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
@@ -203,7 +138,7 @@ def test_a_header_is_completed_and_the_reason_for_its_type_is_told():
     assert 'the file is called "feedback"' in found.reasons["feedback_tests.md"]
 
 
-def test_dates_count_from_the_day_of_the_memory_and_are_accounted_for():
+def test_dates_count_from_the_day_of_the_memory_and_stay_where_there_is_none():
     text = TEXT.format(
         "a", "b c d", "project\nmetadata:\n  created: 2026-03-02", "Broken since yesterday."
     )
@@ -211,12 +146,8 @@ def test_dates_count_from_the_day_of_the_memory_and_are_accounted_for():
     assert "Broken since 2026-03-01." in found.texts["a.md"]
     (told,) = found.work.accounted
     assert (told.text, told.path) == ("Broken since yesterday.", "a.md")
-
-
-def test_without_a_day_relative_dates_stay_and_that_is_said():
-    found = planned(
-        "- [a](a.md) — b c d\n", {"a.md": memory("a", "b c d", "Broken since yesterday.")}
-    )
+    undated = {"a.md": memory("a", "b c d", "Broken since yesterday.")}
+    found = planned("- [a](a.md) — b c d\n", undated)
     assert found.texts == {}
     assert any("relative dates stay in a.md" in text for text in found.work.remarks)
 
@@ -234,37 +165,12 @@ def test_two_memories_that_say_the_same_become_one_with_every_line_of_both():
     assert all(line in found.work.pages["uv.md"].text for line in body.split("\n"))
 
 
-def test_memories_of_two_types_are_proposed_not_merged():
-    body = " ".join(SAME)
-    pages = {
-        "uv.md": memory("uv", "uv for packages in this project", body),
-        "packages.md": memory("uv", "uv for packages in this project", body, "feedback"),
-    }
-    found = planned("- [uv](uv.md) — x\n- [uv](packages.md) — x\n", pages)
-    assert (found.gone, failed(found)) == ((), [])
-    assert [one.what for one in found.work.proposals] == ["merge into packages.md"]
-
-
-def test_what_the_code_contradicts_is_proposed_with_its_evidence_and_stays():
-    pages = {"a.md": memory("a", "b c d", "See `src/gone.py`.")}
-    evidence = {"a.md": ("src/gone.py was removed in 3f2c1e9",)}
-    found = planned("- [a](a.md) — b c d\n", pages, stale=evidence)
-    (proposal,) = found.work.proposals
-    assert (proposal.path, proposal.evidence) == ("a.md", evidence["a.md"])
-    assert is_at_rest(found)
-
-
 def test_new_files_follow_the_names_of_the_store_and_never_collide():
     style = Style("metadata.type", prefix=True)
     taken = frozenset(("FEEDBACK_Build_Rules.md",))
     found = planned("## Build rules\n\n- run make\n- always\n- never\n", taken=taken, style=style)
     assert list(new(found)) == ["feedback_build_rules_2.md"]
     assert found.work.memory("feedback_build_rules_2.md").values["metadata.type"] == "feedback"
-
-
-@pytest.mark.parametrize("text", ["", "\n", "# Memory\n", "# A\n\n## B\n", "<!-- c -->\n"])
-def test_where_there_is_nothing_to_do_nothing_is_done(text):
-    assert is_at_rest(planned(text))
 
 
 def test_a_section_becomes_one_memory_with_its_heading():
@@ -278,3 +184,39 @@ def test_a_section_becomes_one_memory_with_its_heading():
     assert found.work.index.startswith("# Memory\n\n## Feedback\n\n- [Build rules](build-rules.md)")
     assert "- [API](api.md) — x; y; z" in found.work.index
     assert failed(found) == []
+
+
+def test_an_index_keeps_its_order_and_each_memory_one_pointer():
+    types = ("project", "feedback", "reference")
+    pages = {
+        f"m{n}.md": memory(f"m{n}", f"what m{n} is", f"Only m{n} {n * 7919}.", types[n % 3])
+        for n in range(9)
+    }
+    lines = [f"- [M{n}](m{n}.md) — what m{n} is" for n in range(9)]
+    tidy = "\n".join(lines) + "\n"
+    for index in (tidy, f"## Mine\n\n{tidy}", f"{tidy}\n## Project\n\n- *(add as needed)*\n"):
+        assert is_at_rest(planned(index, pages))
+    more = [*lines[:8], "- [M1](m1.md) — other words"]
+    found = planned("\n".join(more) + "\n", pages)
+    assert found.work.index == tidy
+    assert "**In the index:** other words" in found.texts["m1.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "what"),
+    [
+        ("\n".join(SAME[:3]) + "\nNo.", "project", "uses much the same words as"),
+        ("\n".join(SAME), "feedback", "merge into"),
+    ],
+)
+def test_memories_that_are_only_alike_or_of_two_types_are_put_before_a_person(text, type, what):
+    pages = {
+        "uv.md": memory("uv", "uv for packages in this project", "\n".join(SAME)),
+        "pip.md": memory("uv", "uv for packages in this project", text, type),
+    }
+    found = planned("- [uv](uv.md) — x\n- [pip](pip.md) — y\n", pages)
+    (proposal,) = found.work.proposals
+    assert proposal.what.startswith(what)
+    assert {proposal.path, proposal.what.rpartition(" ")[2]} == {"uv.md", "pip.md"}
+    assert proposal.command == f"memdir retire {proposal.path}"
+    assert (found.gone, failed(found)) == ((), [])

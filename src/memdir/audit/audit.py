@@ -7,19 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memdir.audit import ages
-from memdir.audit.inspect import (
-    REBUILD,
-    Page,
-    inspect_body,
-    inspect_header,
-    inspect_ignored,
-    inspect_index,
-    inspect_marks,
-    inspect_pairs,
-    inspect_safety,
-    write_command,
-)
+from memdir.audit import ages, inspect
 from memdir.claims import claim
 from memdir.claims.claim import Judged
 from memdir.errors import Finding, MemdirError
@@ -127,35 +115,28 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         except MemdirError as error:
             findings.append(Finding("unreadable", memory.path, error.message, error.next))
     survey, lines = _survey_index(app, scan, findings)
-    pages = [
-        Page(memory, texts[memory.path])
-        for memory in scan.memories
-        if memory.path in texts and not wish.brief
-    ]
+    shown = [memory for memory in scan.memories if memory.path in texts and not wish.brief]
+    pages = [inspect.Page(memory, texts[memory.path]) for memory in shown]
     names = {memory.name: memory.path for memory in scan.memories}
     lookup = Lookup([*store.files(), store.index_path], names)
     for page in pages:
         pointers = survey.pointers.get(page.path)
         entry = lines[pointers[0].line - 1 : pointers[0].line] if pointers else []
-        findings += inspect_header(page, entry[0] if entry else "")
-        findings += inspect_body(page, lookup)
-        findings += inspect_safety(page)
-        findings += inspect_marks(
-            page.path, page.text.split("\n"), write_command("edit", page.path)
-        )
+        findings += inspect.inspect_header(page, entry[0] if entry else "")
+        findings += inspect.inspect_body(page, lookup)
+        findings += inspect.inspect_safety(page)
+        edit = inspect.write_command("edit", page.path)
+        findings += inspect.inspect_marks(page.path, page.text.split("\n"), edit)
         findings += _stale_claims(page.path, verdicts.get(page.path, ()))
     paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
-    findings += inspect_pairs({page.path: page.text for page in paired})
-    findings += inspect_ignored(ignored, [page.path for page in pages])
-    audited = [
-        _score(
-            memory,
-            safe.age_days(dated.get(memory.path, memory.clock), app.now()),
-            len(texts[memory.path]) if memory.path in texts else memory.size,
-            _distinct(verdicts.get(memory.path, ())),
-        )
-        for memory in scan.memories
-    ]
+    findings += inspect.inspect_pairs({page.path: page.text for page in paired})
+    findings += inspect.inspect_ignored(ignored, [page.path for page in pages])
+    audited = []
+    for memory in scan.memories:
+        days = safe.age_days(dated.get(memory.path, memory.clock), app.now())
+        characters = len(texts[memory.path]) if memory.path in texts else memory.size
+        judged = _distinct(verdicts.get(memory.path, ()))
+        audited.append(_score(memory, days, characters, judged))
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
         count_tokens(min(survey.characters, MAX_CHARACTERS)),
@@ -193,13 +174,15 @@ def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey
         findings.append(Finding("unreadable", path, error.message, error.next))
         return Survey(), []
     lines = text.split("\n")
-    findings += inspect_index(survey, path, lines, data is not None)
-    findings += inspect_marks(path, lines, f"edit {path}: keep what holds, take out the marks")
+    findings += inspect.inspect_index(survey, path, lines, data is not None)
+    findings += inspect.inspect_marks(
+        path, lines, f"edit {path}: keep what holds, take out the marks"
+    )
     if data is None and app.config.options.index and scan.memories:
         many = len(scan.memories)
         there = "1 memory" if many == 1 else f"{many:,} memories"
         message = f"there is no {path}, so nothing tells an agent of the {there} here"
-        findings.append(Finding("no-index", path, message, REBUILD))
+        findings.append(Finding("no-index", path, message, inspect.REBUILD))
     return survey, lines
 
 
@@ -214,7 +197,9 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
         if verdict.verdict == claim.STALE:
             span = verdict.claim
             message = f"{span.kind} {span.text} is stale: {verdict.reason}"
-            yield Finding("stale-claim", path, message, write_command("edit", path), span.line)
+            yield Finding(
+                "stale-claim", path, message, inspect.write_command("edit", path), span.line
+            )
 
 
 def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:

@@ -6,25 +6,16 @@ import datetime
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from memdir.audit.disagree import find_disagreements
 from memdir.errors import Finding
 from memdir.format.index import Survey
 from memdir.format.outline import Lookup
 from memdir.format.pointer import WIKILINK, Pointer, read_pointers
+from memdir.hot import memory as memory_module
 from memdir.hot import types
-from memdir.hot.memory import (
-    INDEX,
-    POINTER_AIM,
-    SOURCE_KEYS,
-    TYPE_KEYS,
-    Document,
-    Memory,
-    read,
-    stem,
-)
-from memdir.hot.memory import MAX_CHARACTERS as MEMORY_MAX_CHARACTERS
-from memdir.hot.memory import MAX_LINES as MEMORY_MAX_LINES
+from memdir.hot.memory import INDEX, POINTER_AIM, SOURCE_KEYS, TYPE_KEYS, Document, Memory, stem
 from memdir.hot.safe import inert, make_visible
 from memdir.text.dates import make_absolute
 from memdir.text.markdown import CODE, COMMENT, OPEN, layers
@@ -42,7 +33,7 @@ class Page:
     def __init__(self, memory: Memory, text: str) -> None:
         self.memory = memory
         self.text = text
-        self.document: Document = read(text[:MAX_CHARACTERS])
+        self.document: Document = memory_module.read(text[:MAX_CHARACTERS])
         self.first = 1 + text[: len(text[:MAX_CHARACTERS]) - len(self.document.body)].count("\n")
         self.lines = [line.rstrip("\r") for line in self.document.body.split("\n")]
 
@@ -53,6 +44,9 @@ class Page:
     @property
     def length(self) -> int:
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
+
+    def finding(self, kind: str, message: str, line: int, verb: str = "edit") -> Finding:
+        return Finding(kind, self.path, message, write_command(verb, self.path), line)
 
     def prose(self) -> Iterator[tuple[int, str]]:
         for number, (layer, line) in enumerate(layers(self.lines), self.first):
@@ -88,9 +82,7 @@ def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
     for number, line in page.prose():
         if has_relative_date(line[:LONGEST_LINE]):
             message = "a relative date; write which day is meant"
-            yield Finding(
-                "relative-date", page.path, message, write_command("edit", page.path), number
-            )
+            yield page.finding("relative-date", message, number)
     yield from _inspect_links(page, lookup)
 
 
@@ -113,9 +105,7 @@ def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
             if not passed and not lookup.find(target, WIKILINK):
                 seen.add(target)
                 message = f"[[{target}]] leads to no memory of this store"
-                yield Finding(
-                    "broken-link", page.path, message, write_command("edit", page.path), number
-                )
+                yield page.finding("broken-link", message, number)
 
 
 SHOWN_TYPE_CHARACTERS = 40
@@ -131,21 +121,18 @@ def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
         return
     yield from _inspect_type(page)
     for item in find_disagreements(page.text, pointer_line):
-        yield Finding(
-            item.kind, page.path, item.message, write_command("edit", page.path), item.line
-        )
+        yield page.finding(item.kind, item.message, item.line)
 
 
 def _inspect_type(page: Page) -> Iterator[Finding]:
     stated = page.document.get(*TYPE_KEYS).strip().lower()
-    fix, known = write_command("edit", page.path), ", ".join(types.names())
+    known = ", ".join(types.names())
     if not stated:
-        message = f"its header names no type; there are {known}"
-        yield Finding("no-type", page.path, message, fix, 1)
+        yield page.finding("no-type", f"its header names no type; there are {known}", 1)
     elif stated not in types.names():
         line = 2 + min(page.document.starts.get(key, 0) for key in TYPE_KEYS)
         message = f"no type is called {stated[:SHOWN_TYPE_CHARACTERS]!r}; there are {known}"
-        yield Finding("unknown-type", page.path, message, fix, line)
+        yield page.finding("unknown-type", message, line)
     else:
         # Some clients start a file's name with its type.
         named = stem(page.path).partition("_")[0].lower()
@@ -203,12 +190,13 @@ REBUILD = "memdir index --rebuild"
 def inspect_index(
     survey: Survey, path: str, lines: Sequence[str], indexed: bool
 ) -> Iterator[Finding]:
-    if survey.lines > MEMORY_MAX_LINES or survey.characters > MEMORY_MAX_CHARACTERS:
+    max_lines, max_characters = memory_module.MAX_LINES, memory_module.MAX_CHARACTERS
+    if survey.lines > max_lines or survey.characters > max_characters:
         size = f"{survey.lines:,} lines, {survey.characters:,} characters"
-        limit = f"an agent sees {MEMORY_MAX_LINES} lines, {MEMORY_MAX_CHARACTERS:,} characters"
+        limit = f"an agent sees {max_lines} lines, {max_characters:,} characters"
         yield Finding("index-too-long", path, f"the index has {size}; {limit}", RESTRUCTURE)
     for first, last in _runs(survey.inline):
-        line = lines[first - 1] if first <= len(lines) else ""
+        line = lines[first - 1]
         leads = len(line) < SAYS_NOTHING or line.rstrip(" *_").endswith(":")
         if last == first and leads:
             continue  # introduces the list below it
@@ -235,8 +223,8 @@ def inspect_index(
 
 
 def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:
-    line = lines[pointer.line - 1] if pointer.line <= len(lines) else ""
-    words = [word for word in (pointer.hook or line[pointer.end :]).split() if word.strip("-–—|:*")]
+    rest = pointer.hook or lines[pointer.line - 1][pointer.end :]
+    words = [word for word in rest.split() if word.strip("-–—|:*")]
     return len(words) > TITLE_WORDS
 
 
@@ -252,7 +240,7 @@ def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-FEW = 5  # findings of a kind per memory
+MAX_FINDINGS = 5  # of a kind per memory
 # Sources other than the user.
 _OUTSIDE = re.compile(r"https?:|\b(?:web|url|fetch|tool|e?mail|issue|comment|import)\b", re.I)
 _GAP = r"[\s*_`\"']{1,4}"
@@ -288,18 +276,16 @@ _NAMED_TAG = re.compile(r"`{1,2} ?</?[\w:-]{1,40}>? ?`{1,2}")
 
 
 def inspect_safety(page: Page) -> Iterator[Finding]:
-    text, path = page.text[:MAX_CHARACTERS], page.path
+    text = page.text[:MAX_CHARACTERS]
     for secret in find_secrets(text):
         # The history keeps the old version, so the secret itself must be replaced.
         message = f"what looks like a secret ({secret.rule}) stands here; renew it where it is used"
-        yield Finding("secret", path, message, write_command("edit", path), secret.line)
-    yield from list(_inspect_hidden(text, path))[:FEW]
-    yield from list(_inspect_orders(page))[:FEW]
+        yield page.finding("secret", message, secret.line)
+    yield from islice(_inspect_hidden(page, text), MAX_FINDINGS)
+    yield from islice(_inspect_orders(page), MAX_FINDINGS)
 
 
-def _inspect_hidden(text: str, path: str) -> Iterator[Finding]:
-    if text.isascii() and text.isprintable():
-        return
+def _inspect_hidden(page: Page, text: str) -> Iterator[Finding]:
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         line = line.removesuffix("\r")
         shown = make_visible(line)
@@ -308,7 +294,7 @@ def _inspect_hidden(text: str, path: str) -> Iterator[Finding]:
         hidden = next((char for char in line if char not in shown), "")
         label = f"U+{ord(hidden):04X}" if hidden else "characters out of place"
         message = f"hidden characters ({label}): an agent reads them, a person does not see them"
-        yield Finding("hidden-characters", path, message, write_command("show", path), number)
+        yield page.finding("hidden-characters", message, number, "show")
 
 
 def _inspect_orders(page: Page) -> Iterator[Finding]:
@@ -324,12 +310,10 @@ def _inspect_orders(page: Page) -> Iterator[Finding]:
         seen = _NAMED_TAG.sub("", seen)
         if match:
             message = f"it gives an agent orders: {' '.join(match[0].split())[:60]!r}"
-            yield Finding("orders", page.path, message, write_command("show", page.path), number)
+            yield page.finding("orders", message, number, "show")
         elif inert(seen) != seen:
             message = "it imitates the marks by which a client tells its own words from the rest"
-            yield Finding(
-                "forged-frame", page.path, message, write_command("show", page.path), number
-            )
+            yield page.finding("forged-frame", message, number, "show")
 
 
 def _is_quoted(line: str, match: re.Match[str]) -> bool:

@@ -13,6 +13,17 @@ from dataclasses import dataclass, field
 PATH, SYMBOL, URL, BRANCH = "path", "symbol", "url", "branch"
 PACKAGE, COMMIT, COMMAND, TEXT = "package", "commit", "command", "text"
 
+# Why a span is no claim about the present repository: by its form …
+PLACEHOLDER, OUTSIDE, CODE = "placeholder", "outside the repository", "quoted code"
+# … or by its sentence.
+DENIED, OLD, PAST, PLANNED = "denied", "old name", "past", "planned"
+CHANGED = "its sentence speaks of a change"
+KNOWN = "said to be gone elsewhere in this memory"
+# These cannot be true or false here; the others cannot be decided.
+NO_CLAIM = frozenset({DENIED, OLD, PAST, CODE})
+# With these, finding the name does not support the sentence.
+NEVER_TRUE = frozenset({DENIED, PLACEHOLDER, CODE, OUTSIDE})
+
 # Verdicts; `stale` needs evidence that the claim was once true.
 TRUE, STALE, UNKNOWN, NOT_A_CLAIM = "true", "stale", "unknown", "not_a_claim"
 

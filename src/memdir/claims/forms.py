@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memdir.claims import context
-from memdir.claims.claim import BRANCH, COMMAND, COMMIT, PACKAGE, PATH, SYMBOL, TEXT, URL
+from memdir.claims import claim
 
 MAX_SPAN_CHARACTERS = 200  # a longer span is quoted code
 MAX_WORDS = 40  # of a command or phrase
@@ -37,13 +36,9 @@ Vagrantfile justfile
 WHOLE_NAMES = frozenset(_WHOLE_NAMES.split())
 # Files that many projects have: losing one says nothing about the one a memory means.
 _COMMON_STEMS = """
-__init__ __main__ agents api app architecture assets bin build cargo changelog ci claude cli client
-compose composer config conftest constants contributing data deploy design dist docker-compose
-dockerfile dockerignore docs editorconfig env eslint examples gemfile gemini gitignore go index
-install jest lib license main makefile mcp memory mod models next notes npmrc nvmrc package
-package-lock plan pnpm-lock poetry public pyproject readme release requirements routes run schema
-scripts security server settings setup skill spec src status tailwind tasks test tests todo tools
-tsconfig types urls utils uv views vite yarn
+api app build changelog cli client config constants docker-compose dockerfile env gitignore index
+install main makefile models package pyproject readme requirements run server settings setup test
+tests tsconfig types utils
 """
 COMMON_STEMS = frozenset(_COMMON_STEMS.split())
 # Folders with generated or local content, which exist without being tracked.
@@ -87,15 +82,15 @@ class Form:
     aside: str = ""
 
 
-QUOTED = Form(TEXT, aside=context.CODE)
-AWAY = Form(PATH, aside=context.OUTSIDE)
+QUOTED = Form(claim.TEXT, aside=claim.CODE)
+AWAY = Form(claim.PATH, aside=claim.OUTSIDE)
 
 
 def read_code_form(text: str) -> Form:
     if not text or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] == "-":
         return QUOTED
     if _URL.fullmatch(text):
-        return Form(URL)
+        return Form(claim.URL)
     if " " in text:
         return _phrase(text)
     if text[0] in "~%" or text[:2] == "$H" or text[1:3] == ":\\":
@@ -105,16 +100,16 @@ def read_code_form(text: str) -> Form:
     if text[0] in "*." and text.lstrip("*.").lower() in ENDINGS:
         return QUOTED  # `*.py`: a kind of file, not a file
     if _is_commit(text):
-        return Form(COMMIT, (text,))
+        return Form(claim.COMMIT, (text,))
     if text[0] == "@" and "/" in text:
-        return Form(PACKAGE, (text,), aside=context.PLACEHOLDER if is_placeholder(text) else "")
+        return Form(claim.PACKAGE, (text,), aside=claim.PLACEHOLDER if is_placeholder(text) else "")
     path = read_path_form(text)
     if path is not None:
         return path
     if _KEBAB.fullmatch(text):
-        return Form(PACKAGE, (text,))
+        return Form(claim.PACKAGE, (text,))
     names = read_symbol_names(text)
-    return Form(SYMBOL, names) if names else QUOTED
+    return Form(claim.SYMBOL, names) if names else QUOTED
 
 
 def read_bare_form(text: str) -> Form | None:
@@ -122,18 +117,18 @@ def read_bare_form(text: str) -> Form | None:
     if len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] in "-@#":
         return None
     if _URL.fullmatch(text):
-        return Form(URL)
+        return Form(claim.URL)
     if text[0] in "~$" or text[1:3] == ":\\":
         return AWAY if "/" in text or "\\" in text else None
     if text[0] == "/":
         return _absolute(text) if find_file_ending(text) else None
     if _is_commit(text):
-        return Form(COMMIT, (text,))
+        return Form(claim.COMMIT, (text,))
     if find_file_ending(text) or (text[-1] == "/" and text.isascii() and len(text) > 2):
         return read_path_form(text)
     names = read_symbol_names(text)
     if names and (is_distinctive(names[-1]) or text.endswith("()")):
-        return Form(SYMBOL, names)
+        return Form(claim.SYMBOL, names)
     return None
 
 
@@ -145,22 +140,22 @@ def read_path_form(text: str) -> Form | None:
     """Path below the repository, or a branch by its prefix; None for anything else."""
     first, _, rest = text.partition("/")
     if first in PREFIXES and rest and "/" not in rest and not find_file_ending(text):
-        return Form(BRANCH, (text,), (text,))
+        return Form(claim.BRANCH, (text,), (text,))
     path = read_path_names(text)
-    return Form(PATH, *path) if path else None
+    return Form(claim.PATH, *path) if path else None
 
 
 def _absolute(text: str) -> Form:
     """Path from the repository's root if it names a file; `/name` may be a slash command."""
     if is_placeholder(text):
-        return Form(PATH, aside=context.PLACEHOLDER)
+        return Form(claim.PATH, aside=claim.PLACEHOLDER)
     path = read_path_names(text[1:]) if find_file_ending(text) else None
     if path:
-        return Form(PATH, *path)
+        return Form(claim.PATH, *path)
     name = text[1:]
     if not _KEBAB.fullmatch(name) and not IDENTIFIER.fullmatch(name):
         return AWAY
-    return Form(PATH, (), (f"commands/{name}.md", f"skills/{name}/SKILL.md"))
+    return Form(claim.PATH, (), (f"commands/{name}.md", f"skills/{name}/SKILL.md"))
 
 
 def _phrase(text: str) -> Form:
@@ -174,7 +169,7 @@ def _phrase(text: str) -> Form:
     if "/" in first and first[:2] != "./" and "(" not in text:
         spaced = read_path_names(text)
         if spaced and not spaced[2] and (text[-1] == "/" or find_file_ending(text)):
-            return Form(PATH, *spaced)
+            return Form(claim.PATH, *spaced)
     script = ""
     if first in RUNNERS and rest:
         script = rest[1] if rest[0] in ("run", "run-script") and len(rest) > 1 else rest[0]
@@ -190,12 +185,12 @@ def _phrase(text: str) -> Form:
                 files += [*path[0][:1], *(item for item in path[1] if item[:2] == "::")]
     names = (script,) if script and not is_placeholder(script) else ()
     if names or files:
-        return Form(COMMAND, names, tuple(files[:4]))
+        return Form(claim.COMMAND, names, tuple(files[:4]))
     symbols = [
         name for word in words for name in read_symbol_names(word.strip("#[](){},;&*\"'!=<>"))
     ]
     telling = tuple(dict.fromkeys(name for name in symbols if is_distinctive(name)))[:4]
-    return Form(SYMBOL, (), telling) if telling else QUOTED
+    return Form(claim.SYMBOL, (), telling) if telling else QUOTED
 
 
 def is_placeholder(text: str) -> bool:
@@ -244,7 +239,7 @@ def read_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] |
     if "/" not in path and not find_file_ending(path):
         return None
     if is_placeholder(path):
-        return (), (), context.PLACEHOLDER
+        return (), (), claim.PLACEHOLDER
     if not all(_SEGMENT.fullmatch(item) for item in segments):
         return None
     if not any(map(str.isalnum, path)):

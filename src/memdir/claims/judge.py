@@ -6,11 +6,13 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
-from memdir.claims import context
 from memdir.claims.claim import (
     BRANCH,
+    CHANGED,
     COMMAND,
     COMMIT,
+    NEVER_TRUE,
+    NO_CLAIM,
     NOT_A_CLAIM,
     PACKAGE,
     PATH,
@@ -50,42 +52,39 @@ def collect_wanted(claims: Iterable[Claim]) -> Wanted:
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits = set[str](), set[str]()
     for claim in claims:
-        if claim.aside in context.NEVER_TRUE:
+        if claim.aside in NEVER_TRUE:
             continue
         words = {*claim.names, *claim.parts}
         if claim.kind in (PATH, COMMAND):
-            named = {item for item in words if item[:2] != "::"}
-            named -= set(claim.names) if claim.kind == COMMAND else set()
-            paths |= named | {item.rsplit("/", 1)[-1] for item in named if "*" not in item}
-            paths |= {_folder_name(item) for item in named if "/" in item}
             symbols |= {item[2:] for item in words if item[:2] == "::"}
+            named = {*claim.parts} if claim.kind == COMMAND else words
+            for item in named:
+                if item[:2] != "::":
+                    paths |= {item, _folder_name(item) if "/" in item else ""}
+                    paths |= {posixpath.basename(item)} if "*" not in item else set()
         elif claim.kind in (SYMBOL, PACKAGE):
             symbols |= {item for item in words if "/" not in item}
             packages |= {claim.text.split(" ")[0], *claim.names[:1]}
             paths |= {*claim.names, claim.text, *_modules(_chain(claim))} if claim.names else set()
         elif claim.kind == BRANCH:
-            named = {claim.text, claim.text.removeprefix("origin/")}
-            branches |= named
-            paths |= {item.strip("/") for item in named}
+            branches |= {claim.text, claim.text.removeprefix("origin/")}
+            paths |= {claim.text.strip("/"), claim.text.removeprefix("origin/").strip("/")}
         elif claim.kind == COMMIT:
             commits |= words
-    frozen = [frozenset(item - {""}) for item in (paths, symbols, branches, packages, commits)]
-    return Wanted(*frozen)
+    return Wanted(*(frozenset(s - {""}) for s in (paths, symbols, branches, packages, commits)))
 
 
 def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
     """`beside` are the memories of the claim's own store."""
-    aside = Judged(claim, NOT_A_CLAIM if claim.aside in context.NO_CLAIM else UNKNOWN, claim.aside)
-    if claim.aside in context.NEVER_TRUE:
-        return aside
-    place, how, missing = _find_support(claim, seen, beside)
-    if how:
-        return Judged(claim, TRUE, how, place)
+    missing = ""
+    if claim.aside not in NEVER_TRUE:
+        place, how, missing = _find_support(claim, seen, beside)
+        if how:
+            return Judged(claim, TRUE, how, place)
     # Changes of files say nothing about a branch.
-    if claim.aside and not (claim.kind == BRANCH and claim.aside == context.CHANGED):
-        return aside
-    if claim.kind == URL:
-        return Judged(claim, UNKNOWN, "not checked: offline")
+    if claim.aside and not (claim.kind == BRANCH and claim.aside == CHANGED):
+        verdict = NOT_A_CLAIM if claim.aside in NO_CLAIM else UNKNOWN
+        return Judged(claim, verdict, claim.aside)
     gone = _find_end(claim, seen)
     if gone:
         return Judged(claim, STALE, gone)
@@ -93,6 +92,8 @@ def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) 
 
 
 def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
+    if claim.kind == URL:
+        return "not checked: offline"
     if TABLES.get(claim.kind, "paths") not in seen.known:
         return "nothing to look it up in"
     if missing:
@@ -130,11 +131,11 @@ def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
     if claim.names and all(name in beside for name in claim.names):
         return claim.names[0], "a memory of this store", ""
     places = [seen.paths.get(name, ()) for name in claim.names]
+    inside = [part[2:] for part in claim.parts if part[:2] == "::"]
     if places and all(places):
         how = _how(claim.names[0], places[0])
-        for part in claim.parts:
-            if part[:2] == "::":
-                return _support_inside(places[0][0], how, part[2:], seen)
+        if inside:
+            return _support_inside(places[0][0], how, inside[0], seen)
         _, mark, anchor = claim.text.partition("#")
         if mark and anchor and not anchor.lstrip("L").isdigit():
             how += "; its heading was not looked at"

@@ -185,13 +185,9 @@ class PastPaths:
 # All removed words are kept, not only those asked for: a new memory must not cost another pass
 # over the history.
 
-_MEMORY_FOLDERS = (
-    *(".claude/memory", ".claude/agent-memory", ".agents/memory", ".memory", "memory-bank"),
-)
-# Words in memories, prose and data are no evidence.
+# Words in prose, which memories are, and in data are no evidence.
 _NOT_CODE = (
     *(f":(exclude,icase)*.{suffix}" for suffix in sorted(PROSE)),
-    *(f":(exclude,glob)**/{folder}/**" for folder in _MEMORY_FOLDERS),
     *(":(exclude)*.min.js", ":(exclude)*package-lock.json", ":(exclude)*pnpm-lock.yaml"),
 )
 _MARK = "//memdir//"  # prefix of paths, to tell a file header from a removed line

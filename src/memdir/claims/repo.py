@@ -14,41 +14,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memdir.claims import past
+from memdir.claims import code_index, past, tree
 from memdir.claims.claim import Past, Seen, Uses, Wanted
-from memdir.claims.code_index import (
-    DAMAGED,
-    WORD,
-    CodeIndex,
-    Memories,
-    Reading,
-    Say,
-    count_uses,
-    find_words,
-    is_text,
-    may_hold_code,
-    open_index,
-    read_blobs,
-    update_symbols,
-)
-from memdir.claims.tree import (
-    Bounds,
-    Checkout,
-    Files,
-    Tree,
-    WorkTree,
-    decode,
-    encode,
-    find_ignored_paths,
-    match_ends,
-    match_patterns,
-    open_checkout,
-    pick_nearest,
-    plain_path,
-    read_dirty,
-    read_tree,
-    read_untracked,
-)
+from memdir.claims.code_index import Say, Texts
+from memdir.claims.tree import Bounds, Files, Tree, decode, encode
 from memdir.store.git import Git
 
 PROGRESS_SECONDS = 1.0  # between two progress messages
@@ -74,13 +43,13 @@ class GitRepo:
 
     def state(self) -> str:
         """Commit and a checksum of uncommitted changes; empty if git cannot tell."""
-        checkout = open_checkout(self.root)
+        checkout = tree.open_checkout(self.root)
         if checkout.problem or not checkout.git.work_tree:
             return checkout.commit
-        dirty, _ = read_dirty(checkout.git, self._bounds)
+        dirty, _ = tree.read_dirty(checkout.git, self._bounds)
         if not dirty:
             return checkout.commit
-        work_tree, total = WorkTree(checkout.git.root), hashlib.sha256()
+        work_tree, total = tree.WorkTree(checkout.git.root), hashlib.sha256()
         for path, letters in sorted(dirty.items()):
             total.update(encode(f"{path}\0{letters}{work_tree.facts(path)}\n"))
         return f"{checkout.commit}+{total.hexdigest()[:12]}"
@@ -88,11 +57,11 @@ class GitRepo:
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
         try:
             return self._look(wanted, say)
-        except DAMAGED:  # the damaged index was deleted
+        except code_index.DAMAGED:  # the damaged index was deleted
             return self._look(wanted, say)
 
     def _look(self, wanted: Wanted, say: Say) -> Seen:
-        checkout, last = open_checkout(self.root), time.monotonic()
+        checkout, last = tree.open_checkout(self.root), time.monotonic()
         if checkout.problem:
             return Seen(remarks=(checkout.problem,))
 
@@ -102,14 +71,14 @@ class GitRepo:
                 last = time.monotonic()
                 say(text)
 
-        with open_index(self._cache_dir, self.root, self._bounds.cache_bytes) as index:
+        with code_index.open_index(self._cache_dir, self.root, self._bounds.cache_bytes) as index:
             return _Look(checkout, index, self._bounds, say_now_and_then).see(wanted)
 
 
 @dataclass
 class _Look:
-    checkout: Checkout
-    index: CodeIndex
+    checkout: tree.Checkout
+    index: code_index.CodeIndex
     bounds: Bounds
     say: Say
     tree: Tree = field(default_factory=Tree)
@@ -119,11 +88,11 @@ class _Look:
 
     def __post_init__(self) -> None:
         self.git, self.remarks = self.checkout.git, self.checkout.remarks
-        self.work_tree = WorkTree(self.git.root)
+        self.work_tree = tree.WorkTree(self.git.root)
 
     def see(self, wanted: Wanted) -> Seen:
         self._read_tree()
-        forms = {name: plain_path(name, self.git.root) for name in wanted.paths}
+        forms = {name: tree.plain_path(name, self.git.root) for name in wanted.paths}
         paths, missing = self._find_paths(forms)
         gone, ignored = self._find_past(missing), frozenset[str]()
         if self.git.work_tree:
@@ -131,7 +100,7 @@ class _Look:
                 # An untracked folder that once had tracked files is left over from a build.
                 if name not in gone and self.work_tree.has_folder(form):
                     paths[name] = (form,)
-            ignored = find_ignored_paths(self.git, missing, self.files, self.tree.submodules)
+            ignored = tree.find_ignored_paths(self.git, missing, self.files, self.tree.submodules)
             self.known.add("ignored")
         uses, past_symbols = self._find_symbols(wanted.symbols)
         packages, commands = self._read_manifests(wanted.packages)
@@ -153,7 +122,7 @@ class _Look:
 
     def _read_tree(self) -> None:
         if self.checkout.commit:
-            self.tree = read_tree(self.git, self.checkout.commit, self.bounds)
+            self.tree = tree.read_tree(self.git, self.checkout.commit, self.bounds)
         self.files = dict(self.tree.files)
         if self.tree.cut:
             self.remarks.append(f"only {len(self.tree.files):,} paths were read: there are more")
@@ -162,7 +131,7 @@ class _Look:
             self.remarks.append(f"submodules were not searched: {listed}")
         if not self.git.work_tree:
             return
-        dirty, whole = read_dirty(self.git, self.bounds)
+        dirty, whole = tree.read_dirty(self.git, self.bounds)
         gone = [path for path, letters in dirty.items() if "D" in letters]
         if not whole:
             self.remarks.append("git could not tell what is changed and not committed")
@@ -178,18 +147,18 @@ class _Look:
     def _find_paths(
         self, forms: dict[str, str]
     ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-        there = match_ends(forms, self.files, folders=False)
+        there = tree.match_ends(forms, self.files, folders=False)
         folders = self.tree.folders(self.files)
-        for name, more in match_ends(forms, folders, folders=True).items():
+        for name, more in tree.match_ends(forms, folders, folders=True).items():
             there.setdefault(name, []).extend(more)
         for name, form in forms.items():
             wanted = form and name not in there and self.git.work_tree
             if wanted and self.work_tree.has_file(form, folder=name.endswith("/")):
                 there[name] = [form]
         starred = [name for name in forms if "*" in name and name not in there]
-        there |= match_patterns(starred, self.files)
+        there |= tree.match_patterns(starred, self.files)
         missing = {name: form for name, form in forms.items() if form and name not in there}
-        return {name: pick_nearest(some, forms[name]) for name, some in there.items()}, missing
+        return {name: tree.pick_nearest(some, forms[name]) for name, some in there.items()}, missing
 
     def _find_past(self, missing: dict[str, str]) -> Pasts:
         """Past paths of the missing names, without those that may exist untracked."""
@@ -206,9 +175,7 @@ class _Look:
         folders = {item.name for pasts in gone.values() for item in pasts}
         # A folder counts only if it is ignored; otherwise a build left it behind.
         left = {path: path for path in folders if self.work_tree.has_folder(path)}
-        ignored = (
-            find_ignored_paths(self.git, left, self.files, self.tree.submodules) if left else ()
-        )
+        ignored = tree.find_ignored_paths(self.git, left, self.files, self.tree.submodules)
 
         def may_be_there(name: str, item: Past) -> bool:
             return (
@@ -238,7 +205,7 @@ class _Look:
             changed = f"{len(dirty):,} changed files are not committed"
             self.remarks.append(f"{changed}: identifiers were looked up in the commit")
             dirty = ()
-        uses, committed = count_uses(self.index, dirty, self._read_disk(dirty))
+        uses, committed = code_index.count_uses(self.index, dirty, self._read_disk(dirty))
         there = {name: uses[name] for name in asked if uses[name].code or uses[name].prose}
         if self.tree.submodules:
             doubt = doubt or "submodules may have identifiers still: none is called removed"
@@ -253,34 +220,36 @@ class _Look:
         return there, removed or {}
 
     def _update_symbols(self, asked: set[str]) -> str:
-        reading = Reading(self.say)
+        reading = code_index.Reading(self.say)
 
         def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
             if self.git.partial:
                 yield from self._read_disk(paths)
                 return
-            limit, files = self.bounds.file_bytes, self.tree.files
-            for path, data in read_blobs(self.git, files, paths, limit, self.bounds, reading):
-                if is_text(data):
+            for path, data in self._read_commit(paths, self.bounds.file_bytes, reading):
+                if code_index.is_text(data):
                     yield path, data
                 else:
                     reading.skipped.append(path)
 
         commit = self.checkout.commit
-        update_symbols(self.index, self.git, self.tree, commit, asked, read, self.bounds)
-        rows = [(encode(path),) for path in filter(may_hold_code, reading.skipped)]
+        code_index.update_symbols(self.index, self.git, self.tree, commit, asked, read, self.bounds)
+        rows = [(encode(path),) for path in filter(code_index.may_hold_code, reading.skipped)]
         self.index.db.executemany("INSERT OR IGNORE INTO skipped VALUES (?)", rows)
         if reading.cut or self.tree.cut:
             cut = "not all files were read: identifiers may have more uses"
             self.index.put("symbols cut", cut)
         return self.index.get("symbols cut")
 
+    def _read_commit(self, paths: list[str], limit: int, reading: code_index.Reading) -> Texts:
+        return code_index.read_blobs(self.git, self.tree.files, paths, limit, self.bounds, reading)
+
     def _read_disk(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        memories = Memories(self.files)
+        memories = code_index.Memories(self.files)
         for path in paths:
             if not memories.hold(path):
                 data = self.work_tree.read(path, self.bounds.file_bytes)
-                if data and is_text(data):
+                if data and code_index.is_text(data):
                     yield path, data
 
     def _find_removed(self, names: set[str]) -> dict[str, Past] | None:
@@ -289,16 +258,17 @@ class _Look:
             return {}
         past.update_words(self.index, self.git, self.checkout.commit, self.bounds, self.say)
         self._remark_floor(past.WORDS, "for removed identifiers")
-        words = [name for name in names if WORD.fullmatch(encode(name))]
+        words = [name for name in names if code_index.WORD.fullmatch(encode(name))]
         removed = past.find_removed(self.index, words)
-        untracked = read_untracked(self.git, self.bounds) if removed else []
+        untracked = tree.read_untracked(self.git, self.bounds) if removed else []
         rows = self.index.db.execute("SELECT path FROM skipped") if removed else ()
         skipped = [path for path in map(decode, (row[0] for row in rows)) if path in self.files]
         if untracked is None or not all(map(self.work_tree.leads_to, skipped)):
             return None
-        memories, unread = Memories(self.files), dict.fromkeys((*skipped, *self.dirty, *untracked))
-        paths = [path for path in unread if may_hold_code(path) and not memories.hold(path)]
-        there = find_words(self.git.root, removed, paths, self.bounds)
+        memories = code_index.Memories(self.files)
+        unread = filter(code_index.may_hold_code, {*skipped, *self.dirty, *untracked})
+        paths = [path for path in unread if not memories.hold(path)]
+        there = code_index.find_words(self.git.root, removed, paths, self.bounds)
         return None if there is None else {n: removed[n] for n in removed if n not in there}
 
     def _remark_floor(self, log: str, purpose: str) -> None:
@@ -309,11 +279,11 @@ class _Look:
 
     def _read_manifests(self, wanted: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
         paths = sorted(filter(_MANIFEST.search, self.files), key=lambda path: path.count("/"))
-        reading = Reading(self.say, cut=len(paths) > self.bounds.manifests)
+        reading = code_index.Reading(self.say, cut=len(paths) > self.bounds.manifests)
         paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
         on_disk = [path for path in paths if path in self.dirty or self.git.partial]
         committed = [path for path in paths if path not in on_disk]
-        texts = list(read_blobs(self.git, self.tree.files, committed, limit, self.bounds, reading))
+        texts = list(self._read_commit(committed, limit, reading))
         texts += [(path, self.work_tree.read(path, limit) or b"") for path in on_disk]
         if reading.cut or reading.skipped:
             self.remarks.append("not all manifest files were read")

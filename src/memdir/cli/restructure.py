@@ -15,8 +15,7 @@ from memdir.store.logs import LONGEST_BYTES
 from memdir.store.writer import Done
 from memdir.text.terminal import count, cut, line, pad
 from memdir.upkeep import dream as dream_module
-from memdir.upkeep.proof import Figures
-from memdir.upkeep.restructure import Plan
+from memdir.upkeep.restructure import Figures, Plan
 from memdir.upkeep.restructure import restructure as put_in_order
 
 FEW = 12  # items shown one by one

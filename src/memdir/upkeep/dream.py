@@ -11,17 +11,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from memdir.audit.audit import Wish, audit, find_lost
+from memdir.capture import signals
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
 from memdir.capture.route import find_undone
-from memdir.capture.signals import (
-    Catch,
-    Origin,
-    Signal,
-    draft_requests,
-    notice_requests,
-    refuse_secrets,
-)
+from memdir.capture.signals import Catch
 from memdir.claims.verify import open_repo
 from memdir.clients.conversation import PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
@@ -39,9 +33,16 @@ from memdir.store.save import write_draft
 from memdir.store.state import DAMAGE, explained, read_json, replace_json
 from memdir.store.trash import DryShelf, Shelf
 from memdir.store.writer import App, Desk, Done, DryRun, state_folder
-from memdir.upkeep import proof
 from memdir.upkeep.ideas import Ideas
-from memdir.upkeep.restructure import Plan, ask_for_ideas, carry_out, make_plan, read_given
+from memdir.upkeep.restructure import (
+    Figures,
+    Plan,
+    ask_for_ideas,
+    carry_out,
+    count_figures,
+    make_plan,
+    read_given,
+)
 from memdir.upkeep.split import MERGED_KEY
 from memdir.upkeep.worksheet import Accounted, begin, has_words
 
@@ -61,16 +62,12 @@ MAX_STATE_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True)
 class State:
-    """What earlier runs left behind.
-
-    `code` is the commit of the repository then: what was left in place is not judged again by
-    the same code.
-    """
+    """What earlier runs left behind."""
 
     done: float = 0.0  # when a run was last finished
     looked: float = 0.0  # when sessions were last counted
     logs: Mapping[str, int] = field(default_factory=dict)  # bytes that were read, by path
-    code: str = ""
+    code: str = ""  # commit whose verdict was carried out: the same code does not judge again
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class Run:
 
     oriented: Oriented
     plans: list[Plan]
-    before: proof.Figures
+    before: Figures
     accounted: list[Accounted]
     done: Done
     batch: str = ""
@@ -140,25 +137,18 @@ def open_lock(folder: str) -> Lock:
 
 
 def run(app: App, *, model: bool = False) -> Run:
-    """orient → gather → consolidate → prune and index, one such run of a store at a time"""
     if app.dry_run:
         return _run(app, model)
     lock = open_lock(state_folder(app.config))
     with lock.held_if_free(WHO) as handle:
         if handle is None:
-            raise Busy(
-                f"another run is under way: {lock.holder()}; nothing was changed",
-                path=lock.path,
-                next="wait until it is done",
-            )
+            message = f"another run is under way: {lock.holder()}; nothing was changed"
+            raise Busy(message, path=lock.path, next="wait until it is done")
         return _run(app, model)
 
 
 def run_if_due(app: App, sessions: Callable[[], Sequence[Session]], session: str = "") -> Run | str:
-    """Run where the settings and the gates allow it; gives the reason where they do not.
-
-    `sessions` is asked only when the time has come; `session` is the one that asks. No model.
-    """
+    """The reason if settings or gates do not allow a run; `session` is the one that asks."""
     if not app.config.options.dream:
         return "dream.enabled is not set"
     folder = state_folder(app.config)
@@ -209,14 +199,16 @@ def _orient(app: App, state: State) -> Oriented:
     gathered = gather_logs(app, state.logs)
     code = open_repo(app).state().partition("+")[0]  # the commit: a store may lie in the work tree
     # What is old and wrong goes; what is only old may well be right: a person decides.
-    memories = app.store.scan().memories
-    stays = {memory.path for memory in memories if memory.pinned} | {app.store.index_path}
-    unsure = {memory.path for memory in memories if _is_worked_on(memory)}
-    worn = [item for item in report.memories if item.action == "prune" and item.path not in stays]
+    free = {
+        memory.path: memory
+        for memory in app.store.scan().memories
+        if not memory.pinned and memory.path != app.store.index_path
+    }
+    worn = [item for item in report.memories if item.action == "prune" and item.path in free]
     drifted = {
         item.path: "; ".join(item.reasons)
         for item in worn
-        if item.claims.stale and item.path not in unsure
+        if item.claims.stale and not _is_worked_on(free[item.path])
     }
     if state.done and code == state.code:  # no new reason; and an undo is not done again
         drifted = {}
@@ -225,10 +217,7 @@ def _orient(app: App, state: State) -> Oriented:
 
 
 def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
-    """log → notice → draft; `seen` has the bytes of each log that were read before, by path
-
-    What was saved before and undone is not learned again, should a log be read anew.
-    """
+    """`seen` has the bytes of each log that were read before, by path."""
     said: list[Message] = []
     types: dict[str, str] = {}
     ends: dict[str, int] = {}
@@ -247,37 +236,38 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
                 id = f"{stretch.day.isoformat()}-{hash_of(encode(entry.text))[:ID_CHARACTERS]}"
                 types[id] = entry.type
                 said.append(Message(id, PERSON, entry.text, noon.timestamp()))
-    drafted = _draft(said)
-    remarks += [
-        f"log of {item.origin.message[:10]}: {item.refuse}" for item in drafted if item.refuse
-    ]
-    kept = [item for item in drafted if not item.refuse]
-    for i, item in enumerate(kept):
-        type = types.get(item.origin.message, "")
-        if item.draft is not None:
-            draft = replace(item.draft, type=type) if type in known_types() else item.draft
-            kept[i] = replace(item, draft=sign_draft(draft, item.origin))
-    undone = {item.text.message for item in find_undone(app)} if kept else set()
-    saved = [item for item in kept if item.draft is not None and not item.hold]
-    held = [replace(item, hold=item.hold or ASKS) for item in kept if item not in saved]
-    heard = {item.origin.message for item in kept}
-    fresh = [item for item in saved if item.origin.message not in undone]
+    saved, held, heard = [], [], set()
+    undone = {item.text.message for item in find_undone(app)} if said else set()
+    for item in _draft(said):
+        id, draft = item.origin.message, item.draft
+        if item.refuse:
+            remarks.append(f"log of {id[:10]}: {item.refuse}")
+            continue
+        heard.add(id)
+        if draft is not None:
+            type = types.get(id, "")
+            draft = replace(draft, type=type) if type in known_types() else draft
+            item = replace(item, draft=sign_draft(draft, item.origin))
+        if draft is None or item.hold:
+            held.append(replace(item, hold=item.hold or ASKS))
+        elif id not in undone:  # what was undone is not learned again from a log that is read anew
+            saved.append(item)
     silent = sum(item.id not in heard for item in said)
-    return Gathered(tuple(fresh), tuple(held), ends, len(said), silent, tuple(remarks))
+    return Gathered(tuple(saved), tuple(held), ends, len(said), silent, tuple(remarks))
 
 
 def _draft(said: Sequence[Message]) -> list[Catch]:
     """Each thing once; what of an entry nobody notices belongs to the first thing it says."""
-    signals: dict[str, list[Signal]] = {}
-    for signal in notice_requests(said):
-        signals.setdefault(signal.said.id, []).append(signal)
+    noticed: dict[str, list[signals.Signal]] = {}
+    for signal in signals.notice_requests(said):
+        noticed.setdefault(signal.said.id, []).append(signal)
     result: dict[str, Catch] = {}
-    for group in signals.values():
+    for group in noticed.values():
         rest = group[0].said.text
         for signal in group:
             rest = rest.replace(signal.quote, "", 1).strip()
         for signal in group:
-            for catch in draft_requests([signal], said, Origin(client=LOG)):
+            for catch in signals.draft_requests([signal], said, signals.Origin(client=LOG)):
                 key = (catch.forget or (catch.draft.body if catch.draft else "")).lower()
                 if key in result and (catch.hold or not result[key].hold):
                     continue
@@ -286,7 +276,7 @@ def _draft(said: Sequence[Message]) -> list[Catch]:
                     catch = replace(catch, draft=replace(catch.draft, body=body))
                     rest = ""
                 result[key] = catch
-    return refuse_secrets(result.values(), said)
+    return signals.refuse_secrets(result.values(), said)
 
 
 def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
@@ -294,7 +284,7 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
-    before = proof.count_figures(begin(read_given(desk.store, {}))) if paper.written else None
+    before = count_figures(begin(read_given(desk.store, {}))) if paper.written else None
     plans = [make_plan(read_given(paper, oriented.stale), ideas)]
     carry_out(plans[0], paper, shelf, rules.now)
     lines = [

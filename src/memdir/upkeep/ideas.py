@@ -21,7 +21,7 @@ from memdir.text import similar
 from memdir.text.secrets import before_secrets, find_secrets
 from memdir.upkeep.split import find_pairs
 from memdir.upkeep.titles import MAX_TITLE_CHARACTERS
-from memdir.upkeep.worksheet import HEADED, TITLED, Work, has_words
+from memdir.upkeep.worksheet import Work, has_words
 
 MAX_MEMORIES, MAX_PAIRS = 40, 20  # in one question
 EXCERPT_CHARACTERS = 700  # of a memory that the model sees
@@ -64,8 +64,7 @@ class Ideas:
 
 def ask_model(work: Work, model: Model, seconds: float) -> Ideas:
     """The model's ideas on what had to be guessed; whatever goes wrong, none with the reason."""
-    headed = {step.path for step in work.steps if step.kind == HEADED}
-    guessed = [path for path in work.pages if path not in work.given.pages or path in headed]
+    guessed = [path for path in work.pages if path not in work.given.pages or path in work.headed]
     paths = sorted(guessed)[:MAX_MEMORIES]
     pairs = [(pair.first, pair.second) for pair in find_pairs(work)[:MAX_PAIRS]]
     if not paths and not pairs:
@@ -133,7 +132,7 @@ def take_ideas(work: Work, ideas: Ideas) -> None:
                 work.remarks += [remark] if remark not in work.remarks else []
                 continue
             work.write(path, memory.edit(document, key, value).text)
-            work.note(TITLED, path, f"{key} by {ideas.by}")
+            work.note(path, f"{key} by {ideas.by}")
 
 
 def _unfit(value: str, limit: int, body: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from memdir.format.draft import MAX_DESCRIPTION
 from memdir.format.outline import (
@@ -34,13 +35,13 @@ from memdir.upkeep.titles import (
     free_path,
     guess_type,
     is_generic,
-    is_stamp,
     plain,
     plain_line,
     summarize,
     title_of,
+    words_of,
 )
-from memdir.upkeep.worksheet import HEADED, MOVED, Page, Work, line_end
+from memdir.upkeep.worksheet import Page, Work, line_end
 
 ABOUT = "About this index"
 MAX_INTRO_CHARACTERS = 600  # more is content, whatever it is about
@@ -54,7 +55,6 @@ LOOK_CHARACTERS = 400  # of a line
 SOURCE = "restructure"
 _LEADS = (POINTER, ELSEWHERE)
 _SAYS = (CONTENT, CODE, OPEN)
-_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 
 # A heading, or the text below it, that says that agents must always see the section.
 _STAY_TITLE = re.compile(
@@ -114,13 +114,12 @@ def find_kept(lines: Sequence[Line]) -> set[int]:
     result: set[int] = set()
     heads = [i for i, line in enumerate(lines) if line.kind == HEADING]
     for i in heads:
-        level = lines[i].level
-        end = next((j for j in heads if j > i and lines[j].level <= level), len(lines))
-        first_below = next((j for j in heads if j > i), len(lines))
-        if level == 1 and end == len(lines) and first_below < end:
+        below = [j for j in heads if j > i]
+        end = next((j for j in below if lines[j].level <= lines[i].level), len(lines))
+        if lines[i].level == 1 and end == len(lines) and below:
             continue  # the title of the whole index
         kinds = {line.kind for line in lines[i + 1 : end]}
-        texts = [line.text for line in lines[i:first_below]]
+        texts = [line.text for line in lines[i : below[0] if below else end]]
         if kinds.isdisjoint(_LEADS) and CONTENT in kinds and asks_to_stay(texts):
             result.update(range(i, end))
     return result
@@ -133,39 +132,22 @@ def is_placeholder(text: str) -> bool:
 
 
 class Extract:
-    """What goes out of an index: `pieces`, and in `gone` the numbers of their lines.
-
-    Placeholders stay, as comments: an agent need not read them.
-    """
+    """What goes out of an index: `pieces`, and in `gone` the numbers of their lines."""
 
     def __init__(self, lines: list[Line], kept: Collection[int] = ()) -> None:
         self.lines = lines
         self.kept = kept
         self.pieces: list[Piece] = []
         self.gone: set[int] = set()
-        self.placeholders: list[int] = []
         # The heading that names the whole index: the only one of level 1, on top; else -1.
         tops = [i for i, line in enumerate(lines) if line.kind == HEADING and line.level == 1]
         above = [line.kind for line in lines[: tops[0]]] if tops else []
         first = all(kind in (BLANK, RULE, COMMENT, FRONT, INTRO) for kind in above)
         self.title = tops[0] if len(tops) == 1 and first else -1
-        self._mark_nested()
         self._mark_labels()
         heads = {i: line.level for i, line in enumerate(lines) if line.kind == HEADING}
         heads.pop(self.title, None)
         self._take_range(0, len(lines), min(heads.values(), default=7))
-
-    def _mark_nested(self) -> None:
-        """A link in passing, below an item of content, belongs to that item."""
-        above: list[Line] = []  # the lines that this one is moved in below
-        for line in self.lines:
-            if line.kind in (BLANK, CODE, OPEN):
-                continue
-            while above and above[-1].indent >= line.indent:
-                above.pop()
-            if line.kind == POINTER and not line.entry and above and above[-1].kind == CONTENT:
-                line.kind = CONTENT
-            above.append(line)
 
     def _mark_labels(self) -> None:
         """A line such as `Older ones:` right above a list of pointers is that list's heading."""
@@ -184,17 +166,11 @@ class Extract:
 
     def _take_range(self, start: int, end: int, level: int) -> None:
         """What stands above the first heading of a level, then each section of it."""
-        lines = self.lines
-        cuts = [
-            i
-            for i in range(start, end)
-            if lines[i].kind == HEADING and lines[i].level <= level and i != self.title
-        ]
-        for first, last in zip([start, *cuts], [*cuts, end], strict=True):
-            if first in cuts:
-                self._take_section(first, last)
-            else:
-                self._take_mixed(first, last)
+        heads = [i for i in range(start, end) if self.lines[i].kind == HEADING and i != self.title]
+        cuts = [i for i in heads if self.lines[i].level <= level]
+        self._take_mixed(start, cuts[0] if cuts else end)
+        for first, last in pairwise([*cuts, end]):
+            self._take_section(first, last)
 
     def _take_section(self, start: int, end: int) -> None:
         if start in self.kept:
@@ -227,7 +203,6 @@ class Extract:
         for i in self._find_content(start, end):
             line = lines[i]
             if is_placeholder(line.text) and line.kind == CONTENT:
-                self.placeholders.append(i)
                 continue
             self.gone.add(i)
             if i in targets:
@@ -259,15 +234,14 @@ class Extract:
         is_intro = len(text) <= MAX_INTRO_CHARACTERS and _INTRODUCES.search(text)
         pointed = any(line.pointers or line.kind == ELSEWHERE for line in lines)
         result = set() if pointed and is_intro else set(intro)
-        result = {i for i in result if not is_stamp(lines[i].text)}
         for i in range(start, end):
             line = lines[i]
             if line.kind in _SAYS:
                 result.add(i)
+            first = i
             if line.kind == CONTENT and line.layer == REST:  # behind a comment, which goes as well
-                first = i
                 while (
-                    first and lines[first - 1].kind == COMMENT and "<!--" not in lines[first].text
+                    lines[first - 1].kind == COMMENT and "<!--" not in lines[first].text and first
                 ):
                     first -= 1
                 result.update(range(first, i))
@@ -294,35 +268,28 @@ class Extract:
                     result[below] = str(line.paths[0])
         return result
 
-    def comment_placeholders(self) -> None:
-        for i in self.placeholders:
-            end = self.lines[i].end or "\n"
-            self.lines[i].text = f"<!--{end}{self.lines[i].text}{end}-->"
-
 
 def make_topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
     """Every piece in memories of a good size; `heading` names those that have none."""
     result: list[Topic] = []
     for tiny in TINY_LINES:
-        groups = _group_tiny(pieces, tiny)
-        result = [topic for group in groups for topic in _split_group(group, heading)]
-        if len(result) <= MAX_TOPICS:
-            break
+        if not result or len(result) > MAX_TOPICS:
+            groups = _group_tiny(pieces, tiny)
+            result = [topic for group in groups for topic in _split_group(group, heading)]
     return result
 
 
 def _group_tiny(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
     """Neighbouring sections with next to nothing in them, together."""
     groups: list[list[Piece]] = []
-    above = None  # the kind of the tiny piece above, which the next one may join
+    above = ""  # the kind of the tiny piece above, which the next one may join
     for piece in pieces:
         filled = sum(1 for line in piece.lines if line.strip()) - piece.whole
-        kind = None
+        kind = ""
         if piece.whole and filled <= tiny:
-            # A preference and a gotcha are two things, however short; so are two days.
-            day = _DAY.search(piece.heading)
+            # A preference and a gotcha are two things, however short.
             type, _ = guess_type("", piece.heading, piece.section, piece.lines[1:])
-            kind = (type, day and day[0]) if tiny == TINY_LINES[0] else ("", "")
+            kind = type if tiny == TINY_LINES[0] else "any"
         length = sum(len(item.lines) for item in groups[-1]) if groups else 0
         if kind and kind == above and length + len(piece.lines) <= GROUP_LINES:
             groups[-1].append(piece)
@@ -346,11 +313,12 @@ def _split_group(group: Sequence[Piece], heading: str) -> list[Topic]:
     if len(parts) == 1:
         return [Topic(title, lines, first.section)]
     section = first.section or (first.heading if first.whole else "")
-    result = []
-    for number, part in enumerate(parts, 1):
-        name = title_of(first_heading(part)) or f"part {number}"
-        result.append(Topic(f"{title}: {name}" if name != title else title, part, section))
-    return result
+    named = [
+        (title_of(first_heading(part)) or f"part {i}", part) for i, part in enumerate(parts, 1)
+    ]
+    return [
+        Topic(title if name == title else f"{title}: {name}", part, section) for name, part in named
+    ]
 
 
 def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
@@ -380,7 +348,7 @@ def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
         text = memory.write(fields, "\n".join(topic.lines)).replace("\n", line_end(index.text))
         work.pages[path] = Page(text, index.clock, index.dated)
         lines = count(sum(1 for line in topic.lines if line.strip()), "line")
-        work.note(MOVED, path, f"{lines} out of the index; type {type}: {reason}")
+        work.note(path, f"{lines} out of the index; type {type}: {reason}")
         placed[path] = topic.section
     return placed
 
@@ -402,15 +370,14 @@ def add_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
         lines = document.body.removeprefix(BOM).split("\n")
         top = first_heading(lines)
         type, reason = guess_type(path, top, section, lines)
-        if len(hook) >= MIN_HOOK_CHARACTERS:
-            description = plain_line(hook)[:MAX_DESCRIPTION]
-        else:
-            words = stem(path).replace("_", " ").replace("-", " ")
-            description = summarize(lines) or plain(hook) or words
+        description = plain_line(hook)[:MAX_DESCRIPTION]
+        if len(hook) < MIN_HOOK_CHARACTERS:
+            description = summarize(lines) or plain(hook) or " ".join(words_of(stem(path)))
         values = {"name": title_of(top) or stem(path), "description": description, "type": type}
         work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
+        work.headed.add(path)
         reason = f"; type {type}: {reason}" if "type" in missing else ""
-        work.note(HEADED, path, f"header got {', '.join(missing)}{reason}")
+        work.note(path, f"header got {', '.join(missing)}{reason}")
 
 
 def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> str:
@@ -418,15 +385,12 @@ def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> st
     new = document.lines is None
     bom = BOM if new and document.body.startswith(BOM) else ""
     body = document.body.removeprefix(bom)
+    if new and body[:1] not in ("\n", "\r", ""):
+        body = line_end(body) + body
     document = Document(document.opening, document.lines, document.closing, body)
     for key, value in fields.items():
         if key == "type":
             nested = document.values.get("metadata") == ""
             key = TYPE_KEYS[1] if nested else work.given.style.type_key
         document = memory.edit(document, key, value)
-    text = document.text
-    if new and body[:1] not in ("\n", "\r", ""):
-        end = "\r\n" if document.opening.endswith("\r\n") else "\n"
-        text = document.opening + "".join(line + "\n" for line in document.lines or ())
-        text += document.closing + end + body
-    return bom + text
+    return bom + document.text

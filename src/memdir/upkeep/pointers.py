@@ -28,7 +28,7 @@ from memdir.hot.memory import POINTER_AIM, Memory, is_memory, stem
 from memdir.text.markdown import item_start
 from memdir.upkeep.pieces import Topic, write_topics
 from memdir.upkeep.titles import plain, plain_line, words_of
-from memdir.upkeep.worksheet import DROPPED, MOVED, POINTED, SHORTENED, Work, holds
+from memdir.upkeep.worksheet import Work, holds
 
 MIN_HOOK_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
@@ -75,7 +75,7 @@ def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
         line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, hook)
         if not holds(line.text, hook):
             keep_hook(work, path, hook, old)
-        work.note(SHORTENED, work.given.index_path, f"the line of {path}; its words stand there")
+        work.note(work.given.index_path, f"the line of {path}; its words stand there")
 
 
 def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
@@ -104,7 +104,7 @@ def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
         targets = ", ".join(pointer.target for pointer in missing)
         reason = f"{targets} is gone; its words stay without the link"
         work.account(work.given.index_path, old, reason)
-        work.note(DROPPED, work.given.index_path, f"the link to {targets}: no such file")
+        work.note(work.given.index_path, f"the link to {targets}: no such file")
 
 
 def _make_memory(work: Work, line: Line, hook: str) -> None:
@@ -116,22 +116,19 @@ def _make_memory(work: Work, line: Line, hook: str) -> None:
     if path != target:
         line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, hook)
     line.paths[0] = path
-    work.note(MOVED, path, f"made of its line in the index, the file {target} was gone")
+    work.note(path, f"made of its line in the index, the file {target} was gone")
 
 
 def drop_merged(work: Work, text: str) -> str:
     """The index without the lines of memories that were merged into others."""
-    merged = work.given.pages.keys() - work.pages.keys()
-    if not merged:
+    if not work.merged:
         return text
     bom, lines = read_outline(text, Lookup({**work.given.pages, **work.pages}, {}))
     gone: set[int] = set()
     for i, line in enumerate(lines):
-        path = line.paths[0] if line.entry and len(line.paths) == 1 else None
-        if path not in merged:
-            continue
-        stays = next((step.path for step in work.steps if f"took in {path} " in step.message), "")
-        if stays in work.pages:
+        path = (line.paths[0] if line.entry and len(line.paths) == 1 else None) or ""
+        stays = work.merged.get(path, "")
+        if path not in work.pages and stays in work.pages:
             keep_hook(work, stays, line.pointers[0].hook)
             gone.add(i)
             work.account(work.given.index_path, line.text, f"{path} is part of {stays} now")
@@ -173,7 +170,7 @@ def keep_hook(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> No
         work.write(path, memory.edit(document, "description", plain_line(hook)).text)
     else:
         work.append(path, KEPT + plain_line(hook))
-        work.note(MOVED, path, "took the words of its line in the index, which was too long")
+        work.note(path, "took the words of its line in the index, which was too long")
 
 
 def close_gaps(lines: Sequence[Line], gone: Collection[int]) -> list[Line]:
@@ -238,11 +235,11 @@ def place(work: Work, text: str, new: Mapping[str, str]) -> str:
                 reason = "the same pointer stands above"
             work.account(work.given.index_path, line.text, reason)
     for path in healed.repeated:
-        work.note(DROPPED, work.given.index_path, f"a second pointer to {path}")
+        work.note(work.given.index_path, f"a second pointer to {path}")
     for target in healed.dropped:
-        work.note(DROPPED, work.given.index_path, f"a pointer to {target}: no such file")
+        work.note(work.given.index_path, f"a pointer to {target}: no such file")
     for path in healed.added:
-        work.note(POINTED, work.given.index_path, f"a pointer to {path}")
+        work.note(work.given.index_path, f"a pointer to {path}")
     return healed.text
 
 

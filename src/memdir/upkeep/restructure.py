@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.claims.claim import STALE
 from memdir.claims.verify import verify
 from memdir.errors import KnowledgeAtRisk, MemdirError
-from memdir.format import index as index_module
 from memdir.format.draft import CREATED, RETIRED, UPDATED, WHY, Change, hash_of, style_of
-from memdir.format.outline import BLANK, ELSEWHERE, Line, write_outline
+from memdir.format.index import Survey, over_limit, survey
+from memdir.format.outline import write_outline
+from memdir.format.pointer import read_pointers
 from memdir.hot import memory, safe
-from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, README, encode, stem
+from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
 from memdir.models.ledger import open_model
+from memdir.models.model import tokens_of
 from memdir.store.keep_index import Targets
 from memdir.store.look import read_files
 from memdir.store.ports import TRASH, Store
 from memdir.store.trash import Shelf
 from memdir.store.writer import App, Done
-from memdir.text.dates import make_absolute
-from memdir.text.markdown import heading_text, headings, level_of
-from memdir.upkeep import pointers, proof
+from memdir.text.markdown import heading_text, item_start, level_of
+from memdir.text.markdown import plain as unescaped
+from memdir.text.similar import MERGE
+from memdir.text.terminal import count
+from memdir.upkeep import pieces, pointers, split
 from memdir.upkeep.ideas import Ideas, ask_model, take_ideas
-from memdir.upkeep.pieces import (
-    Extract,
-    add_headers,
-    asks_to_stay,
-    find_kept,
-    make_topics,
-    write_topics,
-)
-from memdir.upkeep.proof import Figures, Lost, find_lost
-from memdir.upkeep.split import merge_alike, propose_alike, retire_command, split_overlong
 from memdir.upkeep.titles import FEEDBACK, is_generic
 from memdir.upkeep.worksheet import (
-    DATED,
-    MERGED,
-    MOVED,
+    Accounted,
     Check,
     Given,
     Page,
@@ -59,16 +50,35 @@ MIN_COPIED_FILES = 3  # that tell a copy from a busy minute
 MODEL_SECONDS = 60.0  # that a model may take: nobody waits for a prompt here
 NANOSECONDS = 1e9
 MIN_KNOWN_WORDS = 6  # in lines that stand in another memory by no accident
-SOME_DAY = datetime.date(2000, 1, 3)  # to see whether there is anything to write out
-UNKNOWN_DAY = "metadata.day_unknown"  # relative dates in there count from no day that we know
-_ANCHOR = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s{1,4}\[[^\[\]]{1,200}\]\(#[^()\s]{1,200}\)\s*")
-# "## Session 2026-03-04": what stands below was written on that day.
-_SESSION = re.compile(
-    r"(?:(?:session|log|diary|journal|meeting|notes?|entry)\b[^0-9]{0,30})?"
-    r"(?P<day>(?:19|20)\d\d-\d\d-\d\d)\b[^0-9]{0,60}",
-    re.IGNORECASE,
-)
-_ISO_DAY = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
+
+
+_SEE = re.compile(r"[\s(—–-]*\bsee\s*:?\s*$", re.IGNORECASE)  # in front of a link only
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A line that would disappear: never allowed to happen."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A store in numbers; `tokens` is what the index costs each session."""
+
+    index_lines: int
+    index_characters: int
+    tokens: int
+    files: int
+    inline: int
+    long_pointers: int
+    overlong: int
+    duplicates: int
+    orphans: int
+    dangling: int
+    headless: int
 
 
 @dataclass(frozen=True)
@@ -180,74 +190,68 @@ def _is_copied(times: Collection[float]) -> bool:
 def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
     """Restructure the store on paper: a pass over it, repeated until nothing is left to do."""
     work = begin(given)
-    before = proof.count_figures(work)
+    before = count_figures(work)
     for _ in range(MAX_PASSES):
         was = work.index, dict(work.pages)
         work.remarks.clear()
         _make_pass(work, ideas or Ideas())
         if (work.index, work.pages) == was:
             break
-    _mark_unknown_days(work)
+    split.mark_unknown_days(work)
     _remark(work)
     # What only a person can decide: memories that the code contradicts, or that are alike.
     for path, evidence in given.stale.items():
         if path in work.pages and evidence:
-            command = retire_command(path)
+            command = split.retire_command(path)
             work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
-    propose_alike(work)
+    split.propose_alike(work)
     old = {path: page.text for path, page in given.pages.items()}
     kept = {given.index_path: work.index} | ({README: given.readme} if given.readme else {})
     there = old | ({given.index_path: given.index.text} if given.index.text else {})
     lost = tuple(find_lost(there, work.texts | kept, work.accounted))
-    after = proof.count_figures(work)
-    messages: dict[str, dict[str, None]] = {}
-    for step in work.steps:
-        messages.setdefault(step.path, {})[step.message] = None
+    after = count_figures(work)
     return Plan(
         before=before,
         after=after,
         texts={path: text for path, text in work.texts.items() if there.get(path) != text},
         gone=tuple(sorted(given.pages.keys() - work.pages.keys())),
         index=work.index if work.index != given.index.text else None,
-        checks=tuple(proof.check_result(work, after, lost)),
+        checks=tuple(check_result(work, after, lost)),
         lost=lost,
         work=work,
-        reasons={path: "; ".join(said) for path, said in messages.items()},
+        reasons={path: "; ".join(dict.fromkeys(said)) for path, said in work.notes.items()},
     )
 
 
 def _make_pass(work: Work, ideas: Ideas) -> None:
     """Out of the index, in parts, with headers and dates, each thing once; then the pointers."""
     bom, lines = work.outline(work.index)
-    kept = set() if any(index_module.over_limit(work.index)) else find_kept(lines)
+    kept = set() if any(over_limit(work.index)) else pieces.find_kept(lines)
     if kept:
         head = next(heading_text(lines[i].text) for i in sorted(kept) if lines[i].level)
         work.remarks.append(f'"{head}" stays in the index: it says that agents must always see it')
-    extract = Extract(lines, kept)
+    extract = pieces.Extract(lines, kept)
     gone = extract.gone
     hooks = pointers.read_hooks(work, work.index, work.given.readme)
     title = heading_text(lines[extract.title].text) if extract.title >= 0 else ""
     own = [piece for piece in extract.pieces if not piece.target]
-    new = [piece for piece in own if not _drop_known(work, piece.lines)]
-    placed = write_topics(work, make_topics(new, "" if is_generic(title) else title))
+    own = [piece for piece in own if not _drop_known(work, piece.lines)]
+    placed = pieces.write_topics(work, pieces.make_topics(own, "" if is_generic(title) else title))
     for piece in extract.pieces:
         if piece.target in work.pages:
             work.append(piece.target, "\n".join(piece.lines))
-            work.note(MOVED, piece.target, "took what hung below its line in the index")
+            work.note(piece.target, "took what hung below its line in the index")
     pointers.mend(work, lines, gone)
-    add_headers(work, hooks)
-    parts = split_overlong(work)
-    write_dates(work)
+    pieces.add_headers(work, hooks)
+    parts = split.split_overlong(work)
+    split.write_dates(work)
     pointers.shorten(work, lines, gone)
-    merge_alike(work, ideas.merges)
+    split.merge_alike(work, ideas.merges)
     take_ideas(work, ideas)
-    extract.comment_placeholders()
-    if own:
-        _drop_contents(work, lines, gone)
     text = write_outline(bom, pointers.close_gaps(lines, gone))
     text = pointers.drop_merged(work, text)
     # As they stood in the index, then those without a pointer; parts after their whole.
-    orphans = index_module.survey(text, sorted(work.pages), work.names()).orphans
+    orphans = survey(text, sorted(work.pages), work.names()).orphans
     sections: dict[str, str] = {}
     for path in [*placed, *(path for path in orphans if path not in parts), *parts.values()]:
         if path in placed or path in orphans:
@@ -265,88 +269,9 @@ def _drop_known(work: Work, lines: Sequence[str]) -> bool:
         if len(" ".join(said).split()) >= MIN_KNOWN_WORDS and known.issuperset(said):
             for line in lines:
                 work.account(work.given.index_path, line, f"{path} says it already")
-            work.note(MERGED, path, "has these lines of the index already")
+            work.note(path, "has these lines of the index already")
             return True
     return False
-
-
-def _drop_contents(work: Work, lines: list[Line], gone: set[int]) -> None:
-    """A table of contents, and the heading above it, go with the sections that it led to."""
-    anchors = {
-        i for i, line in enumerate(lines) if line.kind == ELSEWHERE and _ANCHOR.fullmatch(line.text)
-    }
-    for i, line in enumerate(lines):
-        end = next((j for j in range(i + 1, len(lines)) if lines[j].level), len(lines))
-        below = {j for j in range(i + 1, end) if lines[j].kind != BLANK}
-        if line.level > 1 and below and below <= anchors:
-            anchors.add(i)
-    for i in sorted(anchors - gone):
-        work.account(work.given.index_path, lines[i].text, "what it leads to is a memory now")
-    gone |= anchors
-
-
-def write_dates(work: Work) -> None:
-    """What surely happened on a day; habits, rules and whatever is unsure keep their words."""
-    unknown: list[str] = []
-    for path in sorted(work.pages):
-        page = work.pages[path]
-        day = _day_of(page)
-        document = page.document
-        old = document.get("description")
-        body, _ = make_absolute(document.body, day or SOME_DAY, events=True)
-        description, _ = make_absolute(old, day or SOME_DAY, events=True)
-        if (body, description) == (document.body, old):
-            continue
-        if day is None:
-            unknown.append(path)
-            continue
-        new = set(body.split("\n"))
-        for line in document.body.split("\n"):
-            if line not in new:
-                work.account(path, line, f"dates by {day}")
-        text = page.text[: len(page.text) - len(document.body)] + body
-        if description != old:
-            work.account(path, f"description: {old}", f"dates by {day}: {description}")
-            text = memory.edit(memory.read(text), "description", description).text
-        work.write(path, text)
-        work.note(DATED, path, f"dates written out, counted from {day}")
-    if unknown:
-        reason = "nobody knows the day they count from"
-        work.remarks.append(f"relative dates stay in {some(unknown)}: {reason}")
-
-
-def _mark_unknown_days(work: Work) -> None:
-    """Say in a file that we rewrite, and whose day nobody knows, that its time is no date."""
-    for path, page in work.pages.items():
-        document = page.document
-        if page == work.given.pages.get(path) or page.dated or _day_of(page):
-            continue
-        if UNKNOWN_DAY in document.values or document.lines is None:
-            continue
-        if make_absolute(page.text, SOME_DAY, events=True)[0] != page.text:
-            text = memory.edit(document, UNKNOWN_DAY, "true").text
-            work.pages[path] = Page(text, page.clock, page.dated)
-
-
-def _day_of(page: Page) -> datetime.date | None:
-    """The one day on which a memory was written, where that is certain."""
-    document = page.document
-    times = [safe.parse_time(document.get(*keys)) for keys in (CREATED_KEYS, MODIFIED_KEYS)]
-    days = {safe.iso_day(moment) for moment in times if moment is not None}
-    if not days and page.dated and UNKNOWN_DAY not in document.values:
-        days = {safe.iso_day(page.clock)}
-    days = days or _session_days(document.body)
-    return datetime.date.fromisoformat(days.pop()) if len(days) == 1 else None
-
-
-def _session_days(body: str) -> set[str]:
-    """The day that the headings name, where all of the text stands below one such heading."""
-    lines = body.split("\n")
-    titles = [heading_text(lines[i]) for i, _ in headings(lines)]
-    days = {day for text in titles for day in _ISO_DAY.findall(text)}
-    first = _SESSION.fullmatch(titles[0]) if titles else None
-    sure = first and days == {first["day"]} and safe.parse_time(first["day"]) is not None
-    return days if sure else set()
 
 
 def _remark(work: Work) -> None:
@@ -363,7 +288,7 @@ def _remark(work: Work) -> None:
     if work.given.empty:
         work.remarks.append(f"nothing stands in {some([*work.given.empty])}: left alone")
     for path in new:
-        if asks_to_stay(work.pages[path].document.body.strip().split("\n")):
+        if pieces.asks_to_stay(work.pages[path].document.body.strip().split("\n")):
             message = "says that agents must always see it, but the index was full"
             work.remarks.append(f"{path} {message}")
 
@@ -385,12 +310,123 @@ def carry_out(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change
     done = []
     for path, text in texts:
         kind = UPDATED if path in known or store.exists(path) else CREATED
-        data = encode(text)
+        data = memory.encode(text)
         store.put(path, data)
-        done.append(Change(kind, stem(path), path, hash_of(data), plan.reasons.get(path, "")))
+        done.append(
+            Change(kind, memory.stem(path), path, hash_of(data), plan.reasons.get(path, ""))
+        )
     for path in plan.gone:
         data = store.read(path)
         shelf.lay(TRASH, path, data, now)
         store.drop(path)
-        done.append(Change(RETIRED, stem(path), path, hash_of(data), plan.reasons.get(path, "")))
+        done.append(
+            Change(RETIRED, memory.stem(path), path, hash_of(data), plan.reasons.get(path, ""))
+        )
     return done
+
+
+def find_lost(
+    before: Mapping[str, str], after: Mapping[str, str], accounted: Iterable[Accounted]
+) -> list[Lost]:
+    """The lines of before that are nowhere afterwards and that nobody accounted for."""
+    known = {bare(line) for text in after.values() for line in text.split("\n")}
+    known |= {bare(item.text) for item in accounted}
+    flat = [" ".join(text.split()) for text in after.values()]
+    whole = "\n".join([*flat, *map(unescaped, flat)])
+    result = []
+    for path, text in before.items():
+        for number, line in enumerate(text.split("\n"), 1):
+            words = bare(line)
+            if has_words(words) and words not in known and not _is_said(line, words, whole):
+                result.append(Lost(path, number, line))
+    return result
+
+
+def _is_said(line: str, words: str, whole: str) -> bool:
+    """Does the whole text say a line: in its flow, as a pointer with its words, or as a value?"""
+    if words in whole:
+        return True
+    if pointers := read_pointers(line.strip(), 1):
+        front = line.strip()[max(item_start(line.strip()), 0) : pointers[0].start]
+        parts = [_SEE.sub("", front)]
+        parts += [part for item in pointers for part in (item.title.strip("`"), item.hook)]
+        if all(bare(part) in whole for part in parts if has_words(part)):
+            return True
+    # In a header the value counts, however it is quoted there.
+    _, colon, value = words.partition(": ")
+    return bool(colon) and bare(memory.unquote(value.strip())) in whole
+
+
+def count_figures(work: Work) -> Figures:
+    found = _survey(work)
+    return Figures(
+        index_lines=found.lines,
+        index_characters=found.characters,
+        tokens=tokens_of(work.index),
+        files=len(work.pages),
+        inline=len(found.inline) + (0 if found.pointers else len(found.intro)),
+        long_pointers=len(found.overlong),
+        overlong=sum(map(split.is_overlong, work.texts.values())),
+        duplicates=len(split.find_pairs(work, MERGE)),
+        orphans=len(found.orphans),
+        dangling=len(found.dangling),
+        headless=len(_headless(work)),
+    )
+
+
+def check_result(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
+    """The questions of the verification list, each with its answer."""
+    found = _survey(work)
+    size = f"{figures.index_lines} of {MAX_LINES} lines, "
+    size += f"{figures.index_characters:,} of {MAX_CHARACTERS:,} characters"
+    fits = figures.index_lines <= MAX_LINES and figures.index_characters <= MAX_CHARACTERS
+    fix = "retire or archive what is old: memdir list"
+    asked = {item.path for item in work.proposals if item.what.startswith(split.MERGE_INTO)}
+    pairs = split.find_pairs(work)
+    twins = [
+        f"{pair.first} and {pair.second}"
+        for pair in pairs
+        if pair.score >= MERGE and not asked & {pair.first, pair.second}
+    ]
+    alike = sum(pair.score < MERGE for pair in pairs)
+    pairs_left = f"; {count(alike, 'pair')} alike, for you to decide" if alike else ""
+    return [
+        Check("limit", fits, f"the index has {size}", "" if fits else fix),
+        _none(
+            "pointers", [item.target for item in found.dangling], "every pointer leads to a file"
+        ),
+        _none("orphans", found.orphans, "every memory has a pointer"),
+        _none("headers", _headless(work), "every memory has a name, a description and a type"),
+        _check_content(work, found.inline),
+        _none("duplicates", twins, "no two memories say the same" + pairs_left),
+        _none("knowledge", [item.text for item in lost], "no line of knowledge is lost"),
+    ]
+
+
+def _check_content(work: Work, numbers: Sequence[int]) -> Check:
+    """Content stays in the index only where it asks to stay in view, and the index fits."""
+    _, lines = work.outline(work.index)
+    fits = not any(over_limit(work.index))
+    kept = {lines[i].number for i in pieces.find_kept(lines)} if fits else set()
+    texts = [lines[number - 1].text.strip() for number in numbers if number not in kept]
+    stay = len(kept.intersection(numbers))
+    fine = "the index holds pointers only"
+    fine += f", and {count(stay, 'line')} that must stay in view" if stay else ""
+    return _none(
+        "content", [text for text in texts if text and not pieces.is_placeholder(text)], fine
+    )
+
+
+def _headless(work: Work) -> list[str]:
+    return [path for path, page in work.pages.items() if pieces.find_missing(page.document)]
+
+
+def _survey(work: Work) -> Survey:
+    return survey(work.index, sorted(work.pages), work.names(), work.given.gone)
+
+
+def _none(name: str, wrong: Sequence[str], fine: str) -> Check:
+    if not wrong:
+        return Check(name, True, fine)
+    message = f"not so: {some([text[:60] for text in wrong])}"
+    return Check(name, False, message, "see the report, or edit by hand")

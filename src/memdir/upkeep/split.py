@@ -1,22 +1,25 @@
-"""Overlong memories split, twins merged; every line that only one of them has is kept."""
+"""Memories in order: overlong ones split, twins merged, relative dates written out.
+
+Every line that only one of two twins has is kept.
+"""
 
 from __future__ import annotations
 
+import datetime
 import shlex
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from memdir.format.draft import Style
 from memdir.format.pointer import write_pointer
-from memdir.hot import memory
+from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
+from memdir.text.dates import make_absolute
 from memdir.text.markdown import TEXT, heading_text, headings, item_start, layers, level_of
 from memdir.text.similar import MERGE, SHOW, Alike, find_alike
 from memdir.text.terminal import count
 from memdir.upkeep.titles import free_path, plain_line, summarize, title_of
 from memdir.upkeep.worksheet import (
-    MERGED,
-    SPLIT,
     Page,
     Proposal,
     Work,
@@ -24,6 +27,7 @@ from memdir.upkeep.worksheet import (
     has_words,
     holds,
     line_end,
+    some,
 )
 
 MAX_FILE_LINES = 200  # more is read only in part, or not at all
@@ -33,6 +37,8 @@ MAX_COMPARED_PAGES = 2_000  # every pair is compared
 MERGE_INTO = "merge into "
 MERGED_KEY = "metadata.merged_from"
 PARTS = "## Parts"
+SOME_DAY = datetime.date(2000, 1, 3)  # to see whether there is anything to write out
+UNKNOWN_DAY = "metadata.day_unknown"  # relative dates in there count from no day that we know
 
 
 def split_lines(lines: Sequence[str]) -> list[list[str]]:
@@ -152,7 +158,7 @@ def _split(work: Work, path: str) -> list[str]:
     body = end.join([*kept, "", PARTS, "", *links]) + end
     head = Document(document.opening, document.lines, document.closing, "").text
     work.write(path, head + (end if document.lines is not None else "") + body)
-    work.note(SPLIT, path, f"{len(lines):,} lines became {len(made) + 1} files, cut at headings")
+    work.note(path, f"{len(lines):,} lines became {len(made) + 1} files, cut at headings")
     return made
 
 
@@ -257,14 +263,68 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
                 work.account(goes, f"{key}: {value}", reason)
         origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
         work.write(stays, memory.edit(mine, MERGED_KEY, origin).text)
-        work.note(MERGED, stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
-        work.note(MERGED, goes, f"says the same as {stays}; merged into it")
+        work.merged[goes] = stays
+        work.note(stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
+        work.note(goes, f"says the same as {stays}; merged into it")
     else:
-        work.steps = [step for step in work.steps if step.path != goes]
-        work.note(MERGED, stays, f"says what stood in the index; {counted} of it new")
+        work.notes.pop(goes, None)
+        work.note(stays, f"says what stood in the index; {counted} of it new")
     for line in lines:
         if bare(line) and bare(line) not in kept:
             work.account(goes if is_file else work.given.index_path, line, f"{stays} says the same")
     for block in new:
         work.append(stays, "\n".join(block))
     del work.pages[goes]
+
+
+def write_dates(work: Work) -> None:
+    """What surely happened on a day; habits, rules and whatever is unsure keep their words."""
+    unknown: list[str] = []
+    for path in sorted(work.pages):
+        page = work.pages[path]
+        day = _day_of(page)
+        document = page.document
+        old = document.get("description")
+        body, _ = make_absolute(document.body, day or SOME_DAY, events=True)
+        description, _ = make_absolute(old, day or SOME_DAY, events=True)
+        if (body, description) == (document.body, old):
+            continue
+        if day is None:
+            unknown.append(path)
+            continue
+        new = set(body.split("\n"))
+        for line in document.body.split("\n"):
+            if line not in new:
+                work.account(path, line, f"dates by {day}")
+        text = page.text[: len(page.text) - len(document.body)] + body
+        if description != old:
+            work.account(path, f"description: {old}", f"dates by {day}: {description}")
+            text = memory.edit(memory.read(text), "description", description).text
+        work.write(path, text)
+        work.note(path, f"dates written out, counted from {day}")
+    if unknown:
+        reason = "nobody knows the day they count from"
+        work.remarks.append(f"relative dates stay in {some(unknown)}: {reason}")
+
+
+def mark_unknown_days(work: Work) -> None:
+    """Say in a file that we rewrite, and whose day nobody knows, that its time is no date."""
+    for path, page in work.pages.items():
+        document = page.document
+        if page == work.given.pages.get(path) or page.dated or _day_of(page):
+            continue
+        if UNKNOWN_DAY in document.values or document.lines is None:
+            continue
+        if make_absolute(page.text, SOME_DAY, events=True)[0] != page.text:
+            text = memory.edit(document, UNKNOWN_DAY, "true").text
+            work.pages[path] = Page(text, page.clock, page.dated)
+
+
+def _day_of(page: Page) -> datetime.date | None:
+    """The one day on which a memory was written, where that is certain."""
+    document = page.document
+    times = [safe.parse_time(document.get(*keys)) for keys in (CREATED_KEYS, MODIFIED_KEYS)]
+    days = {safe.iso_day(moment) for moment in times if moment is not None}
+    if not days and page.dated and UNKNOWN_DAY not in document.values:
+        days = {safe.iso_day(page.clock)}
+    return datetime.date.fromisoformat(days.pop()) if len(days) == 1 else None

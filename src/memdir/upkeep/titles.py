@@ -30,12 +30,6 @@ _LABEL = re.compile(
     r"(?:[-*+]|\d{1,3}[.)])\s+(?:\*\*([^*]{2,60}?):?\*\*|([A-Za-z0-9][^:`*.;,()\[\]]{1,34}):\s)"
 )
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
-# "Last updated: 2026-10-12" and "Read this first!" say nothing of what stands there.
-_STAMP = re.compile(
-    r"[\s>*_(-]{0,9}(?:(?:last[ ])?(?:updated?|modified|reviewed|changed|generated|edited)\b.{0,60}"
-    r"|(?:important:?\s{1,3})?(?:please[ ])?read[ ](?:this|me)(?:[ ]first)?[\W_]{0,5})$",
-    re.IGNORECASE,
-)
 # A title of these words names the index, not what stands in it.
 _GENERIC = re.compile(
     r"agent|claude|code|general|index|memory|memories|misc|my|notes?|other|project|store|the|this"
@@ -44,22 +38,12 @@ _GENERIC = re.compile(
 _HEADINGS = (
     (USER, "about me|about the user|user profile|user role|who i am|user preferences"),
     (REFERENCE, "this index|memory file|memory files|this memory"),
-    (
-        FEEDBACK,
-        "feedback|rules|rule|convention|conventions|preference|preferences|guideline|guidelines"
-        "|style|always|never|requirement|workflow|must|behavioral|how to work|do not|gotchas"
-        "|pitfalls",
-    ),
-    (
-        REFERENCE,
-        "reference|references|links|link|resources|where to find|urls|dashboards|external"
-        "|documents|reference files|see also",
-    ),
-    (
-        PROJECT,
-        "project|status|roadmap|decision|decisions|architecture|todo|todos|plan|history"
-        "|structure|overview|open questions|state",
-    ),
+    (FEEDBACK, "feedback|rules?|conventions?|preferences?|guidelines?|style|always|never"),
+    (FEEDBACK, "requirement|workflow|must|behavioral|how to work|do not|gotchas|pitfalls"),
+    (REFERENCE, "references?|links?|resources|where to find|urls|dashboards|external|documents"),
+    (REFERENCE, "reference files|see also"),
+    (PROJECT, "project|status|roadmap|decisions?|architecture|todos?|plan|history|structure"),
+    (PROJECT, "overview|open questions|state"),
 )
 _RULE = re.compile(
     r"\b(always|never|don['’]?t|do not|must|prefer|avoid|should|make sure|only use|"
@@ -96,11 +80,6 @@ def title_of(heading: str) -> str:
     return cut_at_word(text, MAX_TITLE_CHARACTERS)
 
 
-def is_stamp(line: str) -> bool:
-    """Does a line only say when a text was changed, or that it is to be read?"""
-    return bool(_STAMP.match(line))
-
-
 def is_generic(title: str) -> bool:
     """Does a title name the index itself rather than what stands in it?"""
     return all(map(_GENERIC.fullmatch, words_of(title)))
@@ -117,7 +96,7 @@ def summarize(lines: Sequence[str]) -> str:
     shown = secrets.before_secrets("\n".join(lines)[:SAMPLE_CHARACTERS])
     if not shown.strip():
         return UNSAID
-    lines = [line for line in shown.split("\n") if not is_stamp(line)]
+    lines = shown.split("\n")
     heads = [plain(heading_text(lines[i])) for i, _ in headings(lines)]
     below = [title_of(text) for text in heads[1:] if text]
     if len(below) > 1 and len(", ".join(below)) >= MIN_LINE_CHARACTERS:
@@ -178,9 +157,8 @@ def guess_type(path: str, heading: str, section: str, lines: Sequence[str]) -> t
             if words and words in (type.replace("_", " "), types.get(type).section.casefold()):
                 return type, f'its {where} says "{text}"'
         for type, marks in _HEADINGS:
-            for mark in marks.split("|"):
-                if f" {mark} " in f" {words} ":
-                    return type, f'its {where} says "{mark}"'
+            if mark := re.search(rf"\b(?:{marks})\b", words):
+                return type, f'its {where} says "{mark[0]}"'
     filled = [line[:LOOK_CHARACTERS] for line in lines if line.strip()]
     if not filled:
         return UNKNOWN, "it says nothing"

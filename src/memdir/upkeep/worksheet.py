@@ -13,11 +13,6 @@ from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, Document, Memory
 from memdir.text.similar import Alike
 
-# The kinds of steps.
-MOVED, SPLIT, MERGED, HEADED, DATED = "moved", "split", "merged", "headed", "dated"
-SHORTENED, POINTED, DROPPED = "shortened", "pointed", "dropped"
-ARRANGED, TITLED = "arranged", "titled"
-
 _MARKS = re.compile(r"^(?:[\s>#*+|\ufeff-]|\d{1,9}[.)]\s)+")
 
 
@@ -63,15 +58,6 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One thing that was done to a file, and why."""
-
-    kind: str
-    path: str
-    message: str
-
-
-@dataclass(frozen=True)
 class Accounted:
     """A line that is not there any more word for word, and the reason."""
 
@@ -97,14 +83,16 @@ class Work:
     given: Given
     index: str
     pages: dict[str, Page]
-    steps: list[Step] = field(default_factory=list)
+    notes: dict[str, list[str]] = field(default_factory=dict)  # what was done to each path
+    headed: set[str] = field(default_factory=set)  # paths whose header was guessed
+    merged: dict[str, str] = field(default_factory=dict)  # path -> the memory that took it in
     accounted: list[Accounted] = field(default_factory=list)
     proposals: list[Proposal] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     compared: tuple[dict[str, str], list[Alike]] | None = None  # texts, and the pairs among them
 
-    def note(self, kind: str, path: str, message: str) -> None:
-        self.steps.append(Step(kind, path, message))
+    def note(self, path: str, message: str) -> None:
+        self.notes.setdefault(path, []).append(message)
 
     def account(self, path: str, text: str, reason: str) -> None:
         self.accounted.append(Accounted(path, text, reason))
