@@ -104,11 +104,3 @@ def test_several_are_restored_together_or_not_at_all(opened):
         changes.restore(opened.app(), NAMES)
     assert opened.files() == before
     assert "Done before" not in refused.value.message
-
-
-def test_one_memory_that_cannot_be_written_says_no_more_than_that(opened, full):
-    full()
-    with pytest.raises(MemdirError) as broken:
-        changes.retire(opened.app(), ["a"])
-    assert "Not done" not in broken.value.message
-    assert "index is not in step" in broken.value.message

@@ -5,10 +5,9 @@ import pytest
 from memdir.audit import ages
 from memdir.capture import review
 from memdir.care.doctor import examine_store
-from memdir.hot.layout import Markdown
 from memdir.store import changes, look
 from memdir.store.in_memory import InMemory
-from tests.helpers.opened import DAY, NOON, Opened, findings, memory, still_works
+from tests.helpers.opened import DAY, NOON, Opened, findings, still_works
 from tests.helpers.tables import rows
 
 
@@ -38,22 +37,6 @@ def test_a_file_without_text_is_listed_readable_and_reported(opened, kind):
     assert look.show(opened.app(), "odd")[1] == data
     still_works(opened)
     assert opened.files()["odd.md"] == data
-
-
-@pytest.mark.parametrize("kind", ODD)
-def test_every_layout_says_the_same(opened, kind):
-    inside = InMemory()
-    for store in (inside, Markdown(str(opened.root))):
-        store.put("odd.md", ODD[kind][0])
-        store.put("fine.md", memory("fine", body="日本語 🧠 é").encode())
-        (found,) = [finding for finding in store.scan().findings if finding.path != "good.md"]
-        assert (found.path, bool(found.fix)) == ("odd.md", True)
-
-
-def test_doctor_also_finds_bytes_that_a_scan_does_not_reach(opened):
-    opened.write("long.md", memory("long", body="x" * 9000).encode() + b"\xff")
-    assert findings(opened) == {}
-    assert "is not UTF-8" in said_by_doctor(opened)[0]
 
 
 # -- an index that is the only memory ------------------------------------------------------
@@ -109,16 +92,6 @@ def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
     assert "Later words" in opened.read("later.md")
     review.undo_changes(opened.app())
     assert ages.list_memories(opened.app()) and look.log(opened.app())
-
-
-@pytest.mark.parametrize(
-    "moment", ["10000-01-01", "99999-01-01T00:00:00Z", "9999-12-31T23:59:59-23"]
-)
-def test_a_memory_dated_beyond_the_calendar_is_listed(opened, moment):
-    text = memory("odd").replace("type: user", f"type: user\nmodified: {moment}")
-    opened.write("odd.md", text)
-    assert len(ages.list_memories(opened.app())[0]) == 2
-    still_works(opened)
 
 
 def test_a_change_of_a_clock_that_was_ahead_is_not_taken_for_a_new_one(opened):
