@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,6 @@ def folder(tmp_path: Path) -> Path:
     text = "---\nname: release\ndescription: Releases are cut with make release\n---\n\nUse make.\n"
     (folder / "release.md").write_text(text)
     return folder
-
-
-def test_recall_gives_what_an_agent_should_read(folder):
-    recalled = Memdir.open(dir=str(folder)).recall(PROMPT)
-    assert "Use make." in recalled.text
-    assert [one.memory.path for one in recalled.injected.bodies] == ["release.md"]
 
 
 @pytest.mark.parametrize(
@@ -118,25 +111,6 @@ def test_the_prompt_names_the_directory_and_shows_the_index(folder, store):
     assert not store.exists()
     assert str(store) in Memdir.open().prompt().text
     assert store.is_dir()  # the agent is told that it exists
-
-
-def test_claims_are_checked_against_the_code(project, store):
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
-    (project / "there.py").write_text("x = 1\n")
-    memory = Memdir.open()
-    memory.save("The entry point is `there.py`, its helper `gone.py`.", type="project", name="code")
-    checked = memory.verify("code")
-    verdicts = {one.claim.text: one.verdict for one in checked.memories["code.md"]}
-    assert verdicts["there.py"] == "true"
-    assert [*checked.memories] == ["code.md"]
-
-
-def test_an_audit_says_what_to_keep_and_writes_nothing(folder):
-    before = {one.name: one.read_bytes() for one in folder.iterdir()}
-    found = Memdir.open(dir=str(folder)).audit()
-    assert [one.path for one in found.memories] == ["release.md"]
-    assert Memdir.open(dir=str(folder)).audit(deep=True).count("prune") == 0
-    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize(

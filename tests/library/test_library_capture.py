@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from memdir.capture.inbox import open_inbox
 from memdir.errors import BadInput, Missing
 from memdir.library import Memdir
 
@@ -44,14 +43,6 @@ def test_what_a_person_asked_for_is_saved_and_recalled(memory, folder):
     assert "Fridays" in memory.recall("on which day do we deploy?").text
     memory.undo()
     assert not (folder / f"{name}.md").exists()
-
-
-def test_a_rule_for_later_is_held(memory, folder):
-    outcome = memory.capture([{"role": "user", "content": NOTICED}])
-    assert what(outcome) == ["held"]
-    assert not [*folder.glob("*.md")]
-    (held,) = open_inbox(memory.app).list()
-    assert "uv" in str(held)
 
 
 def test_a_conversation_handed_over_again_gives_only_what_is_new(memory, folder):

@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -105,11 +104,6 @@ def test_the_async_runner_does_the_same(tool):
     with serve(*replies()) as script:
         assert asyncio.run(talk(script.address)) == "Done."
     check(script)
-
-
-def test_the_sdk_is_not_even_looked_for_until_a_runner_is_wanted():
-    code = "import sys, memdir.tools; sys.exit('anthropic' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_without_the_sdk_the_way_on_is_named(tool, monkeypatch):
