@@ -25,9 +25,8 @@ from memdir.hot.memory import INDEX, TEAM, is_of_records, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
 from memdir.store.changes import finish_change, retire_memory
-from memdir.store.keep_index import pointer_line
 from memdir.store.ports import Store
-from memdir.store.save import refuse_file
+from memdir.store.save import pointer_line, refuse_file
 from memdir.store.writer import App, Desk, read_if_there
 
 if TYPE_CHECKING:

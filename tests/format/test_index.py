@@ -125,10 +125,10 @@ def test_a_hook_cannot_close_a_comment_that_is_left_open_above_it():
 def test_replacing_changes_only_a_line_that_is_still_ours():
     old = write_pointer("A", "a.md", "old")
     text = f"\ufeff{old}\r\n```\r\n{old}\r\n```\r\n{old} edited\r\n"
-    new = replace_pointer(text, "a.md", "A", "new", old=old)
-    assert new == text.replace(old, write_pointer("A", "a.md", "new"), 1)
+    new = write_pointer("A", "a.md", "new")
+    assert replace_pointer(text, "a.md", old, new) == text.replace(old, new, 1)
     edited = f"* {old[2:]}\n"
-    assert replace_pointer(edited, "a.md", "A", "new", old=old) == edited
+    assert replace_pointer(edited, "a.md", old, new) == edited
 
 
 def test_arranging_swaps_only_our_lines_within_their_section():
@@ -177,7 +177,7 @@ def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, fil
 @settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS)
 def test_reading_and_writing_changes_no_byte(text):
-    assert replace_pointer(text, "a.md", "A", "b", old="no such line") == text
+    assert replace_pointer(text, "a.md", "no such line", "b") == text
     assert index.arrange(text, ["b.md", "a.md"], {}) == text
 
 

@@ -54,23 +54,6 @@ def test_reading_is_the_inverse_of_writing(title, target, hook):
 
 
 @settings(deadline=None)  # a busy machine is no finding
-@given(MARKS | WORDS, MARKS | TARGETS, MARKS | WORDS)
-@example("T", "a.md", ") — `x` [")
-@example("T", "a.md", "** — hook")
-@example("", "a.md", "")
-def test_the_common_form_is_read_like_any_other(title, target, rest):
-    # Only `- ` takes the short way through the reader; `* ` says the same.
-    common, other = (
-        [
-            (p.target, p.title, p.hook, p.form, p.start, p.end)
-            for p in read_pointers(f"{mark} [{title}]({target}){rest}", 1)
-        ]
-        for mark in "-*"
-    )
-    assert common == other
-
-
-@settings(deadline=None)  # a busy machine is no finding
 @given(st.text(), st.text(), st.text())
 def test_a_pointer_is_one_line_whatever_comes_in(title, target, hook):
     assert len(write_pointer(title, target, hook).splitlines()) == 1

@@ -25,10 +25,9 @@ from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
 from memdir.store import ports
 from memdir.store.history import History
-from memdir.store.keep_index import update_index
 from memdir.store.look import expired_trash, find_all, is_for_others, list_shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
-from memdir.store.save import adopt, write_draft, write_edit
+from memdir.store.save import adopt, update_index, write_draft, write_edit
 from memdir.store.trash import Shelf
 from memdir.store.writer import App, Desk, Done, DryRun, list_few, read_if_there
 

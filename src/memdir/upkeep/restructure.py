@@ -17,9 +17,9 @@ from memdir.format.outline import BLANK, ELSEWHERE, Line, write_outline
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, README, encode, stem
 from memdir.models.ledger import open_model
-from memdir.store.keep_index import Targets
 from memdir.store.look import read_files
 from memdir.store.ports import TRASH, Store
+from memdir.store.save import Targets
 from memdir.store.trash import Shelf
 from memdir.store.writer import App, Done
 from memdir.text.dates import make_absolute
