@@ -94,8 +94,8 @@ def test_a_long_file_is_cut_at_a_line_and_says_how_to_go_on(tool):
     tool.call(create("long.txt", "x" * 99 + "\n" + ("y" * 99 + "\n") * 5000))
     text = view(tool, "/memories/long.txt")
     assert len(text) < 210_000
-    last = int(text.rpartition("after line ")[2].split()[0])
-    assert text.endswith(f"after line {last} of 5002: view the rest with view_range")
+    last = int(text.rpartition("after ")[2].split()[0])
+    assert text.endswith(f"after {last} of 5002 lines: view the rest with view_range")
     rest = view(tool, "/memories/long.txt", view_range=[last + 1, last + 1])
     assert rest.endswith(f"{last + 1:>6}\t{'y' * 99}")
 
