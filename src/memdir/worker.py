@@ -34,7 +34,7 @@ from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS
 from memdir.store.accept import accept_own_writes
-from memdir.store.lock import Lock
+from memdir.store.state import Lock
 from memdir.store.writer import App, open_app
 
 NAME, CAPTURE = "worker", "capture"  # in the log

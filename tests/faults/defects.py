@@ -21,7 +21,7 @@ from memdir.format.draft import RETIRED, Change, hash_of
 from memdir.hot import disk
 from memdir.hot.memory import stem
 from memdir.store import changes, git_objects, history, look, save
-from memdir.store.lock import Lock
+from memdir.store.state import Lock
 
 FIXED = ".memdir-fixed.tmp"
 

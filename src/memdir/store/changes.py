@@ -29,8 +29,7 @@ from memdir.store.history import History
 from memdir.store.look import expired_trash, find_all, is_for_others, list_shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
 from memdir.store.save import adopt, pointer_line, update_index, write_draft, write_edit
-from memdir.store.trash import Shelf
-from memdir.store.writer import App, Desk, Done, DryRun, list_few, read_if_there
+from memdir.store.writer import App, Desk, Done, DryRun, Shelf, list_few, read_if_there
 
 MERGED = "is without what this change did to it; later lines stay"
 KEPT = "was changed again at the same place; there it keeps its present text"

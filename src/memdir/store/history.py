@@ -20,8 +20,8 @@ from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.disk import Disk, move
 from memdir.store import state
 from memdir.store.git_objects import Objects, read_commit, read_tree, write_commit, write_tree
-from memdir.store.lock import force_names
 from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
+from memdir.store.state import force_names
 
 if TYPE_CHECKING:
     from memdir.store.ports import Store

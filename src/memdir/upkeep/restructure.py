@@ -20,8 +20,7 @@ from memdir.models.ledger import open_model
 from memdir.store.look import read_files
 from memdir.store.ports import TRASH, Store
 from memdir.store.save import Targets
-from memdir.store.trash import Shelf
-from memdir.store.writer import App, Done
+from memdir.store.writer import App, Done, Shelf
 from memdir.text.dates import make_absolute
 from memdir.text.markdown import heading_text, headings, level_of
 from memdir.upkeep import pointers, proof
