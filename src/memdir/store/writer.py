@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 CLAUDE_MD = "CLAUDE.md"
 MAX_CLAUDE_MD_BYTES = 256 * 1024
 DEFAULT_LAYOUT = "markdown"
-MAX_NAMED_FILES = 10  # in a message
 STAMP = "%Y%m%dT%H%M%SZ"  # of a shelf's folders
 FOLDER = "archive/"  # inside the store, made by another tool
 THEIRS = 0  # number of all files in that folder; ours start at 1
@@ -378,10 +377,6 @@ def open_app(
     options = config.options
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
-    if options.search not in registry.members("searches", config.own):
-        registry.load(
-            "searches", options.search, config.own
-        )  # raises, with a list of the known ones
 
     def open_search() -> Search:
         search = registry.load("searches", options.search, config.own)
@@ -436,8 +431,7 @@ def _add_what_was_done(
     if not done or not left:
         return
     where = "the history has it" if history.on else "old versions are in the trash"
-    listed, rest = list_few(done, MAX_NAMED_FILES), list_few(left, MAX_NAMED_FILES)
-    error.message += f". Done before that ({where}): {listed}. Not done: {rest}"
+    error.message += f". Done before that ({where}): {list_few(done)}. Not done: {list_few(left)}"
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"
