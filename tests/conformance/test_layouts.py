@@ -204,28 +204,6 @@ def test_an_odd_header_is_a_finding_with_its_line_and_hides_nothing(store):
 # -- the index and the shape ---------------------------------------------------------------
 
 
-def test_the_index_is_memory_md(store):
-    store.put("a.md", HEADER % b"a")
-    assert store.index() is None
-    assert store.shape == "files without an index"
-    store.put(INDEX, b"- [A](a.md) \xe2\x80\x94 d\n")
-    assert store.index() == b"- [A](a.md) \xe2\x80\x94 d\n"
-    assert store.index_path == INDEX
-    assert store.shape == "index + files"
-    assert store.standalone() is None
-
-
-@cases("index", "alone")
-def test_an_index_with_content_and_no_files_is_itself_the_memory(store, index, alone):
-    store.put(INDEX, index)
-    assert store.standalone() == (index if alone else None)
-    assert store.shape == ("standalone index" if alone else "empty")
-    assert [memory.path for memory in store.scan().memories] == ([INDEX] if alone else [])
-    store.put("a.md", HEADER % b"a")
-    assert store.standalone() is None
-    assert [memory.path for memory in store.scan().memories] == ["a.md"]
-
-
 # -- what the history asks -----------------------------------------------------------------
 
 

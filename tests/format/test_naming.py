@@ -77,13 +77,6 @@ def test_a_memory_is_found_by_path_stem_label_and_stem_without_its_type(wanted, 
     assert find(wanted, STORE).path == path
 
 
-def test_two_that_fit_are_both_named():
-    with pytest.raises(BadInput) as refused:
-        find("use-tabs", STORE)
-    assert "feedback_use-tabs.md, project_use-tabs.md" in refused.value.message
-    assert refused.value.next == "give the path"
-
-
 @pytest.mark.parametrize("wanted", ["", "nothing", "../log", "/log.md", "log.txt", "x" * 500])
 def test_what_is_not_there_is_missing_with_a_way_on(wanted):
     with pytest.raises(Missing) as missing:

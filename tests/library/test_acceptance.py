@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memdir.library import Memdir
+from tests.helpers.asking import hello, lines, request, use
 from tests.helpers.hooked import PATIENCE, Client
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -35,9 +36,10 @@ def place_of(client: Client, scope: str) -> Path:
     return client.store / "team" if scope == "team" else client.project / ".claude/memory"
 
 
-def memdir(client: Client, *words: str, code: int = 0) -> str:
+def memdir(client: Client, *words: str, code: int = 0, stdin: str = "") -> str:
     done = subprocess.run(
         [sys.executable, "-c", RUN, *words],
+        input=stdin,
         env=client.env,
         cwd=client.project,
         capture_output=True,
@@ -260,31 +262,18 @@ def test_the_library_and_mcp_behave_as_the_hooks_do(client, monkeypatch):
 def served(client: Client) -> str:
     """What an MCP client gets for everything it can ask."""
     asked = [
-        ("tools/call", {"name": "recall", "arguments": {"query": PROMPT}}),
-        ("tools/call", {"name": "list", "arguments": {}}),
-        ("tools/call", {"name": "read", "arguments": {"scope": "local"}}),
-        ("tools/call", {"name": "read", "arguments": {"scope": "local", "name": "deploy-log"}}),
-        ("resources/list", {}),
-        ("resources/read", {"uri": "memdir://local/deploy-log.md"}),
-        ("resources/read", {"uri": "memdir://local/MEMORY.md"}),
+        hello(),
+        use(1, "recall", query=PROMPT),
+        use(2, "list"),
+        use(3, "read", scope="local"),
+        use(4, "read", scope="local", name="deploy-log"),
+        request(5, "resources/list"),
+        request(6, "resources/read", uri="memdir://local/deploy-log.md"),
+        request(7, "resources/read", uri="memdir://local/MEMORY.md"),
     ]
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x"}}
-    lines = [("initialize", hello), *asked]
-    given = "".join(
-        json.dumps({"jsonrpc": "2.0", "id": at, "method": method, "params": params}) + "\n"
-        for at, (method, params) in enumerate(lines)
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "mcp"],
-        input=given,
-        env=client.env,
-        cwd=client.project,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0 and done.stdout.count("\n") == len(lines), done.stderr
-    return done.stdout
+    answers = memdir(client, "mcp", stdin=lines(*asked).decode())
+    assert answers.count("\n") == len(asked)
+    return answers
 
 
 def test_a_memory_directory_inside_the_checkout_is_the_repository_s(client):

@@ -65,13 +65,6 @@ def test_the_forms_of_both_apis_are_read(memory):
     assert [one.name for one in outcome.decided] == ["we-deploy-only-on-fridays-never-on-mondays"]
 
 
-def test_what_the_agent_wrote_with_the_memory_tool_is_not_captured_again(memory):
-    wrote = {"command": "create", "path": "/memories/deploy.md", "file_text": "Fridays."}
-    block = {"type": "tool_use", "id": "t", "name": "memory", "input": wrote}
-    outcome = memory.capture([*TALK, {"role": "assistant", "content": [block]}])
-    assert (outcome.decided, outcome.reason) == ((), "the agent wrote memories itself")
-
-
 def test_a_transcript_of_a_client_is_read_by_its_path(memory, tmp_path):
     record = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": ASKED}}
     (tmp_path / "talk.jsonl").write_text(json.dumps(record) + "\n")

@@ -80,14 +80,6 @@ def test_doctor_finds_damage_anywhere_and_starts_anew_beside_it(opened, position
     assert opened.files() == before
 
 
-def test_doctor_finds_an_old_version_whose_bytes_are_damaged(opened):
-    oldest = look.log(opened.app())[-2]
-    blob = opened.git("rev-parse", f"{oldest.id}:a.md").strip()
-    objects(opened, blob).unlink()
-    found = check_up(opened)["history"]
-    assert not found.ok and blob in found.message
-
-
 def test_a_packed_history_without_git_is_left_as_it_is(opened, monkeypatch):
     opened.git("repack", "-a", "-d", "-q")
     opened.git("prune-packed")

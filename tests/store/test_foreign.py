@@ -30,13 +30,6 @@ def test_reading_a_foreign_directory_leaves_no_history_of_it(opened):
     assert state(opened) == []
 
 
-def test_a_repository_with_a_memory_file_on_top_is_not_copied_by_reading(opened):
-    for name in ("MEMORY.md", "src/main.py", ".git/config"):
-        opened.write(name, "words\n")
-    look(opened)
-    assert state(opened) == []
-
-
 def test_reading_what_has_the_shape_of_a_store_protects_it(opened):
     opened.write("MEMORY.md", "- [A](a.md)\n")
     opened.write("a.md", memory("a"))

@@ -6,7 +6,6 @@ from memdir.audit import ages
 from memdir.capture import review
 from memdir.care.doctor import examine_store
 from memdir.store import changes, look
-from memdir.store.in_memory import InMemory
 from tests.helpers.opened import DAY, NOON, Opened, findings, still_works
 from tests.helpers.tables import rows
 
@@ -53,19 +52,10 @@ def test_an_index_that_is_all_there_is_counts_as_one_memory(tmp_path, kind):
     assert ([one.memory.path for one in listed], found) == (["MEMORY.md"], [])
     assert (listed[0].memory.type, app.store.shape) == ("unknown", "standalone index")
     assert look.read_all(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
-    inside = InMemory()
-    inside.put("MEMORY.md", ALONE[kind].encode())
-    assert [one.path for one in inside.scan().memories] == ["MEMORY.md"]
+
     opened.save("First", "first")
     assert ALONE[kind] in opened.read("notes.md")
     assert len(ages.list_memories(opened.app())[0]) == 2
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "# Memory\n", "# A\n\n## B\n", "- [Gone](gone.md)\n"])
-def test_an_index_that_says_nothing_is_no_memory(tmp_path, text):
-    opened = Opened(tmp_path)
-    opened.write("MEMORY.md", text)
-    assert ages.list_memories(opened.app())[0] == []
 
 
 def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path):

@@ -2,9 +2,8 @@
 
 import pytest
 
-from memdir.audit import ages
 from memdir.capture import review
-from memdir.errors import BadInput, Missing
+from memdir.errors import BadInput
 from memdir.format.draft import Draft, Revision, Wishes
 from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
@@ -61,18 +60,6 @@ def test_a_clock_set_back_does_not_change_which_copy_is_the_newest(opened):
     assert "New" in opened.read("a.md")
 
 
-def test_a_memory_that_took_the_place_meanwhile_is_not_overwritten(opened):
-    opened.save("Old", "a")
-    changes.retire(opened.app(), ["a"])
-    opened.save("New", "a")
-    before = opened.files()
-    with pytest.raises(BadInput, match="another memory stands there now") as refused:
-        changes.restore(opened.app(), ["a"])
-    assert "memdir retire a" in refused.value.next
-    assert opened.files() == before
-    assert shelved(opened) == [(TRASH, "a.md")]
-
-
 def test_an_archive_of_another_tool_can_be_restored_from(opened):
     opened.write("archive/old.md", memory("old"))
     opened.save("One", "a")
@@ -86,18 +73,6 @@ def test_an_archive_of_another_tool_can_be_restored_from(opened):
 
 
 # -- purge ---------------------------------------------------------------------------------
-
-
-def test_purging_takes_every_copy_of_that_name_and_no_other(opened):
-    for _ in range(2):
-        opened.save("One", "a")
-        changes.retire(opened.app(), ["a"])
-    opened.save("Two", "b")
-    changes.retire(opened.app(), ["b"])
-    done = changes.purge(opened.app(), ["a"])
-    assert [one.kind for one in done.changes] == ["purged", "purged"]
-    assert shelved(opened) == [(TRASH, "b.md")]
-    assert look.log(opened.app(), "a")  # the history is not touched
 
 
 def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
@@ -146,19 +121,6 @@ def test_a_standalone_index_cannot_be_archived_nor_edited_but_retired(opened):
     assert opened.files() == {}
     changes.restore(opened.app(), ["MEMORY.md"])
     assert opened.read("MEMORY.md") == STANDALONE
-
-
-def test_a_store_without_a_directory_is_read_as_empty_and_made_by_the_first_save(opened):
-    app = opened.app()
-    assert ages.list_memories(app) == ([], [])
-    assert look.load(app).text == ""
-    assert look.list_shelved(app) == []
-    with pytest.raises(Missing):
-        look.show(app, "a")
-    with pytest.raises(Missing):
-        changes.retire(app, ["a"])
-    opened.save("One", "a")
-    assert sorted(opened.files()) == ["MEMORY.md", "a.md"]
 
 
 def test_without_an_index_by_choice_none_is_made_and_none_is_touched(tmp_path):

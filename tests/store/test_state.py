@@ -15,12 +15,6 @@ def test_a_line_cut_off_by_a_kill_goes_before_the_next_is_added(tmp_path, torn):
     assert (tmp_path / "log").read_bytes() == b'{"n": 1}\n{"n": 3}\n'
 
 
-def test_a_last_line_that_may_be_a_persons_is_ended_and_kept(tmp_path):
-    (tmp_path / "day.md").write_bytes(b"# day\n- mine")
-    state.append(str(tmp_path), "day.md", b"- ours\n", heading=b"# other\n", keep_torn=True)
-    assert (tmp_path / "day.md").read_bytes() == b"# day\n- mine\n- ours\n"
-
-
 def test_a_damaged_line_hides_no_other(tmp_path):
     lines = [b'{"n": 1}', b"[" * 100_000, b"\xff", b'{"m": 1}', b'{"n": 5}']
     assert state.parse_lines(lines, lambda said: said["n"]) == ([1, 5], [2, 3, 4])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from memdir.config.config import Config
-from memdir.errors import BadInput, Finding, HistoryBroken, MemdirError, Missing, Unwritable
+from memdir.errors import Finding, HistoryBroken, MemdirError, Missing, Unwritable
 from memdir.hot import safe
 from memdir.hot.disk import Disk, read_start
 from memdir.hot.layout import Around
@@ -225,11 +225,6 @@ class DryShelf(Shelf):
 
 
 def _place(shelved: Shelved) -> str:
-    if shelved.path.startswith("/") or ".." in shelved.path.split("/"):
-        raise BadInput(
-            f"{shelved.path!r} is not a path below the store",
-            next="memdir restore --list shows what can be restored",
-        )
     # `iso_time` limits the year to 1-9999, so that the stamp can be parsed.
     stamp = safe.iso_time(shelved.time).replace("-", "").replace(":", "")
     return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"
