@@ -329,7 +329,6 @@ class App:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
 
     def _accepter(self, verb: str) -> Callable[[Mapping[str, bytes | None]], None]:
-        """What accepts our own writes in a shared store."""
         if not self.config.origin:
             return lambda written: None
         from memdir.store.accept import OwnWrites  # only a shared store needs it
@@ -438,11 +437,10 @@ def list_few(paths: Sequence[str], limit: int = 3) -> str:
 
 
 def _read_claude_md(project: str) -> str:
-    try:
+    with suppress(OSError):
         data, _ = read_start(os.path.join(project, CLAUDE_MD), MAX_CLAUDE_MD_BYTES)
-    except OSError:
-        return ""
-    return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")
+    return ""
 
 
 def read_if_there(store: Store, path: str) -> bytes | None:
