@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,23 +16,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from memdir.errors import BadInput, MemdirError, Unwritable
+from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import CREATED, UPDATED, Change, hash_of
 from memdir.hot import memory
 from memdir.hot.memory import INDEX, TEAM, is_of_records, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
-from memdir.store.changes import finish_change, retire_memory
-from memdir.store.keep_index import pointer_line
-from memdir.store.ports import Store
+from memdir.store.changes import finish_change, move_memory, retire_memory
 from memdir.store.save import refuse_file
-from memdir.store.writer import App, Desk, read_if_there
+from memdir.store.writer import App, Desk, list_few, read_if_there
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 
 Input = Mapping[str, object]
-Edit = Callable[[str | None], tuple[str, str]]  # what stands there -> the new text, the answer
 
 ACTOR = "memory-tool"
 ROOT = "/memories"
@@ -46,7 +41,6 @@ MAX_LINES = 999_999  # of a file: more numbers do not fit into the columns
 MAX_VIEW_CHARACTERS = 200_000  # a model can ask for the rest by its lines
 MAX_MATCHES = 100  # lines that are named where a text stands several times
 CONTEXT_LINES = 2  # before and after a change
-LEFT_OUT = ("node_modules",)
 # Of a name that is compatible with one of these, another program may make the real thing.
 _MEANING = frozenset("./\\%~:")
 _LOOK_ALIKE = frozenset("\u2044\u2215\u29f8\u29f9\u2216\ufe68")  # slashes that NFKC leaves alone
@@ -79,7 +73,11 @@ class MemoryTool:
         if not isinstance(input, Mapping):
             return ToolAnswer("Error: the input of a call is an object", is_error=True)
         try:
-            return ToolAnswer(self._run(input))
+            name = _text(input, "command")
+            if name not in _COMMANDS:
+                known = ", ".join(_COMMANDS)
+                raise Refused(f"Error: Unknown command: {_shown(name)}. There are: {known}")
+            return ToolAnswer(_COMMANDS[name](self, input))
         except Refused as refused:
             return ToolAnswer(refused.message, is_error=True)
         except MemdirError as error:
@@ -134,13 +132,6 @@ class MemoryTool:
 
         return type("StoreTool", (parent,), {"call": call, **dict.fromkeys(_COMMANDS, command)})()
 
-    def _run(self, given: Input) -> str:
-        name = _text(given, "command")
-        if name not in _COMMANDS:
-            known = ", ".join(_COMMANDS)
-            raise Refused(f"Error: Unknown command: {_shown(name)}. There are: {known}")
-        return _COMMANDS[name](self, given)
-
     def _view(self, given: Input) -> str:
         path, below = _path(given)
         store, limit = self._app.store, self._app.config.options.max_file_bytes
@@ -156,59 +147,55 @@ class MemoryTool:
         lines = _clean(memory.decode(store.read(below))).split("\n")
         if len(lines) > MAX_LINES:
             raise Refused(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
-        numbered = _view_lines(lines, *_range(given, len(lines)))
+        first, last = _range(given, len(lines))
+        numbered = _cut(_number(lines[first - 1 : last], first), "view the rest with view_range")
         return f"Here's the content of {path} with line numbers:\n{numbered}"
 
     def _create(self, given: Input) -> str:
         path, below = _path(given)
         text = _text(given, "file_text", empty=True)
-        exists = f"Error: File {path} already exists"
-
-        def edit(old: str | None) -> tuple[str, str]:
+        taken = Refused(f"Error: File {path} already exists")
+        with self._file(below, "save", taken) as (desk, old):
             if old is not None:
-                raise Refused(exists)
-            return text, f"File created successfully at: {path}"
-
-        return self._write(below, edit, "save", exists)
+                raise taken
+            self._put(desk, below, None, text)
+        return f"File created successfully at: {path}"
 
     def _str_replace(self, given: Input) -> str:
         path, below = _path(given)
-        old, new = _text(given, "old_str"), _text(given, "new_str", empty=True)
-        missing = f"Error: The path {path} does not exist. Please provide a valid path."
-
-        def edit(text: str | None) -> tuple[str, str]:
-            if text is None:
-                raise Refused(missing)
-            start = _find_once(text, old, path)
-            text = text[:start] + new + text[start + len(old) :]
-            first = max(0, text.count("\n", 0, start) - CONTEXT_LINES)
-            last = text.count("\n", 0, start) + CONTEXT_LINES + 1
-            lines = _number(_clean(text).split("\n")[first:last], first + 1)
-            message = "The memory file has been edited. Here is the snippet showing the change"
-            return text, f"{message} (with line numbers):\n{lines}"
-
-        return self._write(below, edit, "edit", missing)
+        old_text, new_text = _text(given, "old_str"), _text(given, "new_str", empty=True)
+        missing = Refused(f"Error: The path {path} does not exist. Please provide a valid path.")
+        with self._file(below, "edit", missing) as (desk, old):
+            if old is None:
+                raise missing
+            text = memory.decode(old)
+            start = _find_once(text, old_text, path)
+            text = text[:start] + new_text + text[start + len(old_text) :]
+            self._put(desk, below, old, text)
+        line = text.count("\n", 0, start)
+        first, last = max(0, line - CONTEXT_LINES), line + CONTEXT_LINES + 1
+        lines = "\n".join(_number(_clean(text).split("\n")[first:last], first + 1))
+        message = "The memory file has been edited. Here is the snippet showing the change"
+        return f"{message} (with line numbers):\n{lines}"
 
     def _insert(self, given: Input) -> str:
         path, below = _path(given)
         text, line = _text(given, "insert_text", empty=True), given.get("insert_line")
         if type(line) is not int:
             raise Refused("Error: insert_line is needed, as a whole number")
-        missing = f"Error: The path {path} does not exist"
-
-        def edit(old: str | None) -> tuple[str, str]:
+        missing = Refused(f"Error: The path {path} does not exist")
+        with self._file(below, "edit", missing) as (desk, old):
             if old is None:
-                raise Refused(missing)
-            lines = old.removesuffix("\n").split("\n") if old else []
+                raise missing
+            lines = memory.decode(old).removesuffix("\n").split("\n") if old else []
             if not 0 <= line <= len(lines):
                 raise Refused(
                     f"Error: Invalid `insert_line` parameter: {line}. "
                     f"It should be within the range of lines of the file: [0, {len(lines)}]"
                 )
             lines.insert(line, text.rstrip("\n"))
-            return "\n".join(lines) + "\n", f"The file {path} has been edited."
-
-        return self._write(below, edit, "edit", missing)
+            self._put(desk, below, old, "\n".join(lines) + "\n")
+        return f"The file {path} has been edited."
 
     def _delete(self, given: Input) -> str:
         path, below = _path(given)
@@ -237,10 +224,8 @@ class MemoryTool:
             raise taken
         with self._changing("rename") as desk:
             paths, index_path = self._find(path, below), desk.store.index_path
-            if to_below.startswith(f"{below}/"):
-                message = f"{to_below} lies inside {below}"
-                raise BadInput(message, path=to_below, next="choose another place")
-            if self._is_taken(to_below):
+            # Whatever stands there, a link too, is neither followed nor replaced.
+            if self._app.store.exists(to_below):
                 raise taken
             if index_path in paths or index_path == to_below:
                 message = f"{index_path} is the index of this store"
@@ -253,7 +238,9 @@ class MemoryTool:
                 if reason := reason or refuse_file(new, data, rules, allow_secret=secret):
                     raise BadInput(reason, path=new, next="choose another name")
             desk.plan = [new for _, new in pairs]
-            finish_change(self._app, desk, [_move(old, new, desk.store) for old, new in pairs])
+            finish_change(
+                self._app, desk, [move_memory(old, new, desk.store) for old, new in pairs]
+            )
         return f"Successfully renamed {path} to {to}"
 
     @contextmanager
@@ -264,31 +251,33 @@ class MemoryTool:
         with self._app.changing(verb) as desk:
             yield desk
 
-    def _write(self, below: str, edit: Edit, verb: str, if_folder: str) -> str:
-        """Pass the current text to `edit` while nobody else can change it, and save its result."""
+    @contextmanager
+    def _file(
+        self, below: str, verb: str, if_folder: Refused
+    ) -> Iterator[tuple[Desk, bytes | None]]:
+        """The current bytes of a file, while nobody else can change it."""
         if not below or self._list(below):
-            raise Refused(if_folder)
+            raise if_folder
         with self._changing(verb) as desk:
-            old = read_if_there(desk.store, below)
-            text, answer = edit(None if old is None else memory.decode(old))
-            data = memory.encode(text)
-            if data == old:
-                return answer
-            reason = _refuse_place(below, is_new=old is None) or refuse_file(
-                below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
-            )
-            if reason:
-                raise Refused(f"Error: {reason}")
-            desk.store.put(below, data)
-            kind = CREATED if old is None else UPDATED
-            change = Change(kind, memory.stem(below), below, hash_of(data))
-            is_memory = old and desk.store.is_memory(below)
-            before = read_memory(below, old or b"", 0) if is_memory else None
-            finish_change(self._app, desk, [change], before)
-        return answer
+            yield desk, read_if_there(desk.store, below)
+
+    def _put(self, desk: Desk, below: str, old: bytes | None, text: str) -> None:
+        data = memory.encode(text)
+        if data == old:
+            return
+        reason = _refuse_place(below, is_new=old is None) or refuse_file(
+            below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
+        )
+        if reason:
+            raise Refused(f"Error: {reason}")
+        desk.store.put(below, data)
+        kind = CREATED if old is None else UPDATED
+        is_memory = old and desk.store.is_memory(below)
+        before = read_memory(below, old or b"", 0) if is_memory else None
+        change = Change(kind, memory.stem(below), below, hash_of(data))
+        finish_change(self._app, desk, [change], before)
 
     def _list(self, folder: str) -> dict[str, int]:
-        """The size of every file below a folder, by path."""
         prefix = f"{folder}/" if folder else ""
         tree = sorted(self._app.store.tree().items())
         return {path: facts[2] for path, facts in tree if path.startswith(prefix)}
@@ -300,13 +289,6 @@ class MemoryTool:
         if not paths:
             raise Refused(f"Error: The path {path} does not exist")
         return paths
-
-    def _is_taken(self, below: str) -> bool:
-        """A link counts as taken: it is neither followed nor replaced."""
-        try:
-            return bool(self._list(below)) or read_if_there(self._app.store, below) is not None
-        except Unwritable as error:  # a folder without any file was left behind, nobody sees it
-            return os.strerror(errno.EISDIR) not in error.message
 
 
 _COMMANDS: dict[str, Callable[[MemoryTool, Input], str]] = {
@@ -339,8 +321,7 @@ def memory_tool(
 def below_root(path: str) -> str:
     """The path below the store, empty for the store itself; what is doubtful is refused.
 
-    This is the first fence. The second are the directory handles of the store: no part of a path
-    is ever followed through a link, whatever its name.
+    The directory handles of the store refuse again: they follow no link, whatever its name.
     """
     hint = f"give a path such as {ROOT}/progress.md"
     if not (path == ROOT or path.startswith(f"{ROOT}/")):
@@ -349,19 +330,11 @@ def below_root(path: str) -> str:
     parts = below.split("/") if below else []
     if any(part in ("", ".", "..") for part in parts) or unquote(below) != below:
         raise BadInput(f"Path {_shown(path)} would escape {ROOT} directory", next=hint)
-    problem = ""
-    if len(below) > MAX_PATH_CHARACTERS:
-        problem = f"is longer than {MAX_PATH_CHARACTERS:,} characters"
-    elif "\\" in below:
-        problem = "holds a backslash; folders are parted by /"
-    elif any(part != part.strip() for part in parts):
-        problem = "holds a name that begins or ends with a space"
-    elif not below.isprintable():
-        problem = "holds a character that nobody can see"
-    elif tricks := [char for char in below if _is_trick(char)]:
-        problem = f"holds {tricks[0]!r}, which other programs may take for a dot or a slash"
-    if problem:
-        raise BadInput(f"Path {_shown(path)} {problem}", next=hint)
+    plain = below.isprintable() and "\\" not in below and not any(map(_is_trick, below))
+    if not plain or any(part != part.strip() for part in parts) or len(below) > MAX_PATH_CHARACTERS:
+        message = "is too long, or holds a backslash, a space at the end of a name, or a character"
+        message += " that nobody can see or that other programs take for a dot or a slash"
+        raise BadInput(f"Path {_shown(path)} {message}", next=hint)
     return below
 
 
@@ -378,7 +351,6 @@ def _path(given: Input, key: str = "path") -> tuple[str, str]:
 
 
 def _shown(path: str) -> str:
-    """A path for an answer: one line, printable, limited in length."""
     plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in path[:SHOWN_CHARACTERS])
     return plain + ("…" if len(path) > SHOWN_CHARACTERS else "")
 
@@ -393,36 +365,32 @@ def _text(given: Input, key: str, *, empty: bool = False) -> str:
 
 
 def _range(given: Input, count: int) -> tuple[int, int]:
-    value = given.get("view_range", (1, -1))
-    value = (1, -1) if value is None else value
+    value = given.get("view_range") or (1, -1)
     if not isinstance(value, list | tuple) or [type(item) for item in value] != [int, int]:
         raise Refused("Error: view_range is [first line, last line]; -1 is the end")
     first, last = value
     return max(1, first), count if last == -1 else min(last, count)
 
 
-def _number(lines: Sequence[str], first: int) -> str:
-    return "\n".join(f"{i:>{NUMBER_COLUMNS}}\t{line}" for i, line in enumerate(lines, first))
+def _number(lines: Sequence[str], first: int) -> list[str]:
+    return [f"{number:>{NUMBER_COLUMNS}}\t{line}" for number, line in enumerate(lines, first)]
 
 
-def _view_lines(lines: Sequence[str], first: int, last: int) -> str:
-    """As many of these lines as fit into one view."""
-    room = MAX_VIEW_CHARACTERS
-    for number in range(first, last + 1):
-        room -= len(lines[number - 1]) + NUMBER_COLUMNS + 2
-        if room < 0 and number > first:
-            cut = f"after line {number - 1} of {len(lines)}: view the rest with view_range"
-            return f"{_number(lines[first - 1 : number - 1], first)}\n… cut here, {cut}"
-    return _number(lines[first - 1 : last], first)
+def _cut(lines: list[str], hint: str) -> str:
+    """As many of these lines as fit into one view, but at least one."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    shown = max(1, sum(end <= MAX_VIEW_CHARACTERS for end in ends))
+    if shown < len(lines):
+        lines = [*lines[:shown], f"… cut here, after {shown} of {len(lines)} lines: {hint}"]
+    return "\n".join(lines)
 
 
 def _view_folder(path: str, files: Mapping[str, int]) -> str:
-    """The contents of a folder, two levels deep, with sizes."""
     below = path.removeprefix(ROOT).removeprefix("/")
     sizes = {"": 0}
     for file, size in files.items():
         parts = file[len(below) :].removeprefix("/").split("/")
-        if any(part[0] == "." or part in LEFT_OUT for part in parts):
+        if any(part[0] == "." or part == "node_modules" for part in parts):
             continue
         sizes[""] += size
         for depth in range(1, min(len(parts), DEPTH) + 1):
@@ -435,50 +403,41 @@ def _view_folder(path: str, files: Mapping[str, int]) -> str:
     # By whole parts: what is in a folder stands below it, not below `folder-2`.
     rows = sorted(sizes.items(), key=lambda row: row[0].rstrip("/").split("/"))
     lines = [f"{_size(size)}\t{path}{'/' if name else ''}{name}" for name, size in rows]
-    ends = accumulate(len(line) + 1 for line in lines)
-    shown = sum(end <= MAX_VIEW_CHARACTERS for end in ends)
-    if shown < len(lines):
-        more = f"after {shown} of {len(lines)} lines: view a folder below, or {ROOT}/MEMORY.md"
-        lines[shown:] = [f"… cut here, {more}"]
-    return "\n".join([head, *lines])
+    return f"{head}\n{_cut(lines, f'view a folder below, or {ROOT}/MEMORY.md')}"
 
 
 def _size(count: float) -> str:
     """`0B`, `812B`, `1.5K`, `4K`, `1.2M`."""
-    units = iter("BKMG")
-    unit = next(units)
-    while count >= 1024 and unit != "G":
-        count, unit = count / 1024, next(units)
-    return f"{count:.1f}".removesuffix(".0") + unit
+    units = "BKMG"
+    while count >= 1024 and len(units) > 1:
+        count, units = count / 1024, units[1:]
+    return f"{count:.1f}".removesuffix(".0") + units[0]
 
 
 def _find_once(text: str, old: str, path: str) -> int:
-    """The position of the text, which must occur exactly once."""
     words = _shown(old) if len(old) > MAX_VIEW_CHARACTERS else old
-    starts, start = list[int](), text.find(old)
-    while start >= 0 and len(starts) <= MAX_MATCHES:
-        starts.append(start)
-        start = text.find(old, start + len(old))
-    if not starts:
+    *parts, _ = text.split(old)
+    if not parts:
         message = f"old_str `{words}` did not appear verbatim in {path}."
         raise Refused(f"No replacement was performed, {message}")
-    if len(starts) == 1:
-        return starts[0]
-    lines = [str(text.count("\n", 0, start) + 1) for start in starts[:MAX_MATCHES]]
-    more = ", …" if len(starts) > MAX_MATCHES else ""
+    if len(parts) == 1:
+        return len(parts[0])
+    line, lines = 1, []
+    for part in parts:
+        line += part.count("\n")
+        lines.append(str(line))
+        line += old.count("\n")
     raise Refused(
         f"No replacement was performed. Multiple occurrences of old_str `{words}` in lines: "
-        f"{', '.join(lines)}{more}. Please ensure it is unique"
+        f"{list_few(lines, MAX_MATCHES)}. Please ensure it is unique"
     )
 
 
 def _clean(text: str) -> str:
-    """Bytes that are not UTF-8 are shown as unreadable; on disk they stay as they are."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
 def _refuse_place(path: str, *, is_new: bool) -> str:
-    """Why an agent may not write a file there, or ""."""
     *folders, name = path.split("/")
     if is_new and path != INDEX and path.lower() == INDEX.lower():
         return f"some systems take it for {INDEX}, the index; choose another name"
@@ -489,22 +448,3 @@ def _refuse_place(path: str, *, is_new: bool) -> str:
     if folders and folders[0].lower() == TEAM:
         return "the folder team is another store; it is written through its own scope"
     return "it is the place of a structured record" if is_of_records(path) else ""
-
-
-def _move(path: str, to: str, store: Store) -> Change:
-    """The same bytes under a new path, copied before the old one goes; its pointer follows."""
-    data = store.read(path)
-    store.put(to, data)
-    store.drop(path)
-    index = store.index()
-    if index is not None and store.is_memory(path) and store.is_memory(to):
-        # A line that a person wrote keeps its words; ours is written anew, in its place.
-        ours = pointer_line(read_memory(path, data, 0))
-        new, mark = pointer_line(read_memory(to, data, 0)), f"]({path})"
-        lines = [
-            new if line.rstrip() == ours else line.replace(mark, f"]({to})")
-            for line in memory.decode(index).split("\n")
-        ]
-        if (text := memory.encode("\n".join(lines))) != index:
-            store.put(store.index_path, text)
-    return Change(UPDATED, memory.stem(to), to, hash_of(data), remarks=(f"renamed from {path}",))

@@ -33,7 +33,7 @@ from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_text
 from memdir.hot.stop import CLIENT, ENDS
 from memdir.store.accept import accept_own_writes
-from memdir.store.lock import Lock
+from memdir.store.state import Lock
 from memdir.store.writer import App, open_app
 
 NAME, CAPTURE = "worker", "capture"  # in the log
@@ -99,25 +99,19 @@ class Job:
 def read_job(line: bytes) -> Job | None:
     try:
         fields = json.loads(line)
-    except (ValueError, RecursionError):
+        cwd, tries = fields["cwd"], fields["tries"]
+    except (ValueError, RecursionError, TypeError, KeyError):
         return None
-    if (
-        isinstance(fields, dict)
-        and type(fields.get("cwd")) is str
-        and type(fields.get("tries")) is int
-    ):
-        after = fields.pop("after", 0.0)
-        looked = fields.pop("looked", False) is True
-        is_moment = isinstance(after, (int, float)) and 0 <= after < MAX_MOMENT_SECONDS
-        moment = float(after) if is_moment else 0.0
-        return Job(fields["cwd"], fields["tries"], fields, looked, moment)
-    return None
+    if type(cwd) is not str or type(tries) is not int:
+        return None
+    after, looked = fields.pop("after", 0.0), fields.pop("looked", False) is True
+    is_moment = isinstance(after, (int, float)) and 0 <= after < MAX_MOMENT_SECONDS
+    return Job(cwd, tries, fields, looked, float(after) if is_moment else 0.0)
 
 
 def read_jobs(lines: Iterable[bytes]) -> list[Job]:
     jobs = [job for job in map(read_job, lines) if job]
-    waiting = [job for job in jobs if job.after]
-    gone = {id(job) for job in waiting[: max(0, len(waiting) - MAX_WAITING)]}
+    gone = {id(job) for job in [job for job in jobs if job.after][:-MAX_WAITING]}
     return [job for job in jobs if id(job) not in gone]
 
 

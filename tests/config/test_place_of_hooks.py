@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.hot.place import DECIDING, Around, Here, place_path, read_place, write_place
-from memdir.store.lock import Lock
+from memdir.store.state import Lock
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.searching import memory
 from tests.helpers.tables import cases

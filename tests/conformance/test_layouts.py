@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memdir.errors import BadInput, Missing
 from memdir.hot import memory as memory_module
-from memdir.hot.memory import INDEX, README, is_memory, read_memory
+from memdir.hot.memory import INDEX, is_memory, read_memory
 from tests.conformance import own
 from tests.helpers.tables import cases, rows
 
@@ -65,12 +65,6 @@ def content(store, path):
     if store.layout in PLACES:
         return RECORD % CONTENTS[path.split("/")[0]]
     return HEADER % b"Label"
-
-
-def test_a_layout_knows_its_name_and_its_place(each):
-    assert each.layout in MEMBERS
-    assert each.root
-    assert own.load("layouts", each.layout).open_store("x", 100).layout == each.layout
 
 
 # -- what holds for all --------------------------------------------------------------------
@@ -143,15 +137,6 @@ def test_the_facts_of_any_file_change_whenever_it_does(each):
     assert each.tree() == {}
 
 
-def test_any_empty_store_is_no_error(each):
-    assert each.files() == []
-    assert each.scan().memories == []
-    assert each.index() is None
-    assert each.standalone() is None
-    assert each.tree() == {}
-    assert each.shape in ("no directory", "empty")
-
-
 def test_two_layouts_in_one_directory_keep_apart_what_is_theirs(tmp_path):
     root = str(tmp_path / "memory")
     kept = {}
@@ -179,16 +164,6 @@ def test_any_bytes_can_be_put_and_scanned(store, data):
     (memory,) = store.scan().memories
     assert (memory.path, memory.size) == ("a.md", len(data))
     assert isinstance(memory.name + memory.type + memory.description, str)
-
-
-def test_what_is_not_there_is_missing(store):
-    for call in (store.read, store.drop):
-        for path in ("a.md", "deep/a.md"):
-            with pytest.raises(Missing) as missing:
-                call(path)
-            assert path in missing.value.message
-            assert missing.value.next
-    assert store.facts("a.md") is None
 
 
 # -- what is a memory ----------------------------------------------------------------------
@@ -229,37 +204,6 @@ def test_an_odd_header_is_a_finding_with_its_line_and_hides_nothing(store):
 # -- the index and the shape ---------------------------------------------------------------
 
 
-def test_the_index_is_memory_md(store):
-    store.put("a.md", HEADER % b"a")
-    assert store.index() is None
-    assert store.shape == "files without an index"
-    store.put(INDEX, b"- [A](a.md) \xe2\x80\x94 d\n")
-    assert store.index() == b"- [A](a.md) \xe2\x80\x94 d\n"
-    assert store.index_path == INDEX
-    assert store.shape == "index + files"
-    assert store.standalone() is None
-
-
-def test_a_readme_that_points_at_the_memories_serves_as_the_index(store):
-    store.put("a.md", HEADER % b"a")
-    store.put(README, b"# Memories\n\n- [A](a.md)\n")
-    assert (store.index_path, store.shape) == (README, "index + files")
-    assert store.index() == b"# Memories\n\n- [A](a.md)\n"
-    store.put(INDEX, b"- [A](a.md)\n")
-    assert store.index_path == INDEX
-
-
-@cases("index", "alone")
-def test_an_index_with_content_and_no_files_is_itself_the_memory(store, index, alone):
-    store.put(INDEX, index)
-    assert store.standalone() == (index if alone else None)
-    assert store.shape == ("standalone index" if alone else "empty")
-    assert [memory.path for memory in store.scan().memories] == ([INDEX] if alone else [])
-    store.put("a.md", HEADER % b"a")
-    assert store.standalone() is None
-    assert [memory.path for memory in store.scan().memories] == ["a.md"]
-
-
 # -- what the history asks -----------------------------------------------------------------
 
 
@@ -268,11 +212,3 @@ def test_the_tree_has_every_file_that_is_not_hidden_nor_another_stores(store):
     for path in (*kept, "team/e.md", "team/deep/f.md", ".hidden.md", ".git/config", "deep/.x/g.md"):
         store.put(path, b"x")
     assert sorted(store.tree()) == sorted(kept)
-
-
-def test_sweeping_takes_no_file_of_anybody(store):
-    for path in ("a.md", "deep/b.md", ".memdir.md", "team/.memdir-x.tmp", "logs/x.tmp"):
-        store.put(path, b"x")
-    store.sweep()
-    for path in ("a.md", "deep/b.md", ".memdir.md", "team/.memdir-x.tmp", "logs/x.tmp"):
-        assert store.read(path) == b"x"

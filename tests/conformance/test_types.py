@@ -17,26 +17,13 @@ def member(request: pytest.FixtureRequest) -> tuple[str, Type]:
     return name, found if isinstance(found, Type) else found.TYPE
 
 
-def test_a_type_is_called_as_its_file(member):
-    name, type = member
-    assert type.name == name
-    assert name.isidentifier() and name.islower() and name != "unknown"
-
-
 def test_a_type_is_complete(member):
-    _, type = member
+    name, type = member
+    assert type.name == name and name.isidentifier() and name.islower() and name != "unknown"
     texts = [getattr(type, field) for field in Type.__annotations__ if field not in NOT_TEXT]
     assert all(isinstance(text, str) and text.strip() == text != "" for text in texts)
     assert isinstance(type.half_life_days, int) and type.half_life_days > 0
     assert type.scope in {"private", "private or team", "team"}
-
-
-def test_a_type_that_needs_a_reason_shows_how_it_is_given(member):
-    _, type = member
     for text in (type.body, type.example) if type.needs_why else ():
         assert "**Why:**" in text and "**How to apply:**" in text
-
-
-def test_a_type_has_a_heading_of_its_own(member):
-    name, type = member
     assert type.section not in {types.get(other).section for other in OURS if other != name}

@@ -20,8 +20,8 @@ from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, hash_of
 from memdir.hot import disk
 from memdir.hot.memory import stem
-from memdir.store import changes, git_objects, history, look, save
-from memdir.store.lock import Lock
+from memdir.store import changes, git_objects, look, save, state
+from memdir.store.state import Lock
 
 FIXED = ".memdir-fixed.tmp"
 
@@ -154,7 +154,7 @@ def _ref_first() -> None:
 
 def _names_not_forced() -> None:
     """What a killed writer named is believed, although no disk may have it yet."""
-    _replace(history, "force_names", lambda root: None)
+    _replace(state, "force_names", lambda root: None)
 
 
 def _decided_first() -> None:

@@ -252,7 +252,7 @@ def _rebuild(writer: Writer, defect: str, over: str) -> Log:
 
 def time_the_lock(waits: list[float]) -> None:
     """Note how long this process waits whenever it takes the lock."""
-    from memdir.store.lock import Lock
+    from memdir.store.state import Lock
 
     real = Lock.held
 

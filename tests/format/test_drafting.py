@@ -20,6 +20,7 @@ from memdir.format.draft import (
     refusal,
     set_reasons,
 )
+from memdir.format.names import name_for
 from memdir.hot import types
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import cases, rows
@@ -60,29 +61,6 @@ def test_what_breaks_no_rule_is_taken(draft):
     check(draft, RULES)
 
 
-HOSTILE = [
-    *inputs("size and cost", "body"),
-    *inputs("hidden and deceiving Unicode", "body", "description"),
-    *inputs("tag and frame break-out", "body", "description"),
-    *inputs("poisoned instructions", "body"),
-]
-
-
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_a_hostile_text_is_refused_or_kept_as_it_is(hostile):
-    draft = Draft("x", description=hostile.value)
-    draft = Draft(hostile.value) if hostile.field == "body" else draft
-    if hostile.verdict == "reject" or (hostile.id == "RS05" and len(hostile.value) > 65_536):
-        with pytest.raises(BadInput):
-            check(draft, RULES)
-    else:
-        check(draft, RULES)
-        refusal(draft, RULES, Wishes())
-        given, _ = complete(draft, RULES)
-        assert getattr(given, hostile.field) == hostile.value.strip("\n")
-        check_line("description", first_sentence(given.body))
-
-
 # -- secrets -------------------------------------------------------------------------------
 
 PLACES = rows(globals(), "PLACES")
@@ -119,6 +97,7 @@ def test_a_name_that_is_a_secret_is_not_repeated_either():
         with pytest.raises(BadInput) as refused:
             check(Draft("x", name=name), RULES)
         assert name not in refused.value.message + refused.value.next
+    assert TOKEN[4:] not in name_for(f"The token {TOKEN}", "project")
 
 
 # -- dates (M3), Why and How (M2) ----------------------------------------------------------
@@ -130,11 +109,6 @@ def test_relative_dates_become_absolute_in_every_field():
     assert given.body == "It broke 2026-03-01.\n\n**Why:** Seen 2026-03-02"
     assert given.description == "Broken since 2026-03-01"
     assert told == ()
-
-
-def test_the_day_of_the_conversation_counts_not_the_day_of_the_save():
-    given, _ = complete(Draft("Freeze from tomorrow.", day=datetime.date(2025, 12, 31)), RULES)
-    assert given.body == "Freeze from 2026-01-01."
 
 
 @cases("type", "body", "why", "how", "missing")
@@ -157,11 +131,6 @@ def test_a_description_from_any_text_breaks_no_rule(text):
     line = first_sentence(text)
     check_line("description", line)
     assert 0 < len(line) <= DESCRIPTION_AIM
-
-
-def test_a_header_key_tells_what_its_value_is():
-    draft = Draft("Some text.", extra=(("password", "Xk29-fq!7Lw"),))
-    assert "in password" in refusal(draft, SHARED, Wishes(anyway=True, secret=True))
 
 
 @cases("text", "line")

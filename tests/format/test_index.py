@@ -1,8 +1,5 @@
 """The index is understood in every form, healed without touching what others wrote."""
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +8,7 @@ from memdir.format import index
 from memdir.format.index import heal, replace_pointer, survey
 from memdir.format.outline import Lookup
 from memdir.format.pointer import write_pointer
+from tests.helpers.hostile import inputs
 from tests.helpers.tables import cases, rows
 
 
@@ -84,24 +82,6 @@ def test_a_survey_tells_pointers_from_everything_else():
     assert (found.lines, found.characters) == (24, len(MIXED) - 30 - 2)
 
 
-def test_a_link_to_a_read_me_or_an_index_is_neither_pointer_nor_dangling():
-    found = survey("- [r](README.md)\n- [m](a/MEMORY.md)\n- [i](index.md)\n- [[Readme]]\n", [])
-    assert (found.pointers, found.dangling) == ({}, [])
-
-
-def test_an_item_that_links_out_of_the_store_is_no_content():
-    text = "- [x](https://e.test/)\n- [y](../y.md)\n- [ ] see [z](../z.md)\n- see [z](../z.md)\n"
-    found = survey(text, [])
-    assert (found.inline, found.dangling) == ([3, 4], [])
-
-
-def test_an_index_that_needs_nothing_stays_the_same_string():
-    text = "\ufeff# I\r\n- [A](a.md)\r\n  more\n\n\n| x |\r\n- [B](b.md) tail"
-    healed = heal(text, ["b.md", "a.md"], never)
-    assert healed.text is text
-    assert (healed.added, healed.dropped) == ([], [])
-
-
 # The orphan, and the index with {} where its pointer goes; nothing else moves.
 @cases("orphan", "place")
 def test_a_new_pointer_goes_where_a_person_would_put_it(orphan, place):
@@ -136,10 +116,6 @@ def test_a_line_with_anything_else_to_say_stays(text):
     assert heal(text, ["a.md"], never).text is text
 
 
-def test_a_name_that_no_line_can_hold_is_not_added_for_ever():
-    assert heal("", ["a\nb.md"], describe).added == []
-
-
 def test_a_hook_cannot_close_a_comment_that_is_left_open_above_it():
     text = "<!-- left open\n"
     healed = heal(text, ["a.md"], lambda path: ("`-->`", "a --> b `-->` --> c", ""))
@@ -149,10 +125,10 @@ def test_a_hook_cannot_close_a_comment_that_is_left_open_above_it():
 def test_replacing_changes_only_a_line_that_is_still_ours():
     old = write_pointer("A", "a.md", "old")
     text = f"\ufeff{old}\r\n```\r\n{old}\r\n```\r\n{old} edited\r\n"
-    new = replace_pointer(text, "a.md", "A", "new", old=old)
-    assert new == text.replace(old, write_pointer("A", "a.md", "new"), 1)
+    new = write_pointer("A", "a.md", "new")
+    assert replace_pointer(text, "a.md", old, new) == text.replace(old, new, 1)
     edited = f"* {old[2:]}\n"
-    assert replace_pointer(edited, "a.md", "A", "new", old=old) == edited
+    assert replace_pointer(edited, "a.md", old, new) == edited
 
 
 def test_arranging_swaps_only_our_lines_within_their_section():
@@ -201,7 +177,7 @@ def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, fil
 @settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS)
 def test_reading_and_writing_changes_no_byte(text):
-    assert replace_pointer(text, "a.md", "A", "b", old="no such line") == text
+    assert replace_pointer(text, "a.md", "no such line", "b") == text
     assert index.arrange(text, ["b.md", "a.md"], {}) == text
 
 
@@ -211,40 +187,13 @@ def test_hostile_texts_cost_no_more_than_their_length(text):
     assert survey(healed, ["a.md", "b.md"]).orphans == []
 
 
-@pytest.fixture(scope="session")
-def hostile(shared: Path) -> dict[str, str]:
-    """Inputs of the class "index injection", by their id."""
-    rows = map(json.loads, (shared / "hostile/inputs.jsonl").read_text("utf-8").splitlines())
-    rows = [row for row in rows if row["class"] == "index injection"]
-    values = {row["id"]: row["value"] for row in rows}
-    assert values
-    return {
-        key: value if isinstance(value, str) else value["repeat"] * value["times"]
-        for key, value in values.items()
-        if isinstance(value, str) or "repeat" in value
-    }
-
-
+@pytest.mark.parametrize("hostile", inputs("index injection", "title", "description", "index"))
 @pytest.mark.parametrize("place", ["title", "hook"])
 def test_no_hostile_text_gets_out_of_its_own_line(hostile, place):
-    for value in hostile.values():
-        described = (value, "hook", "S") if place == "title" else ("Title", value, "S")
-        healed = heal("# Index\n", ["a.md"], lambda path, described=described: described)
-        assert healed.added == ["a.md"]
-        assert len(healed.text.splitlines()) == 3
-        found = survey(healed.text, ["a.md", "b.md"])
-        assert (list(found.pointers), found.orphans, found.dangling) == (["a.md"], ["b.md"], [])
-        assert survey(healed.text, ["a.md"]).inline == []
-
-
-def test_hostile_lines_of_an_index_do_no_harm(hostile):
-    gone = survey(hostile["IX08"], [])
-    assert [pointer.target for pointer in gone.dangling] == ["gone.md"]
-    url = survey(hostile["IX10"], ["a.md"])
-    assert (url.pointers, url.dangling, url.orphans) == ({}, [], ["a.md"])
-    twice = hostile["IX11"]
-    assert heal(twice, ["b.md"], never).text is twice
-    assert [pointer.hook for pointer in survey(twice, ["b.md"]).duplicates] == ["two"]
-    for value in hostile.values():
-        healed = heal(value, ["a.md"], describe)
-        assert heal(healed.text, ["a.md"], never).text is healed.text
+    described = (hostile.value, "hook", "S") if place == "title" else ("Title", hostile.value, "S")
+    healed = heal("# Index\n", ["a.md"], lambda path: described)
+    assert healed.added == ["a.md"]
+    assert len(healed.text.splitlines()) == 3
+    found = survey(healed.text, ["a.md", "b.md"])
+    assert (list(found.pointers), found.orphans, found.dangling) == (["a.md"], ["b.md"], [])
+    assert survey(healed.text, ["a.md"]).inline == []

@@ -31,26 +31,6 @@ def test_line_two_hundred_and_one_is_cut():
     assert "KB" not in loaded.warning
 
 
-def test_one_character_more_is_cut_hard_when_there_is_only_one_line():
-    text = "x" * (MAX_CHARACTERS + 1)
-    loaded = load(text)
-    assert shown(text) == "x" * MAX_CHARACTERS
-    assert (loaded.lines, loaded.cut_lines, loaded.cut_characters) == (1, 0, 1)
-    assert "24.4KB (limit: 24.4KB)" in loaded.warning
-    assert "the rest of line 1" in loaded.warning
-
-
-def test_too_many_characters_are_cut_at_the_last_line_end():
-    line = "y" * 99
-    text = "\n".join([line] * 199)  # 19,899 characters
-    text += "\n" + "z" * 6000
-    loaded = load(text)
-    assert shown(text) == "\n".join([line] * 199)
-    assert (loaded.lines, loaded.cut_lines, loaded.cut_characters) == (200, 1, 6001)
-    assert "from line 200 on" in loaded.warning
-    assert "lines (limit" not in loaded.warning
-
-
 @pytest.mark.parametrize("before", [0, 1, 2, 3])
 def test_a_pair_at_the_boundary_is_never_halved(before):
     text = "x" * before + ROCKET * MAX_CHARACTERS
@@ -77,12 +57,6 @@ def test_what_is_kept_is_the_longest_start_that_fits(parts, times, filler):
         assert "\n" not in kept
 
 
-def test_windows_line_ends_and_the_byte_order_mark_are_gone_in_the_view():
-    loaded = load("\ufeff# Index\r\n\r\n- [A](a.md)\r\n")
-    assert loaded.text == "# Index\n\n- [A](a.md)"
-    assert loaded.lines == 3
-
-
 @cases("text", "view")
 def test_a_header_is_not_loaded(text, view):
     assert load(text).text == view
@@ -98,11 +72,6 @@ def test_the_line_number_in_the_warning_is_that_of_the_file():
     loaded = load(text)
     assert loaded.lines == 250
     assert f"from line {5 + 201} on" in loaded.warning
-
-
-@cases("text", ids=lambda text: repr(text[:10]))
-def test_hostile_texts_are_cut_like_any_other(text):
-    assert utf16_units(shown(text)) <= MAX_CHARACTERS
 
 
 def test_a_forged_warning_is_text_like_any_other():

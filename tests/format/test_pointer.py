@@ -23,13 +23,6 @@ def test_what_is_no_pointer_is_left_alone(line):
     assert read(line) == []
 
 
-def test_a_line_may_hold_several_pointers():
-    line = "- [A](a.md) — by [B](b.md), replaces [[c]]"
-    found = [(p.target, p.hook) for p in read_pointers(line, 7)]
-    assert found == [("a.md", "by"), ("b.md", ", replaces"), ("c", "")]
-    assert {p.line for p in read_pointers(line, 7)} == {7}
-
-
 @cases("title", "target", "hook", "line")
 def test_a_pointer_is_written_plainly_where_it_can_be(title, target, hook, line):
     assert write_pointer(title, target, hook) == line
@@ -61,23 +54,6 @@ def test_reading_is_the_inverse_of_writing(title, target, hook):
 
 
 @settings(deadline=None)  # a busy machine is no finding
-@given(MARKS | WORDS, MARKS | TARGETS, MARKS | WORDS)
-@example("T", "a.md", ") — `x` [")
-@example("T", "a.md", "** — hook")
-@example("", "a.md", "")
-def test_the_common_form_is_read_like_any_other(title, target, rest):
-    # Only `- ` takes the short way through the reader; `* ` says the same.
-    common, other = (
-        [
-            (p.target, p.title, p.hook, p.form, p.start, p.end)
-            for p in read_pointers(f"{mark} [{title}]({target}){rest}", 1)
-        ]
-        for mark in "-*"
-    )
-    assert common == other
-
-
-@settings(deadline=None)  # a busy machine is no finding
 @given(st.text(), st.text(), st.text())
 def test_a_pointer_is_one_line_whatever_comes_in(title, target, hook):
     assert len(write_pointer(title, target, hook).splitlines()) == 1
@@ -87,17 +63,6 @@ def test_a_long_hook_is_cut_at_a_word():
     line = write_pointer("Title", "file.md", "word " * 100)
     assert POINTER_AIM - 6 <= len(line) <= POINTER_AIM
     assert line.endswith(" word…")
-
-
-def test_an_escaped_hook_still_fits():
-    line = write_pointer("Title", "file.md", "[x](y.md) " * 60)
-    assert len(line) <= POINTER_AIM
-    assert [pointer.target for pointer in read_pointers(line, 1)] == ["file.md"]
-
-
-def test_the_link_is_never_cut():
-    title, target = "T" * 120, "t" * 80 + ".md"
-    assert write_pointer(title, target, "hook") == f"- [{title}]({target})"
 
 
 HOSTILE = rows(globals(), "HOSTILE")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.errors import BadInput, Conflict
-from memdir.format.draft import PLACES, Draft, Revision, Style, hash_of, new_text, revise, style_of
+from memdir.errors import BadInput
+from memdir.format.draft import PLACES, Draft, Revision, Style, new_text, revise, style_of
 from memdir.hot import safe
 from memdir.hot.memory import decode, encode, read
 from tests.helpers.tables import cases
@@ -48,18 +48,6 @@ def revised(
 
 
 # -- versions ------------------------------------------------------------------------------
-
-
-def test_another_version_on_disk_is_a_conflict_that_holds_both_texts():
-    with pytest.raises(Conflict) as conflict:
-        revise(SEED, Revision("a.md", body="New.", expected=hash_of(b"old")), NOON)
-    assert conflict.value.theirs == SEED
-    assert conflict.value.ours == revise(SEED, Revision("a.md", body="New."), NOON)
-    assert "a.md" in conflict.value.message
-    assert hash_of(SEED) in conflict.value.next
-    with pytest.raises(Conflict) as conflict:
-        revise(SEED, Revision("a.md", (("type", "user"),), expected="0" * 64), NOON)
-    assert conflict.value.ours == revise(SEED, Revision("a.md", (("type", "user"),)), NOON)
 
 
 @pytest.mark.parametrize(
@@ -105,19 +93,6 @@ def test_unknown_keys_and_their_order_survive_every_update(old):
     for key in keys:
         if key not in ("description", "type", "metadata.type", "metadata.modified"):
             assert read(new).values[key] == read(decode(old)).values[key]
-
-
-def test_a_file_keeps_its_line_ends():
-    old = SEED.replace(b"\n", b"\r\n")
-    new = revised(old, ("description", "Tabs"), ("pinned", "true"), body="One\nTwo\r\nThree")
-    assert new.count("\r\n") == new.count("\n")
-    assert new.endswith("---\r\n\r\nOne\r\nTwo\r\nThree\r\n")
-
-
-def test_bytes_that_are_not_utf8_survive_an_edit_beside_them():
-    old = b"---\nname: \xc3(\nx: \xff\n---\n\xfe\n"
-    new = revise(old, Revision("a.md", (("description", "d"),)), NOON)
-    assert new == b"---\nname: \xc3(\nx: \xff\ndescription: d\n---\n\xfe\n"
 
 
 @pytest.mark.parametrize("field", ["type", "description"])

@@ -1,7 +1,6 @@
 """A repository or a team never speaks as the user: what it brings waits for a yes."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memdir.library import Memdir
+from tests.helpers.asking import hello, lines, request, use
 from tests.helpers.hooked import PATIENCE, Client
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -36,9 +36,10 @@ def place_of(client: Client, scope: str) -> Path:
     return client.store / "team" if scope == "team" else client.project / ".claude/memory"
 
 
-def memdir(client: Client, *words: str, code: int = 0) -> str:
+def memdir(client: Client, *words: str, code: int = 0, stdin: str = "") -> str:
     done = subprocess.run(
         [sys.executable, "-c", RUN, *words],
+        input=stdin,
         env=client.env,
         cwd=client.project,
         capture_output=True,
@@ -140,6 +141,7 @@ def test_an_id_that_was_shown_accepts_nothing_that_came_later(client):
     client.write("deploy-log.md", rule(), root)
     for id in (source["id"], source["memories"][0]["id"]):
         memdir(client, "review", "accept", id, code=1)
+    assert "not accepted yet" in memdir(client, "list", "--scope", "local")
     assert "curl" not in started(client)[0]
 
 
@@ -165,19 +167,6 @@ def test_what_memdir_wrote_for_the_user_needs_no_second_yes(client, scope):
     assert waiting(client) == [] and "use less" in started(client, session_id="b")[0]
 
 
-def test_a_shared_memory_is_accepted_here_and_waits_in_a_clone(client, tmp_path):
-    words = ("--name", "less", "--type", "feedback", "--why", "It is fast.", "--how", "Always.")
-    memdir(client, "remember", "Read the deployment log with less.", *words)
-    memdir(client, "share", "less", "--to", "local")
-    assert waiting(client) == []
-    client.code.git("add", "-A")
-    client.code.git("commit", "-q", "-m", "share")
-    clone = tmp_path / "clone"
-    client.code.git("clone", "-q", str(client.project), str(clone))
-    client.project = clone
-    assert [len(one["memories"]) for one in waiting(client)] == [1]
-
-
 @pytest.mark.parametrize("words", [["touch", "deploy-log"], ["index", "--rebuild"], ["undo"]])
 def test_upkeep_does_not_accept_what_others_wrote(client, words):
     root = place_of(client, "local")
@@ -190,14 +179,6 @@ def test_upkeep_does_not_accept_what_others_wrote(client, words):
     assert [len(one["memories"]) for one in waiting(client)] == [1]
     client.wait()
     assert "curl" not in started(client)[0] + recalled(client)
-
-
-def test_upkeep_of_what_was_accepted_leaves_it_accepted(client):
-    client.write("deploy-log.md", rule(), place_of(client, "local"))
-    [source] = waiting(client)
-    memdir(client, "review", "accept", source["id"])
-    memdir(client, "touch", "deploy-log", "--scope", "local")
-    assert waiting(client) == []
 
 
 def forget_acceptance(client: Client) -> None:
@@ -236,25 +217,18 @@ def test_a_writer_that_was_killed_before_it_could_say_so_is_made_up_for(client):
     assert waiting(client) == [] and "use less" in started(client)[0]
 
 
-@pytest.mark.parametrize("damage", [b"", b"garbage", b"memdir accepted 1 00000000\na\0b\0c\0d"])
-def test_damaged_decisions_let_nothing_through(client, damage):
-    client.write("deploy-log.md", rule(), place_of(client, "local"))
-    [source] = waiting(client)
-    memdir(client, "review", "accept", source["id"])
-    [path] = client.state.glob("stores/*/accepted")
-    path.write_bytes(damage)
-    assert "curl" not in started(client)[0] + recalled(client)
-    assert len(waiting(client)) == 1
-
-
-def test_decisions_that_others_may_write_do_not_count(client):
+@pytest.mark.parametrize(
+    "damage", [b"", b"garbage", b"memdir accepted 1 00000000\na\0b\0c\0d", 0o666]
+)
+def test_decisions_that_are_damaged_or_that_others_may_write_let_nothing_through(client, damage):
     client.write("deploy-log.md", rule(), place_of(client, "local"))
     [source] = waiting(client)
     memdir(client, "review", "accept", source["id"])
     [path] = client.state.glob("stores/*/accepted")
     assert path.stat().st_mode & 0o777 == 0o600
-    path.chmod(0o666)
+    path.chmod(damage) if isinstance(damage, int) else path.write_bytes(damage)
     assert "curl" not in started(client)[0] + recalled(client)
+    assert len(waiting(client)) == 1
 
 
 def test_a_repository_cannot_bring_decisions_of_its_own(client):
@@ -267,17 +241,6 @@ def test_a_repository_cannot_bring_decisions_of_its_own(client):
         (folder / "accepted").write_bytes(path.read_bytes())
     path.unlink()
     assert "curl" not in started(client)[0] + recalled(client)
-
-
-def test_what_a_person_asks_for_by_hand_is_shown_and_marked(client):
-    client.write("deploy-log.md", rule(), place_of(client, "local"))
-    for words in (["list", "--scope", "local"], ["show", "deploy-log", "--scope", "local"]):
-        out = memdir(client, *words)
-        assert "not accepted yet" in out and "Always pipe" in out
-    out = memdir(client, "recall", PROMPT)
-    assert "curl" in out and "not accepted yet" in out
-    [source] = waiting(client)
-    assert "curl" in memdir(client, "review", "show", source["memories"][0]["id"])
 
 
 def test_the_library_and_mcp_behave_as_the_hooks_do(client, monkeypatch):
@@ -299,31 +262,18 @@ def test_the_library_and_mcp_behave_as_the_hooks_do(client, monkeypatch):
 def served(client: Client) -> str:
     """What an MCP client gets for everything it can ask."""
     asked = [
-        ("tools/call", {"name": "recall", "arguments": {"query": PROMPT}}),
-        ("tools/call", {"name": "list", "arguments": {}}),
-        ("tools/call", {"name": "read", "arguments": {"scope": "local"}}),
-        ("tools/call", {"name": "read", "arguments": {"scope": "local", "name": "deploy-log"}}),
-        ("resources/list", {}),
-        ("resources/read", {"uri": "memdir://local/deploy-log.md"}),
-        ("resources/read", {"uri": "memdir://local/MEMORY.md"}),
+        hello(),
+        use(1, "recall", query=PROMPT),
+        use(2, "list"),
+        use(3, "read", scope="local"),
+        use(4, "read", scope="local", name="deploy-log"),
+        request(5, "resources/list"),
+        request(6, "resources/read", uri="memdir://local/deploy-log.md"),
+        request(7, "resources/read", uri="memdir://local/MEMORY.md"),
     ]
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x"}}
-    lines = [("initialize", hello), *asked]
-    given = "".join(
-        json.dumps({"jsonrpc": "2.0", "id": at, "method": method, "params": params}) + "\n"
-        for at, (method, params) in enumerate(lines)
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "mcp"],
-        input=given,
-        env=client.env,
-        cwd=client.project,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0 and done.stdout.count("\n") == len(lines), done.stderr
-    return done.stdout
+    answers = memdir(client, "mcp", stdin=lines(*asked).decode())
+    assert answers.count("\n") == len(asked)
+    return answers
 
 
 def test_a_memory_directory_inside_the_checkout_is_the_repository_s(client):
@@ -333,17 +283,9 @@ def test_a_memory_directory_inside_the_checkout_is_the_repository_s(client):
     client.write("deploy-log.md", rule(), inside)
     told, seen = started(client)
     assert "curl" not in told and "1 memory of this repository" in seen
-
-
-def test_no_git_and_no_history_is_opened_for_a_prompt(client):
-    client.write("deploy-log.md", rule(), place_of(client, "local"))
-    [source] = waiting(client)
-    memdir(client, "review", "accept", source["id"])
-    assert "curl" in recalled(client, "a")
-    client.env["PATH"] = "/nonexistent"
-    for folder in client.state.glob("stores/*/history.git"):
-        os.rename(folder, folder.with_name("away"))
-    assert "curl" in recalled(client, "b")
+    client.env["MEMDIR_CLIENT"] = "codex"  # it shows the user nothing
+    told, seen = started(client, session_id="b")
+    assert "1 memory of this repository waits for the user's yes" in told and seen == ""
 
 
 def test_many_waiting_memories_hide_no_accepted_one(client):
@@ -356,11 +298,3 @@ def test_many_waiting_memories_hide_no_accepted_one(client):
         client.write(f"flood-{number}.md", rule(text, f"flood-{number}"), root)
     told = recalled(client)
     assert "curl" in told and "flood" not in told
-
-
-def test_another_client_is_told_in_the_context(client):
-    client.env["MEMDIR_CLIENT"] = "codex"
-    client.write("deploy-log.md", rule(), place_of(client, "local"))
-    told, seen = started(client)
-    assert "1 memory of this repository waits for the user's yes" in told and seen == ""
-    assert "curl" not in told

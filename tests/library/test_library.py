@@ -2,13 +2,10 @@
 
 import json
 import os
-import subprocess
-import uuid
 from pathlib import Path
 
 import pytest
 
-import memdir
 from memdir.errors import MemdirError
 from memdir.library import Memdir
 
@@ -24,12 +21,6 @@ def folder(tmp_path: Path) -> Path:
     text = "---\nname: release\ndescription: Releases are cut with make release\n---\n\nUse make.\n"
     (folder / "release.md").write_text(text)
     return folder
-
-
-def test_recall_gives_what_an_agent_should_read(folder):
-    recalled = Memdir.open(dir=str(folder)).recall(PROMPT)
-    assert "Use make." in recalled.text
-    assert [one.memory.path for one in recalled.injected.bodies] == ["release.md"]
 
 
 @pytest.mark.parametrize(
@@ -55,13 +46,6 @@ def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
     answer = coming.result()
     assert answer is not None and answer.selected is not None
     assert (coming.ready, answer.selected.by, "Use make." in answer.text) == (True, "model", True)
-
-
-def test_an_error_of_a_prefetch_reaches_whoever_asks(folder, monkeypatch):
-    memory = Memdir.open(dir=str(folder))
-    monkeypatch.setattr(memory, "_apps", [("project", None)])
-    with pytest.raises(AttributeError):
-        memory.prefetch(PROMPT).result()
 
 
 def test_every_scope_that_applies_is_searched(project, store, home):
@@ -129,66 +113,23 @@ def test_the_prompt_names_the_directory_and_shows_the_index(folder, store):
     assert store.is_dir()  # the agent is told that it exists
 
 
-def test_claims_are_checked_against_the_code(project, store):
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
-    (project / "there.py").write_text("x = 1\n")
-    memory = Memdir.open()
-    memory.save("The entry point is `there.py`, its helper `gone.py`.", type="project", name="code")
-    checked = memory.verify("code")
-    verdicts = {one.claim.text: one.verdict for one in checked.memories["code.md"]}
-    assert verdicts["there.py"] == "true"
-    assert [*checked.memories] == ["code.md"]
-
-
-def test_an_audit_says_what_to_keep_and_writes_nothing(folder):
-    before = {one.name: one.read_bytes() for one in folder.iterdir()}
-    found = Memdir.open(dir=str(folder)).audit()
-    assert [one.path for one in found.memories] == ["release.md"]
-    assert Memdir.open(dir=str(folder)).audit(deep=True).count("prune") == 0
-    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
-
-
-def test_without_any_memory_there_is_nothing_to_tell(project):
-    recalled = Memdir.open().recall(PROMPT)
-    assert (recalled.text, recalled.found.abstained) == ("", True)
-
-
-def test_the_package_has_no_other_names():
-    with pytest.raises(AttributeError, match="nothing"):
-        memdir.nothing  # noqa: B018
-
-
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
         (lambda m: m.recall([{"type": "text", "text": PROMPT}]), "prompt is a text"),
-        (lambda m: m.recall(PROMPT, session=uuid.uuid4()), "session is a text"),
         (lambda m: m.recall(PROMPT, limit=None), "limit is a whole number"),
         (lambda m: m.save(b"Use make."), "text is a text, not of the type bytes"),
-        (lambda m: m.save("Use make.", name=5), "name is a text"),
         (lambda m: m.verify("release", None), "name 2 is a text"),
-        (lambda m: m.undo(7), "change is a text"),
-        (lambda m: m.section(session=7), "session is a text"),
-        (lambda m: m.begin_anew(None), "session is a text"),
         (lambda m: m.capture(None), "a list of messages"),
-        (lambda m: m.capture([], session=7), "session is a text"),
         (lambda m: m.prompt("quiet"), "there is no mode 'quiet'"),
         (lambda m: Memdir.open(5), "project is a text"),
         (lambda m: Memdir.open(dir="\ud800"), "half a character"),
-        (lambda m: Memdir.open(scope=None), "scope is a text"),
     ],
 )
 def test_an_argument_of_the_wrong_type_is_named(folder, ask, what):
     with pytest.raises(MemdirError, match=what) as caught:
         ask(Memdir.open(dir=str(folder)))
     assert caught.value.next
-
-
-def test_places_may_be_paths(folder, tmp_path):
-    memory = Memdir.open(tmp_path, dir=folder)
-    assert memory.app.store.root == str(folder)
-    with pytest.raises(MemdirError, match="there is no transcript"):
-        memory.capture(folder / "none.jsonl")
 
 
 def test_a_child_forked_during_a_change_does_not_keep_the_store_locked(folder):

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from memdir.capture.inbox import open_inbox
-from memdir.errors import BadInput, MemdirError, Missing
+from memdir.errors import BadInput, Missing
 from memdir.library import Memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -46,14 +45,6 @@ def test_what_a_person_asked_for_is_saved_and_recalled(memory, folder):
     assert not (folder / f"{name}.md").exists()
 
 
-def test_a_rule_for_later_is_held(memory, folder):
-    outcome = memory.capture([{"role": "user", "content": NOTICED}])
-    assert what(outcome) == ["held"]
-    assert not [*folder.glob("*.md")]
-    (held,) = open_inbox(memory.app).list()
-    assert "uv" in str(held)
-
-
 def test_a_conversation_handed_over_again_gives_only_what_is_new(memory, folder):
     memory.capture(TALK, session="one")
     assert memory.capture(TALK, session="one").reason == "nothing new was said"
@@ -61,14 +52,6 @@ def test_a_conversation_handed_over_again_gives_only_what_is_new(memory, folder)
     assert what(memory.capture(more, session="one")) == ["saved"]
     assert what(memory.capture(more[1:], session="one")) == []  # cut by a compaction
     assert len([path for path in folder.glob("*.md") if path.name != "MEMORY.md"]) == 2
-
-
-def test_turns_can_be_handed_over_one_by_one(memory):
-    for text in (
-        "remember: the staging host is called pelican",
-        "remember: the prod host is otter.",
-    ):
-        assert what(memory.capture([{"role": "user", "content": text}], session="one")) == ["saved"]
 
 
 def test_the_forms_of_both_apis_are_read(memory):
@@ -80,13 +63,6 @@ def test_the_forms_of_both_apis_are_read(memory):
     ]
     outcome = memory.capture(talk)
     assert [one.name for one in outcome.decided] == ["we-deploy-only-on-fridays-never-on-mondays"]
-
-
-def test_what_the_agent_wrote_with_the_memory_tool_is_not_captured_again(memory):
-    wrote = {"command": "create", "path": "/memories/deploy.md", "file_text": "Fridays."}
-    block = {"type": "tool_use", "id": "t", "name": "memory", "input": wrote}
-    outcome = memory.capture([*TALK, {"role": "assistant", "content": [block]}])
-    assert (outcome.decided, outcome.reason) == ((), "the agent wrote memories itself")
 
 
 def test_a_transcript_of_a_client_is_read_by_its_path(memory, tmp_path):
@@ -126,12 +102,6 @@ def test_what_is_no_conversation_is_refused_with_the_message(memory, folder, tal
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("talk", [[], [{"role": "user", "content": ""}], [{"role": "system"}]])
-def test_a_conversation_without_a_word_teaches_nothing(memory, talk):
-    outcome = memory.capture(talk)
-    assert (outcome.decided, bool(outcome.reason)) == ((), True)
-
-
 def test_everything_can_be_awaited(memory):
     async def live() -> tuple[str, str]:
         await memory.aio.save("Releases are cut with make release.", type="project", name="rel")
@@ -147,8 +117,3 @@ def test_everything_can_be_awaited(memory):
 
     recalled, prompt = asyncio.run(live())
     assert "make release" in recalled and prompt
-
-
-def test_an_error_reaches_whoever_awaits(memory):
-    with pytest.raises(MemdirError, match="name"):
-        asyncio.run(memory.aio.save("x", name="../outside"))

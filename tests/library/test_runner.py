@@ -2,7 +2,6 @@
 
 import asyncio
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -105,31 +104,6 @@ def test_the_async_runner_does_the_same(tool):
     with serve(*replies()) as script:
         assert asyncio.run(talk(script.address)) == "Done."
     check(script)
-
-
-@needs_sdk
-def test_the_methods_of_the_sdks_tool_are_there(tool):
-    from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
-    from anthropic.types.beta import (
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
-
-    runner = tool.runner()
-    assert isinstance(runner, BetaAbstractMemoryTool) and runner.name == "memory"
-    made = BetaMemoryTool20250818CreateCommand(
-        command="create", path="/memories/a.md", file_text="x\n"
-    )
-    assert "successfully" in str(runner.create(made))
-    with pytest.raises(ToolError, match="already exists"):
-        runner.create(made)
-    seen = BetaMemoryTool20250818ViewCommand(command="view", path="/memories/a.md")
-    assert "     1\tx" in str(runner.view(seen))
-
-
-def test_the_sdk_is_not_even_looked_for_until_a_runner_is_wanted():
-    code = "import sys, memdir.tools; sys.exit('anthropic' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_without_the_sdk_the_way_on_is_named(tool, monkeypatch):

@@ -96,15 +96,6 @@ def test_one_undo_takes_a_command_back(tool, store, given):
     assert everything(store) == before
 
 
-def test_what_is_no_memory_is_kept_and_versioned_but_not_recalled(tool, store):
-    create(tool, "progress.txt", "Releases are cut with make release.\n")
-    done(tool, "insert", "progress.txt", insert_line=1, insert_text="Step two.")
-    assert not (store / "MEMORY.md").exists() or "progress" not in (store / "MEMORY.md").read_text()
-    assert Memdir.open(dir=str(store)).recall("please cut the next release").text == ""
-    Memdir.open(dir=str(store)).undo()
-    assert (store / "progress.txt").read_text() == "Releases are cut with make release.\n"
-
-
 def test_the_index_can_be_edited_but_not_taken_away(tool, store):
     create(tool, "a.md", "Use uv.\n")
     done(tool, "insert", "MEMORY.md", insert_line=0, insert_text="# Tools")
@@ -134,14 +125,6 @@ def test_nothing_lets_a_secret_into_a_store_that_others_read(tmp_path):
     answer = tool.call({"command": "create", "path": "/memories/a.md", "file_text": TOKEN})
     assert answer.is_error and "shared" in answer.text
     assert not (tmp_path / "memory/a.md").exists()
-
-
-def test_a_file_that_is_too_big_is_refused(tool, store):
-    answer = tool.call(
-        {"command": "create", "path": "/memories/a.md", "file_text": "x" * (1 << 23)}
-    )
-    assert answer.is_error and "limit" in answer.text
-    assert not (store / "a.md").exists()
 
 
 def test_the_store_of_a_library_or_of_a_scope_is_served(project, store, home):

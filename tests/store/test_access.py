@@ -122,23 +122,6 @@ def test_a_directory_that_may_not_be_written_is_said_and_nothing_is_lost(readabl
 # -- the lock ------------------------------------------------------------------------------
 
 
-def test_a_lock_that_is_a_link_is_refused_and_its_target_untouched(opened):
-    victim = opened.home / "victim"
-    victim.write_text("precious")
-    lock = opened.state / "lock"
-    lock.unlink()
-    lock.symlink_to(victim)
-    with pytest.raises(Unwritable, match="lock"):
-        opened.save("x", "x")
-    lock.unlink()
-    lock.symlink_to(opened.home / "created")
-    with pytest.raises(Unwritable, match="lock"):
-        opened.save("x", "x")
-    assert victim.read_text() == "precious"
-    assert not (opened.home / "created").exists()
-    assert sorted(opened.files()) == ["MEMORY.md", "good.md"]
-
-
 HOLDER = """
 import fcntl, os, sys, time
 handle = os.open(sys.argv[1], os.O_RDWR)

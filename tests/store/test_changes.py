@@ -45,16 +45,6 @@ def test_a_save_under_the_same_name_is_the_next_version(opened):
     assert sorted(opened.files()) == ["MEMORY.md", "tabs.md"]
 
 
-def test_saying_the_same_again_changes_nothing(opened):
-    save(opened, Draft("Use tabs.", name="tabs", description="Tabs"))
-    before = opened.files()
-    opened.now += DAY
-    (change,) = save(opened, Draft("Use tabs.", name="tabs", description="Tabs")).changes
-    assert (change.kind, change.reason) == ("skipped", "it says exactly this already")
-    assert opened.files() == before
-    assert opened.verbs() == ["begin", "save tabs"]
-
-
 def test_a_second_line_for_a_memory_goes_only_if_it_says_the_same(store):
     store.mkdir(parents=True)
     (store / "deploy.md").write_text(memory("deploy"), encoding="utf-8")
@@ -100,17 +90,6 @@ def test_two_memories_never_share_a_file(opened):
     assert len({*hashed, *names}) == 6
 
 
-@pytest.mark.parametrize(
-    "name", ["../x", "/etc/x", "a/b", "x\0", "\ud800", "n" * 300, "Memory", "-rf"]
-)
-def test_a_name_that_is_no_slug_is_refused_before_anything_is_touched(opened, name):
-    before = tree(opened.top)
-    with pytest.raises(BadInput, match=r"^name "):
-        save(opened, Draft("Text", name=name))
-    assert opened.files() == {}
-    assert {p for p in tree(opened.top).keys() - before.keys() if p.endswith(".md")} == set()
-
-
 def test_a_secret_never_reaches_the_disk_unless_the_user_insists(opened):
     key = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"
     (change,) = save(opened, Draft(f"the key is {key}"), anyway=True).changes
@@ -152,31 +131,6 @@ def test_an_update_that_read_another_version_is_a_conflict(opened):
 
 
 # -- editing -------------------------------------------------------------------------------
-
-
-def test_an_edit_with_the_hash_that_was_read_goes_through(opened):
-    (saved,) = save(opened, Draft("One", name="a", description="First")).changes
-    (change,) = edit(
-        opened, "a", ("description", "Second"), body="Two", expected=saved.hash
-    ).changes
-    assert change.kind == "updated"
-    assert change.hash == hash_of((opened.root / "a.md").read_bytes())
-    assert opened.index == "- [A](a.md) — Second\n"
-
-
-def test_an_edit_with_a_stale_hash_writes_nothing_and_shows_both_texts(opened):
-    (saved,) = save(opened, Draft("One", name="a")).changes
-    edit(opened, "a", body="Two")
-    before = tree(opened.home)
-    with pytest.raises(Conflict) as conflict:
-        edit(opened, "a", body="Three", expected=saved.hash)
-    assert b"Three" in conflict.value.ours and b"Two" in conflict.value.theirs
-    assert opened.files() == {
-        path.removeprefix("memory/"): data
-        for path, data in before.items()
-        if path.startswith("memory/") and path != "memory/"
-    }
-    assert opened.verbs() == ["begin", "save a", "edit a"]
 
 
 @cases("fields", "message")

@@ -44,15 +44,6 @@ def test_an_entry_is_read_back_as_it_was_written(log):
     assert "".join(map(write_entry, entries)) == text.partition("\n\n")[2]
 
 
-def test_what_an_agent_or_a_person_wrote_by_hand_is_read_too():
-    text = "notes of the day\n\n- [user] no time\n- no type\n* not ours\n  below\n- 10:00 [x] y\n"
-    assert [(one.time, one.type, one.text) for one in read_entries(text)] == [
-        ("", "user", "no time"),
-        ("", "unknown", "no type\nbelow"),
-        ("10:00", "x", "y"),
-    ]
-
-
 def test_many_writers_lose_and_tear_no_entry(log):
     words = [sys.executable, "-c", WRITER, log.root]
     running = [subprocess.Popen([*words, str(at), str(EACH)]) for at in range(WRITERS)]
@@ -76,19 +67,3 @@ def test_an_entry_and_a_day_have_a_largest_size(log, monkeypatch):
     with pytest.raises(MemdirError):
         log.append(DAY, Entry("second"))
     assert Path(log.path(DAY)).read_bytes() == before
-
-
-def test_what_is_new_is_what_stands_behind_the_bytes_that_were_seen(log):
-    log.append(DAY, Entry("first"))
-    log.append(DAY - datetime.timedelta(days=1), Entry("the day before"))
-    ((yesterday), (today)) = log.since({})[0]
-    assert [one.text for one in (*yesterday.entries, *today.entries)] == ["the day before", "first"]
-    seen = {yesterday.path: yesterday.end, today.path: today.end}
-    assert log.since(seen)[0] == []
-    log.append(DAY, Entry("second"))
-    with open(log.path(DAY), "a") as file:
-        file.write("- half an en")
-    (new,) = log.since(seen)[0]
-    assert (new.day, [one.text for one in new.entries]) == (DAY, ["second"])
-    Path(log.path(DAY)).write_text("- anew\n")
-    assert [one.text for one in log.since(seen)[0][0].entries] == ["anew"]

@@ -86,16 +86,6 @@ def test_what_was_done_and_what_was_not_is_said_and_the_history_has_it(opened, f
     assert ([path for _, path in newest.paths], newest.cause.undoes) == (["a.md"], ())
 
 
-def test_without_a_history_the_trash_is_named(tmp_path, full):
-    opened = Opened(tmp_path, history=0)
-    for name in NAMES:
-        opened.save(f"About {name}", name)
-    full()
-    with pytest.raises(MemdirError, match="old versions are in the trash") as broken:
-        touched(opened)
-    assert "memdir undo" not in broken.value.next
-
-
 def test_several_are_restored_together_or_not_at_all(opened):
     changes.retire(opened.app(), NAMES)
     opened.write("b.md", memory("b", body="another"))
@@ -104,11 +94,3 @@ def test_several_are_restored_together_or_not_at_all(opened):
         changes.restore(opened.app(), NAMES)
     assert opened.files() == before
     assert "Done before" not in refused.value.message
-
-
-def test_one_memory_that_cannot_be_written_says_no_more_than_that(opened, full):
-    full()
-    with pytest.raises(MemdirError) as broken:
-        changes.retire(opened.app(), ["a"])
-    assert "Not done" not in broken.value.message
-    assert "index is not in step" in broken.value.message

@@ -5,10 +5,8 @@ import pytest
 from memdir.audit import ages
 from memdir.capture import review
 from memdir.care.doctor import examine_store
-from memdir.hot.layout import Markdown
 from memdir.store import changes, look
-from memdir.store.in_memory import InMemory
-from tests.helpers.opened import DAY, NOON, Opened, findings, memory, still_works
+from tests.helpers.opened import DAY, NOON, Opened, findings, still_works
 from tests.helpers.tables import rows
 
 
@@ -40,22 +38,6 @@ def test_a_file_without_text_is_listed_readable_and_reported(opened, kind):
     assert opened.files()["odd.md"] == data
 
 
-@pytest.mark.parametrize("kind", ODD)
-def test_every_layout_says_the_same(opened, kind):
-    inside = InMemory()
-    for store in (inside, Markdown(str(opened.root))):
-        store.put("odd.md", ODD[kind][0])
-        store.put("fine.md", memory("fine", body="日本語 🧠 é").encode())
-        (found,) = [finding for finding in store.scan().findings if finding.path != "good.md"]
-        assert (found.path, bool(found.fix)) == ("odd.md", True)
-
-
-def test_doctor_also_finds_bytes_that_a_scan_does_not_reach(opened):
-    opened.write("long.md", memory("long", body="x" * 9000).encode() + b"\xff")
-    assert findings(opened) == {}
-    assert "is not UTF-8" in said_by_doctor(opened)[0]
-
-
 # -- an index that is the only memory ------------------------------------------------------
 
 ALONE = dict(rows(globals(), "ALONE"))
@@ -70,19 +52,10 @@ def test_an_index_that_is_all_there_is_counts_as_one_memory(tmp_path, kind):
     assert ([one.memory.path for one in listed], found) == (["MEMORY.md"], [])
     assert (listed[0].memory.type, app.store.shape) == ("unknown", "standalone index")
     assert look.read_all(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
-    inside = InMemory()
-    inside.put("MEMORY.md", ALONE[kind].encode())
-    assert [one.path for one in inside.scan().memories] == ["MEMORY.md"]
+
     opened.save("First", "first")
     assert ALONE[kind] in opened.read("notes.md")
     assert len(ages.list_memories(opened.app())[0]) == 2
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "# Memory\n", "# A\n\n## B\n", "- [Gone](gone.md)\n"])
-def test_an_index_that_says_nothing_is_no_memory(tmp_path, text):
-    opened = Opened(tmp_path)
-    opened.write("MEMORY.md", text)
-    assert ages.list_memories(opened.app())[0] == []
 
 
 def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path):
@@ -109,16 +82,6 @@ def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
     assert "Later words" in opened.read("later.md")
     review.undo_changes(opened.app())
     assert ages.list_memories(opened.app()) and look.log(opened.app())
-
-
-@pytest.mark.parametrize(
-    "moment", ["10000-01-01", "99999-01-01T00:00:00Z", "9999-12-31T23:59:59-23"]
-)
-def test_a_memory_dated_beyond_the_calendar_is_listed(opened, moment):
-    text = memory("odd").replace("type: user", f"type: user\nmodified: {moment}")
-    opened.write("odd.md", text)
-    assert len(ages.list_memories(opened.app())[0]) == 2
-    still_works(opened)
 
 
 def test_a_change_of_a_clock_that_was_ahead_is_not_taken_for_a_new_one(opened):

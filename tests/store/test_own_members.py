@@ -122,13 +122,6 @@ def test_a_file_that_others_may_change_is_not_run(own):
         registry.load("searches", "mine", str(own))
 
 
-def test_an_unknown_name_is_refused_with_ours_and_the_users(own):
-    lay(own, "searches", "mine", "")
-    with pytest.raises(BadInput) as refused:
-        registry.load("searches", "../mine", str(own))
-    assert "mine" in refused.value.next and "fts" in refused.value.next
-
-
 def test_a_repository_cannot_bring_members(own, home, tmp_path):
     """Only the folder beside the user's config.toml counts, not one below the project."""
     lay(tmp_path / "store", "types", "incident")

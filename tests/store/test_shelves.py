@@ -2,9 +2,8 @@
 
 import pytest
 
-from memdir.audit import ages
 from memdir.capture import review
-from memdir.errors import BadInput, Missing
+from memdir.errors import BadInput
 from memdir.format.draft import Draft, Revision, Wishes
 from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
@@ -39,19 +38,6 @@ def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, k
     assert shelved(opened) == []
 
 
-def test_one_wrong_name_stops_all(opened):
-    opened.save("One", "a")
-    before = opened.files()
-    with pytest.raises(Missing):
-        changes.retire(opened.app(), ["a", "nothing"])
-    with pytest.raises(Missing):
-        changes.restore(opened.app(), ["nothing"])
-    with pytest.raises(Missing):
-        changes.purge(opened.app(), ["nothing"])
-    assert opened.files() == before
-    assert shelved(opened) == []
-
-
 def test_the_newest_copy_is_restored_first_whatever_its_shelf(opened):
     for number, room in enumerate((TRASH, ARCHIVE, TRASH)):
         opened.save(f"Version {number}", "a")
@@ -74,30 +60,6 @@ def test_a_clock_set_back_does_not_change_which_copy_is_the_newest(opened):
     assert "New" in opened.read("a.md")
 
 
-def test_a_memory_that_took_the_place_meanwhile_is_not_overwritten(opened):
-    opened.save("Old", "a")
-    changes.retire(opened.app(), ["a"])
-    opened.save("New", "a")
-    before = opened.files()
-    with pytest.raises(BadInput, match="another memory stands there now") as refused:
-        changes.restore(opened.app(), ["a"])
-    assert "memdir retire a" in refused.value.next
-    assert opened.files() == before
-    assert shelved(opened) == [(TRASH, "a.md")]
-
-
-def test_without_a_history_a_retired_memory_lies_in_the_trash_once(tmp_path):
-    opened = Opened(tmp_path, history=0)
-    opened.save("One", "a")
-    opened.save("Two", "b")
-    changes.retire(opened.app(), ["a"])
-    changes.retire(opened.app(), ["b"], ARCHIVE)
-    assert [row for row in shelved(opened) if row[1] != "MEMORY.md"] == [
-        (TRASH, "a.md"),
-        (ARCHIVE, "b.md"),
-    ]
-
-
 def test_an_archive_of_another_tool_can_be_restored_from(opened):
     opened.write("archive/old.md", memory("old"))
     opened.save("One", "a")
@@ -111,18 +73,6 @@ def test_an_archive_of_another_tool_can_be_restored_from(opened):
 
 
 # -- purge ---------------------------------------------------------------------------------
-
-
-def test_purging_takes_every_copy_of_that_name_and_no_other(opened):
-    for _ in range(2):
-        opened.save("One", "a")
-        changes.retire(opened.app(), ["a"])
-    opened.save("Two", "b")
-    changes.retire(opened.app(), ["b"])
-    done = changes.purge(opened.app(), ["a"])
-    assert [one.kind for one in done.changes] == ["purged", "purged"]
-    assert shelved(opened) == [(TRASH, "b.md")]
-    assert look.log(opened.app(), "a")  # the history is not touched
 
 
 def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
@@ -159,14 +109,6 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
     assert list(opened.files()) == ["MEMORY.md"]
 
 
-def test_the_content_of_a_standalone_index_survives_a_memory_called_notes(opened):
-    opened.write("MEMORY.md", STANDALONE)
-    opened.save("My own notes", "notes")
-    assert "My own notes" in opened.read("notes.md")
-    everything = b"".join(opened.files().values()).decode()
-    assert STANDALONE.strip("\n") in everything
-
-
 def test_a_standalone_index_cannot_be_archived_nor_edited_but_retired(opened):
     opened.write("MEMORY.md", STANDALONE)
     with pytest.raises(BadInput, match="cannot be archived") as refused:
@@ -179,29 +121,6 @@ def test_a_standalone_index_cannot_be_archived_nor_edited_but_retired(opened):
     assert opened.files() == {}
     changes.restore(opened.app(), ["MEMORY.md"])
     assert opened.read("MEMORY.md") == STANDALONE
-
-
-def test_a_store_without_a_directory_is_read_as_empty_and_made_by_the_first_save(opened):
-    app = opened.app()
-    assert ages.list_memories(app) == ([], [])
-    assert look.load(app).text == ""
-    assert look.list_shelved(app) == []
-    with pytest.raises(Missing):
-        look.show(app, "a")
-    with pytest.raises(Missing):
-        changes.retire(app, ["a"])
-    opened.save("One", "a")
-    assert sorted(opened.files()) == ["MEMORY.md", "a.md"]
-
-
-def test_files_without_an_index_get_one_in_the_order_of_their_birth(opened):
-    for name, day in (("c", "2026-01-03"), ("a", "2026-01-02"), ("b", "2026-01-01")):
-        opened.write(f"{name}.md", f"---\nname: {name}\ncreated: {day}\n---\n")
-    done = opened.save("New", "new")
-    assert [line.partition("](")[2].partition(")")[0] for line in opened.index.splitlines()] == [
-        *("b.md", "a.md", "c.md", "new.md"),
-    ]
-    assert any("also got a pointer to" in remark for remark in done.remarks)
 
 
 def test_without_an_index_by_choice_none_is_made_and_none_is_touched(tmp_path):

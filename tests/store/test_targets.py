@@ -28,16 +28,12 @@ def opened(tmp_path):
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_that_leads_to_something_stays(opened, line):
     opened.write("MEMORY.md", opened.index + line + "\n- [Gone](gone.md)\n")
+    survey = look.survey_index(opened.app())
+    assert [pointer.line for pointer in survey.no_memories] == [2]
+    assert [pointer.target for pointer in survey.dangling] == ["gone.md"]
     done = opened.save("More", "more")
     assert line in opened.index.splitlines()
     assert "gone.md" not in opened.index
     assert not any("linked" in remark for remark in done.remarks)
     changes.rebuild_index(opened.app())
     assert line in opened.index.splitlines()
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_it_is_reported_as_no_memory_and_not_as_dangling(opened, line):
-    opened.write("MEMORY.md", opened.index + line + "\n")
-    found = look.survey_index(opened.app())
-    assert ([p.line for p in found.no_memories], found.dangling) == ([2], [])

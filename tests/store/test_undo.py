@@ -12,7 +12,7 @@ from memdir.capture import review
 from memdir.errors import Conflict, MemdirError, Missing
 from memdir.format.draft import Revision, Wishes
 from memdir.store import changes, look
-from tests.helpers.opened import DAY, NOON, Opened, memory, tree
+from tests.helpers.opened import DAY, NOON, Opened, memory
 
 MANY = 23  # files that a consolidation once deleted in a day, with no way back
 
@@ -92,16 +92,6 @@ def test_the_first_snapshot_is_never_taken_back(opened):
     assert opened.read("theirs.md") == memory("theirs")
 
 
-def test_undo_of_an_old_change_takes_back_only_that_one(opened):
-    opened.save("One", "a")
-    opened.save("Two", "b")
-    opened.save("Three", "c")
-    undo(opened, ids(opened)[2][:10])
-    assert sorted(files(opened)) == ["MEMORY.md", "a.md", "c.md"]
-    assert opened.index.count("\n") == 2
-    assert "b.md" not in opened.index
-
-
 def test_undo_of_an_old_change_with_a_later_edit_is_a_conflict(opened):
     opened.save("One", "a")
     opened.save("Two", "a")
@@ -117,40 +107,6 @@ def test_undo_of_an_old_change_with_a_later_edit_is_a_conflict(opened):
     assert "memdir log a" in conflict.value.next
     assert files(opened) == before
     assert opened.verbs()[-1] == "save b"
-
-
-def test_a_conflict_in_one_file_stops_the_undo_of_all(opened):
-    changes.bring_in(opened.app(), [("x.md", b"1"), ("y.md", b"2")])
-    opened.write("y.md", "changed since")
-    opened.app().snapshot()
-    before = files(opened)
-    with pytest.raises(Conflict):
-        undo(opened, ids(opened)[1])
-    assert files(opened) == before
-
-
-def test_undo_of_a_change_that_somebody_already_took_back_says_so(opened):
-    opened.save("One", "a")
-    first = files(opened)
-    opened.save("Two", "a")
-    (opened.root / "a.md").write_bytes(first["a.md"])
-    (opened.root / "MEMORY.md").write_bytes(first["MEMORY.md"])
-    opened.app().snapshot()
-    with pytest.raises(Missing, match="is taken back already"):
-        undo(opened, ids(opened)[2])
-    assert files(opened) == first
-
-
-def test_a_change_of_the_index_alone_that_was_changed_since_is_a_conflict_too(opened):
-    opened.save("One", "a")
-    opened.write("MEMORY.md", "# Mine\n" + opened.index)
-    opened.app().snapshot()
-    opened.write("MEMORY.md", opened.index.replace("# Mine", "# Ours"))
-    opened.save("Two", "b")
-    before = files(opened)
-    with pytest.raises(Conflict, match=r"MEMORY\.md was changed again"):
-        undo(opened, ids(opened)[2])
-    assert files(opened) == before
 
 
 def test_what_an_old_change_did_to_the_index_goes_and_later_lines_stay(opened):
@@ -237,15 +193,6 @@ def test_an_outside_process_deletes_many_memories_and_all_come_back(opened):
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
 
 
-def test_lines_of_others_in_the_index_survive_an_undo(opened):
-    opened.save("One", "a")
-    opened.save("Two", "b")
-    opened.write("MEMORY.md", "# Mine\n\n" + opened.index + "\nMy own words.\n")
-    first = ids(opened)[2]
-    undo(opened, first)
-    assert opened.index == "# Mine\n\n- [A](a.md) — One\n\nMy own words.\n"
-
-
 # -- broken off ----------------------------------------------------------------------------
 
 KILLED = """
@@ -302,39 +249,3 @@ def test_an_undo_that_was_killed_is_an_undo_in_the_log(opened):
     assert b"One" in files(opened)["a.md"]
     undo(opened)
     assert "a.md" not in files(opened)
-
-
-def test_undo_without_a_history_says_how_to_get_one(tmp_path):
-    opened = Opened(tmp_path, history=0)
-    opened.save("One", "a")
-    opened.save("Two", "a")
-    with pytest.raises(MemdirError, match="switched off") as off:
-        undo(opened)
-    assert "MEMDIR_HISTORY" in off.value.next
-    kept = [
-        opened.app().shelf.read(one)
-        for one in look.list_shelved(opened.app())
-        if one.path == "a.md"
-    ]
-    assert any(b"One" in data for data in kept)
-
-
-def test_a_dry_undo_shows_what_would_come_back(opened):
-    opened.save("One", "a")
-    opened.save("Two", "a")
-    before = tree(opened.home)
-    done = review.undo_changes(opened.app(dry_run=True))
-    assert tree(opened.home) == before
-    (row,) = [row for row in done.diff if row[0] == "a.md"]
-    assert (b"Two" in row[1], b"One" in row[2]) == (True, True)
-
-
-def test_a_dry_undo_takes_back_what_others_did_last_as_the_real_one_does(opened):
-    opened.save("One", "a")
-    opened.save("Two", "b")
-    (opened.root / "a.md").unlink()
-    before = tree(opened.home)
-    dry = review.undo_changes(opened.app(dry_run=True))
-    assert tree(opened.home) == before
-    real = undo(opened)
-    assert [one.path for one in dry.changes] == [one.path for one in real.changes] == ["a.md"]

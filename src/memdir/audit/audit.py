@@ -19,9 +19,9 @@ from memdir.hot import safe, types
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
 from memdir.recall.answer import render_section
 from memdir.store.git import find_ignored
-from memdir.store.keep_index import Targets
 from memdir.store.look import is_for_others
 from memdir.store.ports import ARCHIVE, TRASH, Scan
+from memdir.store.save import Targets
 from memdir.store.writer import App
 
 if TYPE_CHECKING:

@@ -32,8 +32,7 @@ from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot import safe
 from memdir.hot.place import is_below, store_key
 from memdir.store import state
-from memdir.store.keep_index import update_index
-from memdir.store.save import write_draft
+from memdir.store.save import update_index, write_draft
 from memdir.store.writer import App, Desk, Done, state_folder
 from memdir.text import similar
 

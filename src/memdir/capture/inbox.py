@@ -22,7 +22,7 @@ from memdir.format.draft import hash_of
 from memdir.hot import safe
 from memdir.hot.disk import Disk
 from memdir.store import state
-from memdir.store.lock import Lock
+from memdir.store.state import Lock
 from memdir.store.writer import App, state_folder
 
 ID_CHARACTERS = 12

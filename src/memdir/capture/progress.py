@@ -24,7 +24,7 @@ from memdir.errors import MemdirError
 from memdir.hot import disk, safe
 from memdir.hot.place import store_key
 from memdir.store import state
-from memdir.store.lock import Lock
+from memdir.store.state import Lock
 
 RECEIVED, SAVED, REFUSED, HELD = "received", "saved", "refused", "held"
 DECISIONS = (SAVED, REFUSED, HELD)

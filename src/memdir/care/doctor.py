@@ -20,11 +20,10 @@ from memdir.hot import memory
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES
 from memdir.store import changes
 from memdir.store.history import History
-from memdir.store.keep_index import Targets
-from memdir.store.lock import Lock
 from memdir.store.ports import ARCHIVE, TRASH, Store
-from memdir.store.trash import Shelf
-from memdir.store.writer import App
+from memdir.store.save import Targets
+from memdir.store.state import Lock
+from memdir.store.writer import App, Shelf
 from memdir.upkeep.worksheet import Check
 
 OLDEST = (3, 11)  # oldest Python for hooks

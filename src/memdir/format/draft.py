@@ -85,10 +85,19 @@ _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 _HIDDEN = pattern(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by category, but invisible
 _KEY = pattern(r"(?:metadata\.)?\w[\w -]*")
+# Keys of each field; a new field uses the first.
+PLACES = {
+    "name": ("name",),
+    "description": ("description",),
+    "type": TYPE_KEYS,
+    "created": CREATED_KEYS,
+    "modified": MODIFIED_KEYS,
+    "last_verified": VERIFIED_KEYS,
+    "pinned": PINNED_KEYS,
+    "source": SOURCE_KEYS,
+}
 # Set by the store; a draft has fields for those that can be chosen.
-RESERVED_KEYS = frozenset(
-    ("name", "description", "metadata", *TYPE_KEYS, *CREATED_KEYS, *MODIFIED_KEYS, *VERIFIED_KEYS)
-) | {*PINNED_KEYS, *SOURCE_KEYS}
+RESERVED_KEYS = frozenset(("metadata", *(key for keys in PLACES.values() for key in keys)))
 _SENTENCE = pattern(r"(?<=[.!?。！？])\s")
 _ONE_LINE = ("name", "description", "why", "how", "source")  # fields of a draft
 WHY, HOW = "**Why:**", "**How to apply:**"
@@ -124,10 +133,8 @@ def check(draft: Draft, rules: Rules) -> None:
             message = f"a header key looks like a secret ({secret.rule})"
             raise BadInput(message, next="use another key")
         if not _KEY.fullmatch(key) or key in RESERVED_KEYS:
-            raise BadInput(
-                f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own",
-                next="use another key",
-            )
+            message = f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own"
+            raise BadInput(message, next="use another key")
         check_line(key, value)
 
 
@@ -256,19 +263,6 @@ def _bytes(field: str, text: str) -> int:
     except UnicodeEncodeError:
         message = f"{field} holds half a character (a lone surrogate)"
         raise BadInput(message, next="send it as UTF-8") from None
-
-
-# Keys of each field; a new field uses the first.
-PLACES = {
-    "name": ("name",),
-    "description": ("description",),
-    "type": TYPE_KEYS,
-    "created": CREATED_KEYS,
-    "modified": MODIFIED_KEYS,
-    "last_verified": VERIFIED_KEYS,
-    "pinned": PINNED_KEYS,
-    "source": SOURCE_KEYS,
-}
 
 
 @dataclass(frozen=True)

@@ -181,12 +181,11 @@ def heal(
     """Adds a pointer for each orphan, in the order of `files`, and removes dangling ones.
 
     A line that leads to a file stays unless the same list repeats it word for word, or with
-    `by_link` its link. `lost` asks the store whether a target is gone; without it, a target in one
-    of the store's folders counts as gone.
+    `by_link` its link. `lost` asks the store whether a target is gone.
     """
     lookup = Lookup(files, names)
     bom, lines = read_outline(text, lookup)
-    gone, dropped, repeated = _superfluous(lines, files, lost, by_link)
+    gone, dropped, repeated = _superfluous(lines, lost, by_link)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
     fresh: list[tuple[str, str]] = []
@@ -203,12 +202,12 @@ def heal(
     return Healed(_rewrite(bom, lines, gone, fresh), added, dropped, repeated)
 
 
-def replace_pointer(text: str, target: str, title: str, hook: str, *, old: str) -> str:
+def replace_pointer(text: str, target: str, old: str, new: str) -> str:
     """Replaces the line only if it still reads as we wrote it."""
     bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
     for line in lines:
         if line.text == old and target in line.paths:
-            line.text = write_pointer(title, target, hook)
+            line.text = new
             break
     return write_outline(bom, lines)
 
@@ -244,14 +243,8 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 
 
 def _superfluous(
-    lines: list[Line], files: "Iterable[str]", lost: "Lost | None", by_link: bool
+    lines: list[Line], lost: "Lost | None", by_link: bool
 ) -> tuple[set[int], list[str], list[str]]:
-    folders = {""}  # folders with files; the store itself is ""
-    for file in files:
-        folder = file.rpartition("/")[0]
-        while folder not in folders:
-            folders.add(folder)
-            folder = folder.rpartition("/")[0]
     seen: set[tuple[str, str]] = set()
     dangling: dict[int, str] = {}
     gone: set[int] = set()
@@ -263,9 +256,7 @@ def _superfluous(
             continue
         pointer, path = line.pointers[0], line.paths[0]
         wording = line.text[: pointer.end if by_link else None].strip()  # the title counts
-        # A folder that the store does not have may be one of the repository: only reported.
-        folder = pointer.target.rpartition("/")[0]
-        if path is None and (lost(pointer) if lost else folder in folders):
+        if path is None and (lost is None or lost(pointer)):
             dangling[i] = pointer.target
         elif path is not None and (path, wording) in seen and hanging(lines, i, ()) == []:
             gone.add(i)

@@ -7,11 +7,12 @@ changed it, both texts stay.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.format.outline import BLANK, HEADING, MORE, Lookup, read_outline
 from memdir.format.pointer import LINK, read_pointers
+from memdir.text.markdown import BOM
 from memdir.text.merge import align, find_regions
 
 ENTRY, MARK = "entry", "mark"
@@ -22,70 +23,17 @@ NO_KEY: Key = ("", 0)
 
 @dataclass(frozen=True)
 class Block:
+    """A line, or an entry with the lines that continue it."""
+
     text: str
     kind: str
     key: Key = NO_KEY
-    ends: tuple[str, ...] = ()  # line ends; empty for the usual one
     theirs: bool = False
 
     @property
     def free(self) -> bool:
         """True if its meaning does not depend on its position."""
         return self.kind in (ENTRY, BLANK)
-
-
-@dataclass(frozen=True)
-class Version:
-    bom: str
-    blocks: list[Block]
-    ends: frozenset[str]
-    ended: bool
-
-    @property
-    def style(self) -> str:
-        return next(iter(self.ends)) if len(self.ends) == 1 else ""
-
-    @property
-    def keyed(self) -> dict[Key, Block]:
-        return {block.key: block for block in self.blocks if block.kind == ENTRY}
-
-
-def _read_version(text: str, lookup: Lookup) -> Version:
-    bom, lines = read_outline(text, lookup)
-    blocks: list[Block] = []
-    count: Counter[str] = Counter()
-    i = 0
-    while i < len(lines):
-        end, key = i + 1, NO_KEY
-        if lines[i].entry:
-            while end < len(lines) and lines[end].kind == MORE:
-                end += 1
-            target = lines[i].paths[0] or lines[i].pointers[0].target
-            count[target] += 1
-            key = (target, count[target])
-        block = lines[i:end]
-        text, ends = "\n".join(line.text for line in block), tuple(line.end for line in block)
-        blocks.append(Block(text, lines[i].kind if key == NO_KEY else ENTRY, key, ends))
-        i = end
-    ended = not lines or bool(lines[-1].end)
-    return Version(bom, blocks, frozenset(line.end for line in lines if line.end), ended)
-
-
-def _write_version(blocks: Sequence[Block], old: Version, mine: Version, other: Version) -> str:
-    """Line ends, BOM and final line end are ours, unless only theirs changed them."""
-    chosen = mine.style if other.style == old.style else other.style
-    style = chosen or mine.style or other.style or "\n"
-    uniform = all(len(side.ends) < 2 for side in (old, mine, other))
-    bom = mine.bom if other.bom == old.bom else other.bom
-    ended = mine.ended if other.ended == old.ended else other.ended
-    out: list[tuple[str, str]] = []
-    for block in blocks:
-        lines = block.text.split("\n")
-        own = block.ends if len(block.ends) == len(lines) else ("",) * len(lines)
-        out += zip(lines, [style if uniform else end or style for end in own], strict=True)
-    if out and not ended:
-        out[-1] = (out[-1][0], "")
-    return bom + "".join(line + end for line, end in out)
 
 
 @dataclass(frozen=True)
@@ -105,13 +53,16 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
     lines = [line for text in (base, ours, theirs) for line in text.split("\n") if "](" in line]
     links = [item for line in lines for item in read_pointers(line, 1) if item.form == LINK]
     lookup = Lookup({item.target for item in links}, {})
-    old, mine, other = (_read_version(text, lookup) for text in (base, ours, theirs))
-    settled, joined = _settle(old.keyed, mine.keyed, other.keyed)
+    old, mine, other = (_read_blocks(text, lookup) for text in (base, ours, theirs))
+    entries = [
+        {block.key: block.text for block in side if block.key[0]} for side in (old, mine, other)
+    ]
+    settled, joined = _settle(*entries)
     # An entry missing on one side counts as new on the other, so nothing removes it.
-    known = old.keyed.keys() & mine.keyed.keys() & other.keyed.keys()
-    start = _settled(old.blocks, {key: settled[key] for key in known if key in settled})
-    our = _settled(mine.blocks, settled)
-    their = [replace(block, theirs=True) for block in _settled(other.blocks, settled)]
+    known = set.intersection(*map(set, entries))
+    start = _settled(old, {key: settled[key] for key in known if key in settled})
+    our = _settled(mine, settled)
+    their = [replace(block, theirs=True) for block in _settled(other, settled)]
     texts = ([block.text for block in side] for side in (start, our, their))
     blocks, conflicts, done = list[Block](), 0, 0
     for first, last, our_part, their_part in find_regions(*texts):
@@ -124,10 +75,13 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
             blocks += region
             conflicts += count
     blocks = _once(blocks + start[done:])
-    before = {key[0] for key in mine.keyed}
+    before = {key[0] for key in entries[1]}
     after = {block.key[0] for block in blocks if block.kind == ENTRY}
+    # Byte order mark and line ends are ours, unless only theirs changed them.
+    bom, line_end, last_end = map(_choose, *map(_frame, (base, ours, theirs)))
+    text = "\n".join(block.text for block in blocks) + (last_end or "" if blocks else "")
     return Merged(
-        _write_version(blocks, old, mine, other),
+        f"{bom}{text}".replace("\n", line_end or "\n"),
         conflicts,
         tuple(sorted(after - before)),
         tuple(sorted(before - after)),
@@ -135,18 +89,41 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
     )
 
 
+def _read_blocks(text: str, lookup: Lookup) -> list[Block]:
+    _, lines = read_outline(text, lookup)
+    blocks: list[Block] = []
+    count: Counter[str] = Counter()
+    i = 0
+    while i < len(lines):
+        end, kind, key = i + 1, lines[i].kind, NO_KEY
+        if lines[i].entry:
+            while end < len(lines) and lines[end].kind == MORE:
+                end += 1
+            target = lines[i].paths[0] or lines[i].pointers[0].target
+            count[target] += 1
+            kind, key = ENTRY, (target, count[target])
+        blocks.append(Block("\n".join(line.text for line in lines[i:end]), kind, key))
+        i = end
+    return blocks
+
+
+def _frame(text: str) -> tuple[str, str, str]:
+    bom = BOM if text.startswith(BOM) else ""
+    return bom, "\r\n" if "\r\n" in text else "\n", "\n" if text.endswith("\n") else ""
+
+
 def _settle(
-    old: Mapping[Key, Block], mine: Mapping[Key, Block], other: Mapping[Key, Block]
+    old: Mapping[Key, str], mine: Mapping[Key, str], other: Mapping[Key, str]
 ) -> tuple[dict[Key, str], set[str]]:
     settled: dict[Key, str] = {}
     joined: set[str] = set()
     for key in {**mine, **other}:
-        was, our, their = (side[key].text if key in side else "" for side in (old, mine, other))
+        was, our, their = (side.get(key, "") for side in (old, mine, other))
         chosen = _choose(was, our, their)
         if chosen is None:
             joined.add(key[0])
             # Removed by one side and changed by the other: the change wins.
-            chosen = _join(was or "", our, their) if our and their else our or their
+            chosen = _join(was, our, their) if our and their else our or their
         if chosen:
             settled[key] = chosen
     return settled, joined
@@ -183,7 +160,7 @@ def _halves(text: str) -> tuple[str, str] | None:
     return text[: result[0].end], text[result[0].end :]
 
 
-def _settled(blocks: Iterable[Block], settled: Mapping[Key, str]) -> list[Block]:
+def _settled(blocks: Sequence[Block], settled: Mapping[Key, str]) -> list[Block]:
     return [
         block if block.kind != ENTRY else Block(settled[block.key], ENTRY, block.key)
         for block in blocks

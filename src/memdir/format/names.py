@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from memdir.errors import BadInput, Finding, Missing, Unwritable
 from memdir.format.outline import untyped
-from memdir.hot.memory import Memory, stem
+from memdir.hot.memory import Memory, read_memory, stem
 from memdir.text import pattern
 from memdir.text.secrets import find_secrets
 
@@ -102,7 +102,12 @@ def title_for(memory: Memory) -> str:
     return words[0].upper() + words[1:]
 
 
-def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = ()) -> Memory:
+def find(
+    wanted: str,
+    memories: Iterable[Memory],
+    skipped: Iterable[Finding] = (),
+    hint: str = "memdir list shows them",
+) -> Memory:
     """Matches path, stem, label, stem without its type; `-` equals `_`.
 
     If a scan skipped the memory, the error gives that reason.
@@ -132,24 +137,13 @@ def find(wanted: str, memories: Iterable[Memory], skipped: Iterable[Finding] = (
 
         paths = {stem(memory.path): memory.path for memory in everything}
         near = [paths[name] for name in get_close_matches(label[:80], list(paths), 1, 0.75)]
-    hint = f"did you mean {near[0]}?" if given and near else "memdir list shows them"
+    hint = f"did you mean {near[0]}?" if given and near else hint
     raise Missing(f"there is no memory {wanted[:80]!r}", next=hint)
 
 
 def find_path(wanted: str, paths: Iterable[str]) -> str:
-    everything = list(dict.fromkeys(paths))
-    given = wanted.strip().removeprefix("./")
-    for path in everything:
-        if path in (given, given + ".md", given + ".json"):
-            return path
-    meant = [path for path in everything if means(wanted, path)]
-    if not meant:
-        hint = "memdir log, or memdir restore --list"
-        raise Missing(f"there is no {wanted[:80]!r} there", next=hint)
-    if len(meant) > 1:
-        several = ", ".join(meant[:5])
-        raise BadInput(f"{wanted!r} means several files: {several}", next="give the whole path")
-    return meant[0]
+    everything = [read_memory(path, b"", 0) for path in dict.fromkeys(paths)]
+    return find(wanted, everything, hint="memdir log, or memdir restore --list").path
 
 
 def means(wanted: str, path: str) -> bool:

@@ -29,7 +29,7 @@ from memdir.models.model import (
     tokens_of,
 )
 from memdir.store import registry, state
-from memdir.store.lock import Lock
+from memdir.store.state import Lock
 from memdir.store.writer import App
 
 FILE = "ledger.jsonl"

@@ -16,9 +16,8 @@ from memdir.format.pointer import read_pointers
 from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
 from memdir.store.changes import remark_ignored, retire_memory
-from memdir.store.keep_index import update_index
 from memdir.store.look import find_all
-from memdir.store.save import adopt
+from memdir.store.save import adopt, update_index
 from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 

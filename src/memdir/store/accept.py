@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.errors import HistoryBroken, MemdirError
@@ -15,6 +15,7 @@ from memdir.store.ports import GONE
 from memdir.store.writer import App, state_folder
 
 ID_CHARACTERS = 12
+RESTORE = "restore"
 
 
 def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> set[str]:
@@ -114,6 +115,39 @@ def record_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
         for item in chosen:
             acceptance.add(item.memory.path, item.data, decision, item.author)
         save(state_folder(app.config), acceptance.decisions)
+
+
+class OwnWrites:
+    """Accepts memdir's own writes in a shared store; created under the lock, before any write."""
+
+    def __init__(self, app: App, verb: str) -> None:
+        self.app = app
+        self.counts = verb == RESTORE or verb not in PUT_BACK
+        self.unaccepted: set[str] = set()
+        self.only: set[str] | None = None
+        if self.counts and (verb in UPKEEP or verb == RESTORE):
+            view, there = view_of(app), set(filter(app.store.is_memory, app.store.tree()))
+            self.unaccepted = {path for path in there if not view.accepts(path)}
+            if verb == RESTORE:  # a restored file keeps its old decision; a record changes in place
+                self.only = there - self.unaccepted
+
+    def accept(self, written: Mapping[str, bytes | None]) -> None:
+        made = {
+            path: data
+            for path, data in written.items()
+            if data is not None
+            and self.app.store.is_memory(path)
+            and (self.only is None or path in self.only)
+        }
+        if not self.counts or not made or not self.unaccepted.isdisjoint(written):
+            return
+        acceptance = acceptance_of(self.app)
+        for path, data in made.items():
+            acceptance.add(path, data)
+        try:
+            save(state_folder(self.app.config), acceptance.decisions)
+        except MemdirError as error:
+            self.app.tell(f"the change stands, but {error.message}. Next: memdir review")
 
 
 def accept_own_writes(app: App) -> None:

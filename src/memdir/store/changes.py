@@ -14,6 +14,7 @@ from memdir.format.draft import (
     RETIRED,
     SKIPPED,
     UNDONE,
+    UPDATED,
     Change,
     Draft,
     Revision,
@@ -25,12 +26,10 @@ from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
 from memdir.store import ports
 from memdir.store.history import History
-from memdir.store.keep_index import update_index
 from memdir.store.look import expired_trash, find_all, is_for_others, list_shelved
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
-from memdir.store.save import adopt, write_draft, write_edit
-from memdir.store.trash import Shelf
-from memdir.store.writer import App, Desk, Done, DryRun, list_few, read_if_there
+from memdir.store.save import adopt, pointer_line, update_index, write_draft, write_edit
+from memdir.store.writer import App, Desk, Done, DryRun, Shelf, list_few, read_if_there
 
 MERGED = "is without what this change did to it; later lines stay"
 KEPT = "was changed again at the same place; there it keeps its present text"
@@ -64,6 +63,25 @@ def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str =
     shelf.lay(room, path, data, now)
     store.drop(path)
     return Change(ARCHIVED if room == ARCHIVE else RETIRED, stem(path), path, hash_of(data))
+
+
+def move_memory(path: str, to: str, store: Store) -> Change:
+    """The same bytes under a new path, copied before the old one goes; its pointer follows."""
+    data = store.read(path)
+    store.put(to, data)
+    store.drop(path)
+    index = store.index()
+    if index is not None and store.is_memory(path) and store.is_memory(to):
+        # A line that a person wrote keeps its words; ours is written anew, in its place.
+        ours = pointer_line(read_memory(path, data, 0))
+        new, mark = pointer_line(read_memory(to, data, 0)), f"]({path})"
+        lines = [
+            new if line.rstrip() == ours else line.replace(mark, f"]({to})")
+            for line in decode(index).split("\n")
+        ]
+        if (text := encode("\n".join(lines))) != index:
+            store.put(store.index_path, text)
+    return Change(UPDATED, stem(to), to, hash_of(data), remarks=(f"renamed from {path}",))
 
 
 def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:

@@ -102,12 +102,14 @@ class Git:
         """Yields the output in pieces; `ended` is filled in at the end."""
         from tempfile import TemporaryFile  # slow to import
 
+        tree = [f"--work-tree={self.root}"] if self.work_tree else []
+        command = [self.program, "--no-pager", *tree, *words]
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
             stdin.write(given)
             stdin.seek(0)
             try:
                 process = subprocess.Popen(
-                    self._command(words), stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
+                    command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
                     env=self._environment(), cwd=self.root, start_new_session=True,
                 )  # fmt: skip
             except OSError as error:
@@ -138,10 +140,6 @@ class Git:
             if section == "filter" and key in DRIVERS:
                 for each in DRIVERS:
                     self.settings[f"filter.{driver}.{each}"] = "false" if each == "required" else ""
-
-    def _command(self, words: tuple[str, ...]) -> list[str]:
-        tree = [f"--work-tree={self.root}"] if self.work_tree else []
-        return [self.program, "--no-pager", *tree, *words]
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import os
 import time
@@ -20,7 +21,6 @@ from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.disk import Disk, move
 from memdir.store import state
 from memdir.store.git_objects import Objects, read_commit, read_tree, write_commit, write_tree
-from memdir.store.lock import force_names
 from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
 
 if TYPE_CHECKING:
@@ -116,11 +116,23 @@ class HistoryTable:
             self.stale = False
 
 
-class Past:
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+class GitHistory:
+    """Reads the history; writes it while it holds the store's lock."""
+
+    on = True
+
+    def __init__(self, folder: str, now: Callable[[], float]) -> None:
+        self.folder, self.now = folder, now
         self.objects = Objects(os.path.join(folder, "history.git"))
         self._trees: dict[str, dict[str, str]] = {}
+        self._announcement = Announcement(folder)
+        self._ours: dict[str, str] = {}  # path -> blob id, written by the current change
+        self._changing = False  # between `announce` and the end of `record`
+        self._table: HistoryTable | None = None  # valid while the lock is held
+
+    @property
+    def begun(self) -> bool:
+        return self.objects.exists()
 
     def _head(self, table: HistoryTable) -> str:
         head = self.objects.head()
@@ -176,31 +188,13 @@ class Past:
             count += 1
         return count, True
 
-
-class GitHistory(Past):
-    """Writes the history; only the holder of the store's lock may use it."""
-
-    on = True
-
-    def __init__(self, folder: str, now: Callable[[], float]) -> None:
-        super().__init__(folder)
-        self.now = now
-        self._announcement = Announcement(folder)
-        self._ours: dict[str, str] = {}  # path -> blob id, written by the current change
-        self._changing = False  # between `announce` and the end of `record`
-        self._table: HistoryTable | None = None  # valid while the lock is held
-
-    @property
-    def begun(self) -> bool:
-        return self.objects.exists()
-
     def catch_up(self, store: Store) -> list[str]:
         if not self._changing and self._announcement.left_behind():
             # A writer was killed: fsync the names it created before anything depends on them.
             with self._writing():
                 Disk(self.folder).sweep(lambda path: True)
                 for root in (self.folder, store.root):
-                    force_names(root)
+                    state.force_names(root)
         table = self._table = self._read_table()
         made = self._commit_others(store, table)
         if made:
@@ -254,15 +248,13 @@ class GitHistory(Past):
             made = self._commit(store, table, contents, cause, {}) if contents else ""
             self._announcement.remove()
             table.save()
+            return made
         finally:
             self._table, self._ours, self._changing = None, {}, False
-        return made
 
     def set_aside(self) -> str:
-        count = 1
-        while os.path.lexists(f"{self.objects.folder}.damaged-{count}"):
-            count += 1
-        kept = f"{self.objects.folder}.damaged-{count}"
+        names = (f"{self.objects.folder}.damaged-{number}" for number in itertools.count(1))
+        kept = next(name for name in names if not os.path.lexists(name))
         with state.explained(self.objects.folder, "cannot be set aside"):
             move(self.objects.folder, kept)
         self._trees.clear()
@@ -273,7 +265,7 @@ class GitHistory(Past):
             with self._writing():
                 state.remove(self.folder, TABLE)  # it belongs to another history
                 self.objects.create()
-                force_names(self.folder)
+                state.force_names(self.folder)
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:
@@ -286,9 +278,14 @@ class GitHistory(Past):
         """Commit every difference but ours: first a killed writer's, then the ones from outside."""
         moment = time.time_ns()
         standing = store.tree()
-        _refuse_flood(
-            store.root, [row for path, row in standing.items() if path not in table.files]
-        )
+        fresh = [row[2] for path, row in standing.items() if path not in table.files]
+        if len(fresh) > MAX_FILES or sum(fresh) > MAX_BYTES:
+            much = f"{len(fresh):,} new files, {sum(fresh) // 1024**2:,} MiB"
+            raise HistoryBroken(
+                f"{store.root}: {much}; the history does not take so much at once",
+                path=store.root,
+                next="if it is no store, choose another --dir; else move out what is no memory",
+            )
         # No facts for a file that changed just now: it may change again within the same tick.
         tree = {path: row if row[1] < moment - TICK_NS else () for path, row in standing.items()}
         store.sweep()
@@ -368,17 +365,6 @@ class GitHistory(Past):
                 path=folder,
                 next="free space or mend its permissions; the next command commits what is missing",
             ) from None
-
-
-def _refuse_flood(root: str, fresh: list[Facts]) -> None:
-    size = sum(facts[2] for facts in fresh)
-    if len(fresh) > MAX_FILES or size > MAX_BYTES:
-        much = f"{len(fresh):,} new files, {size // 1024**2:,} MiB"
-        raise HistoryBroken(
-            f"{root}: {much}; the history does not take so much at once",
-            path=root,
-            next="if it is no store, choose another --dir; else move out what is no memory",
-        )
 
 
 def _id(data: bytes | None) -> str:

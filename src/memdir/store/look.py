@@ -11,8 +11,8 @@ from memdir.format import index, names
 from memdir.format.names import find
 from memdir.hot import memory
 from memdir.hot.memory import Document, Memory
-from memdir.store.keep_index import Targets
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
+from memdir.store.save import Targets
 from memdir.store.writer import App
 
 KEPT_NEWEST = 100  # trashed memories that never expire, since clocks jump

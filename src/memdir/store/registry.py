@@ -105,12 +105,8 @@ def load_own(family: str, name: str, own: str) -> ModuleType:
 
 
 def _changed(path: str) -> int:
-    try:
-        facts = os.stat(path)
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise BadInput(message, path=path, next="move it away") from None
-    if not stat.S_ISREG(facts.st_mode):
+    facts = os.stat(path) if os.path.isfile(path) else None
+    if facts is None:
         raise BadInput(f"{path} is no file", path=path, next="move it away")
     if facts.st_mode & stat.S_IWOTH or facts.st_uid not in (0, os.geteuid()):
         raise BadInput(

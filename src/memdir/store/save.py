@@ -1,12 +1,16 @@
-"""Writes one memory into the store: a draft, an edit, or a file from elsewhere."""
+"""Writes one memory into the store (a draft, an edit, a file from elsewhere) and keeps MEMORY.md
+in sync: every memory has a pointer, every pointer a memory.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
 from memdir.format import draft as drafts
+from memdir.format import index as index_module
 from memdir.format import names
 from memdir.format.draft import (
     ANYWAY,
@@ -25,16 +29,19 @@ from memdir.format.draft import (
     hash_of,
     revise,
 )
-from memdir.format.pointer import read_pointers, write_pointer
+from memdir.format.outline import Lookup, unquoted
+from memdir.format.pointer import SUFFIX, Pointer, write_pointer
 from memdir.hot import memory, types
-from memdir.hot.memory import INDEX, UNKNOWN, Document, is_memory, stem
+from memdir.hot.memory import INDEX, UNKNOWN, Document, Memory, is_memory, read_memory, stem
 from memdir.store.ports import Store
-from memdir.store.writer import read_if_there
+from memdir.store.writer import list_few, read_if_there
 from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide the style of a new header
 NOTES = "notes"  # file for the content of a standalone index
 SAID_ALREADY = "it says exactly this already"
+SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could be
+VALUE = {"feedback": 0, "user": 1, "value": 1}  # types that an agent must not miss come first
 
 
 def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
@@ -127,7 +134,7 @@ def write_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Cha
     if draft.expected:
         raise Missing(f"there is no memory {draft.name!r} to update", next="memdir list shows them")
     described = replace(given, description=given.description or first_sentence(given.body))
-    twin = "" if wishes.anyway else _find_twin(described.description, store, files)
+    twin = "" if wishes.anyway else _find_twin(described.description, store)
     if twin:
         insist = f", or {ANYWAY}" if ANYWAY in wishes.offered else ""
         reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}){insist}"
@@ -193,37 +200,11 @@ def _find_file(name: str, files: list[str]) -> str:
     return ""
 
 
-def _find_twin(description: str, store: Store, files: list[str]) -> str:
-    if not files:
-        return ""
-    from memdir.text import similar
+def _find_twin(description: str, store: Store) -> str:
+    from memdir.text.similar import find_twin
 
-    try:
-        text = memory.decode(store.index() or b"")
-    except MemdirError:
-        text = ""  # writing the index reports it
-    if not text:
-        memories = [memory for memory in store.scan().memories if memory.description]
-        lines = {memory.description: memory.path for memory in memories}
-        return lines.get(similar.find_twin(description, "\n".join(lines), str), "")
-    mine = similar.words(description)
-
-    def read_hook(line: str) -> str:
-        pointers = read_pointers(line, 1)
-        hook = pointers[0].hook if pointers else line
-        # The text after the pointer may be shortened: compare with the file itself.
-        cut = pointers and (not hook or hook.endswith("…")) and pointers[0].target in files
-        if not cut or not similar.words(hook) <= mine:
-            return hook
-        try:
-            data = store.read(pointers[0].target)
-        except MemdirError:
-            return ""  # unreadable
-        return memory.read(memory.decode(data)).get("description")
-
-    line = similar.find_twin(description, text, read_hook)
-    targets = [pointer.target for pointer in read_pointers(line, 1)]
-    return targets[0] if targets and targets[0] in files else ""
+    paths = {item.description: item.path for item in store.scan().memories if item.description}
+    return paths.get(find_twin(description, "\n".join(paths), str), "")
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:
@@ -253,3 +234,118 @@ def _convert_standalone(store: Store, files: list[str], taken: str) -> str:
     store.put(name + ".md", memory.encode(text))
     store.put(INDEX, memory.encode(write_pointer("Notes", name + ".md", about) + "\n"))
     return name + ".md"
+
+
+class Targets:
+    """Resolves pointers; a line that leads to any existing file stays."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._special: Lookup | None = None
+
+    def lost(self, pointer: Pointer) -> bool:
+        """True if the pointer leads nowhere; a line that cannot be judged now stays."""
+        targets = dict.fromkeys((pointer.target, unquoted(pointer.target)))
+        paths = [*targets, *(item + SUFFIX for item in targets if item[-3:].lower() != SUFFIX)]
+        try:
+            if not all(map(self._gone, paths)):
+                return False
+        except MemdirError:
+            return False
+        if self._special is None:
+            skipped = [item.path for item in self.store.scan().findings if item.kind == SPECIAL]
+            self._special = Lookup(skipped, {})
+        return self._special.find(pointer.target, pointer.form) is None
+
+    def _gone(self, path: str) -> bool:
+        folder = path.rpartition("/")[0]
+        inside = not {"", ".", ".."}.intersection(path.split("/"))
+        return inside and not self.store.exists(path) and (not folder or self.store.exists(folder))
+
+
+@dataclass(frozen=True)
+class Indexed:
+    changed: bool = False
+    added: Sequence[str] = ()
+    dropped: Sequence[str] = ()
+    repeated: Sequence[str] = ()
+    over_limit: str = ""  # remark on what agents do not see
+
+    def remarks(self, expected: Collection[str] = ()) -> list[str]:
+        added = [path for path in self.added if path not in expected]
+        dropped = [path for path in self.dropped if path not in expected]
+        remarks = []
+        if added:
+            remarks.append(f"the index also got a pointer to {list_few(added)}")
+        if dropped:
+            remarks.append(f"the index lost a pointer to nothing: {list_few(dropped)}")
+        if self.repeated:
+            twice = "one list of the index said this twice, its first line stays"
+            remarks.append(f"{twice}: {list_few(self.repeated)}")
+        return remarks + ([self.over_limit] if self.over_limit else [])
+
+
+def update_index(
+    store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
+) -> Indexed:
+    if not rules.index and not anew:
+        return Indexed()
+    old, files = store.index() or b"", store.files()
+    text = memory.decode(old)
+    if before is not None and before.path in files:
+        # Only a line that we wrote is replaced.
+        line = pointer_line(_memory(store, before.path))
+        text = index_module.replace_pointer(text, before.path, pointer_line(before), line)
+    if not old:
+        oldest_first = sorted((item.clock, item.path) for item in _memories(store, files))
+        files = [path for _, path in oldest_first]
+    # Only a [[wikilink]] can name a memory by its label.
+    labels = {item.name: item.path for item in _memories(store, files)} if "[[" in text else {}
+
+    def describe(path: str) -> tuple[str, str, str]:
+        item = _memory(store, path)
+        return names.title_for(item), item.description, types.get(item.type).section
+
+    text = "" if anew and not text.strip() else text
+    healed = index_module.heal(text, files, describe, labels, Targets(store).lost)
+    text, remark = healed.text, ""
+    if any(index_module.over_limit(text)):
+        text = _arrange(text, store, files)
+        lines = index_module.over_limit(text)[0] or "part of the"
+        order = "the most valuable pointers come first now; " if text != healed.text else ""
+        remark = (
+            f"agents do not see the last {lines} lines of the index, it is over its limit; "
+            f"{order}retire or archive what is old (memdir list), "
+            "shorten long lines (memdir index --check)"
+        )
+    data = memory.encode(text)
+    if data != old:
+        store.put(store.index_path, data)
+    return Indexed(data != old, healed.added, healed.dropped, healed.repeated, remark)
+
+
+def _arrange(text: str, store: Store, files: list[str]) -> str:
+    memories = sorted(
+        _memories(store, files),
+        key=lambda item: (not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path),
+    )
+    ours = {item.path: pointer_line(item) for item in memories}
+    return index_module.arrange(text, [*ours], ours)
+
+
+def pointer_line(memory: Memory) -> str:
+    return write_pointer(names.title_for(memory), memory.path, memory.description)
+
+
+def _memories(store: Store, files: list[str]) -> list[Memory]:
+    known = {memory.path: memory for memory in store.scan().memories}
+    return [known.get(path) or _memory(store, path) for path in files]
+
+
+def _memory(store: Store, path: str) -> Memory:
+    try:
+        data = store.read(path)
+    except MemdirError:
+        data = f"---\nname: {stem(path)}\n---\n".encode("utf-8", "surrogateescape")
+    facts = store.facts(path) or (0,)
+    return read_memory(path, data, facts[0] / 1e9)

@@ -1,7 +1,10 @@
-"""Files of our own state: append-only lines, and small files that are replaced as a whole.
+"""Files of our own state: append-only lines, small files that are replaced as a whole, the lock.
 
 Files are 0600 in folders of 0700; pipes are never waited for. `folder` may be a link, `name`
 below it may not. Functions raise `OSError`; `explained` turns that into a message for the user.
+
+One writer at a time: a blocking flock. No lock file with an age: the kernel releases an flock when
+its holder dies, so a killed writer blocks nobody. Processes that wait print the holder.
 """
 
 from __future__ import annotations
@@ -11,17 +14,23 @@ import fcntl
 import json
 import os
 import stat
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from memdir.hot.disk import Disk, close_quietly, failure
+from memdir.errors import Busy, Unwritable
+from memdir.hot.disk import Disk, close_quietly, failure, read_start, sync_directory
 
 # Errors that parsing a damaged file may raise.
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 
 _CREATE = os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 T = TypeVar("T")
+
+HOLDER_BYTES = 200
+HEARING_SECONDS = 0.5  # an interrupt just before a wait is handled only when that wait ends
 
 
 @contextmanager
@@ -154,7 +163,7 @@ def remove(folder: str, name: str) -> bool:
     return True
 
 
-def _open_regular(name: str, flags: int, parent: int) -> int:
+def _open_regular(name: str, flags: int, parent: int | None = None) -> int:
     handle = os.open(name, flags | _CREATE, 0o600, dir_fd=parent)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         close_quietly(handle)
@@ -173,3 +182,141 @@ def _cut_torn_line(handle: int, size: int) -> int:
         end = start
     os.ftruncate(handle, end)
     return end
+
+
+def force_names(root: str) -> None:
+    """After a crash: fsync the directory entries of a dead writer, and our directories above it."""
+    for folder, _, _ in os.walk(root):
+        sync_directory(folder)
+    here = root
+    while here != os.path.dirname(here):
+        with suppress(FileNotFoundError):  # not made yet
+            if os.stat(here).st_uid != os.getuid():
+                return
+        here = os.path.dirname(here)
+        if os.access(here, os.R_OK):
+            sync_directory(here)
+
+
+class Lock:
+    def __init__(self, path: str, notice_seconds: float, give_up_seconds: float) -> None:
+        self.path = path
+        self.notice_seconds, self.give_up_seconds = notice_seconds, give_up_seconds
+
+    @contextmanager
+    def held(self, who: str, tell: Callable[[str], None]) -> Iterator[int]:
+        """Waits for the lock; names its holder after a while, and gives up in the end."""
+        handle = self._open()
+        try:
+            if not _try(handle, self.path):
+                self._wait(handle, tell)
+            _sign(handle, who)
+            yield handle
+        finally:
+            _let_go(handle)
+
+    @contextmanager
+    def held_if_free(self, who: str) -> Iterator[int | None]:
+        """Yields None if the lock is taken; never waits."""
+        handle = self._open()
+        try:
+            free = _try(handle, self.path)
+            if free:
+                _sign(handle, who)
+            yield handle if free else None
+        finally:
+            _let_go(handle)
+
+    def holder(self) -> str:
+        try:
+            data, _ = read_start(self.path, HOLDER_BYTES, follow=False)
+        except OSError:
+            data = b""
+        return " ".join(data.decode("utf-8", "replace").split()) or "an unknown process"
+
+    def _open(self) -> int:
+        with explained(self.path, "the lock cannot be opened"):
+            Disk(os.path.dirname(self.path)).make_root()
+            return _open_regular(self.path, os.O_RDWR)
+
+    def _wait(self, handle: int, tell: Callable[[str], None]) -> None:
+        """Block in another thread, so that this one can print and give up.
+
+        The thread has a duplicate handle, and unlocks if it gets the lock after we gave up.
+        """
+        with explained(self.path, "the lock cannot be taken"):
+            waiter = _Waiter(os.dup(handle))
+        start = time.monotonic()
+        waiter.start()
+        if not waiter.done.wait(min(self.notice_seconds, self.give_up_seconds)):
+            tell(f"waiting for the store's lock, held by {self.holder()} ...")
+            end = start + self.give_up_seconds
+            while not waiter.done.is_set() and (left := end - time.monotonic()) > 0:
+                waiter.done.wait(min(left, HEARING_SECONDS))
+        if waiter.settle():
+            return
+        if waiter.error is not None:
+            raise failure(waiter.error, self.path, "the lock cannot be taken")
+        raise Busy(
+            f"{self.path}: the store is locked by {self.holder()}; nothing was written",
+            path=self.path,
+            next="wait for that process or stop it, then run the command again",
+        )
+
+
+class _Waiter(threading.Thread):
+    def __init__(self, handle: int) -> None:
+        super().__init__(daemon=True)
+        self.handle = handle
+        self.done = threading.Event()
+        self.error: OSError | None = None
+        self._decision = threading.Lock()
+        self._got = False
+        self._abandoned = False
+
+    def run(self) -> None:
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX)
+        except OSError as error:
+            self.error = error
+        with self._decision:
+            self._got = self.error is None
+            if self._abandoned and self._got:
+                fcntl.flock(self.handle, fcntl.LOCK_UN)
+            os.close(self.handle)
+        self.done.set()
+
+    def settle(self) -> bool:
+        """True if the lock is ours; otherwise the thread releases it as soon as it gets it."""
+        with self._decision:
+            self._abandoned = not self._got
+            return self._got
+
+
+def _try(handle: int, path: str) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno in (errno.ENOLCK, errno.EOPNOTSUPP):
+            raise Unwritable(
+                f"{path}: this file system has no locks ({os.strerror(error.errno)})",
+                path=path,
+                next="set MEMDIR_STATE_DIR to a directory on a local disk",
+            ) from None
+        raise failure(error, path, "the lock cannot be taken") from None
+    return True
+
+
+def _let_go(handle: int) -> None:
+    """Unlocks explicitly, because a forked child may have the same handle open."""
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    close_quietly(handle)
+
+
+def _sign(handle: int, who: str) -> None:
+    line = f"pid {os.getpid()} ({who}) since {time.strftime('%H:%M:%S')}\n".encode()
+    with suppress(OSError):
+        os.pwrite(handle, line[:HOLDER_BYTES].ljust(HOLDER_BYTES), 0)

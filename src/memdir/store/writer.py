@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import functools
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from memdir.config.config import Config
-from memdir.errors import HistoryBroken, MemdirError, Missing
-from memdir.hot.acceptance import PUT_BACK, UPKEEP, open_acceptance, save
-from memdir.hot.disk import read_start
+from memdir.errors import Finding, HistoryBroken, MemdirError, Missing, Unwritable
+from memdir.hot import safe
+from memdir.hot.disk import Disk, read_start
 from memdir.hot.layout import Around
-from memdir.hot.memory import INDEX
+from memdir.hot.memory import INDEX, is_memory
 from memdir.hot.place import store_key
 from memdir.store import registry
 from memdir.store.history import GitHistory, History, NoHistory
-from memdir.store.lock import Lock
-from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Store
-from memdir.store.trash import DryShelf, Shelf
+from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Shelved, Store
+from memdir.store.state import Lock, explained
 
 if TYPE_CHECKING:
     from memdir.format.draft import Change, Rules
     from memdir.hot.recall import Found
 
-RESTORE = "restore"
-
 CLAUDE_MD = "CLAUDE.md"
 MAX_CLAUDE_MD_BYTES = 256 * 1024
 DEFAULT_LAYOUT = "markdown"
-MAX_NAMED_FILES = 10  # in a message
+STAMP = "%Y%m%dT%H%M%SZ"  # of a shelf's folders
+FOLDER = "archive/"  # inside the store, made by another tool
+THEIRS = 0  # number of all files in that folder; ours start at 1
 
 
 class Overlay(Around):
@@ -143,40 +144,90 @@ class RecordedStore(Overlay):
         return any(item.path == path and self.shelf.read(item) == data for item in newest)
 
 
-class OwnWrites:
-    """Accepts memdir's own writes in a shared store; created under the lock, before any write."""
+class Shelf:
+    """Trash and archive: retired and archived memories, whole, outside the tree a client scans.
 
-    def __init__(self, folder: str, origin: str, store: Store, verb: str) -> None:
-        self.folder, self.origin, self.store = folder, origin, store
-        self.counts = bool(origin) and (verb == RESTORE or verb not in PUT_BACK)
-        self.unaccepted: set[str] = set()
-        self.only: set[str] | None = None
-        if self.counts and (verb in UPKEEP or verb == RESTORE):
-            from memdir.store.accepted import AcceptanceView
+    `<room>/<number>-<time>/<path>` in the state directory: the number gives the order even if the
+    clock jumps. Memories are also restored out of the store's own `archive/`, made by other tools.
+    """
 
-            view = AcceptanceView(store, open_acceptance(folder, origin, store))
-            there = set(filter(store.is_memory, store.tree()))
-            self.unaccepted = {path for path in there if not view.accepts(path)}
-            if verb == RESTORE:  # a restored file keeps its old decision; a record changes in place
-                self.only = there - self.unaccepted
+    def __init__(self, folder: str, store: Store) -> None:
+        self.folder, self.store, self.disk = folder, store, Disk(folder)
 
-    def accept(self, written: Mapping[str, bytes | None], tell: Callable[[str], None]) -> None:
-        made = {
-            path: data
-            for path, data in written.items()
-            if data is not None
-            and self.store.is_memory(path)
-            and (self.only is None or path in self.only)
-        }
-        if not self.counts or not made or not self.unaccepted.isdisjoint(written):
+    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
+        where = os.path.join(self.folder, room)
+        with explained(where, "cannot be read"):
+            try:
+                labels = os.listdir(where)
+            except FileNotFoundError:
+                labels = []
+        numbers = [label.partition("-")[0] for label in labels]
+        highest = max([int(number) for number in numbers if number.isdecimal()], default=0)
+        shelved = Shelved(room, highest + 1, now, path)
+        with explained(where, f"{path} cannot be put there"):
+            self.disk.make_root()
+            self.disk.put(_place(shelved), data)
+        return shelved
+
+    def list(self, room: str) -> list[Shelved]:
+        where = os.path.join(self.folder, room)
+        items: list[Shelved] = []
+        hidden: list[Finding] = []
+        for _, path, _ in Disk(where).walk(lambda _: True, hidden):
+            label, _, rest = path.partition("/")
+            number, _, stamp = label.partition("-")
+            try:
+                moment = time.strptime(stamp, STAMP)
+                items.append(Shelved(room, int(number), float(calendar.timegm(moment)), rest))
+            except (ValueError, OverflowError):
+                continue
+        if hidden:  # else an old copy could look like the newest, or a number be used twice
+            raise Unwritable(f"{where}: {hidden[0].message}", path=where, next=hidden[0].fix)
+        items.sort(key=lambda shelved: -shelved.number)
+        tree = sorted(self.store.tree().items()) if room == ARCHIVE else []
+        return items + [
+            Shelved(ARCHIVE, THEIRS, facts[0] / 1e9, path.removeprefix(FOLDER))
+            for path, facts in tree
+            if path.startswith(FOLDER) and is_memory(path.removeprefix(FOLDER))
+        ]
+
+    def read(self, shelved: Shelved) -> bytes:
+        if shelved.number == THEIRS:
+            return self.store.read(FOLDER + shelved.path)
+        place = _place(shelved)
+        with explained(os.path.join(self.folder, place), "cannot be read"):
+            return self.disk.read(place)[0]
+
+    def clear(self, shelved: Shelved) -> None:
+        """Delete from the shelf; the history keeps files of the store's `archive/`."""
+        if shelved.number == THEIRS:
+            self.store.drop(FOLDER + shelved.path)
             return
-        acceptance = open_acceptance(self.folder, self.origin, self.store)
-        for path, data in made.items():
-            acceptance.add(path, data)
-        try:
-            save(self.folder, acceptance.decisions)
-        except MemdirError as error:
-            tell(f"the change stands, but {error.message}. Next: memdir review")
+        place = _place(shelved)
+        with explained(os.path.join(self.folder, place), "cannot be removed"):
+            self.disk.drop(place)
+        while place.count("/") > 1:
+            place = place.rpartition("/")[0]
+            try:
+                os.rmdir(os.path.join(self.folder, place))
+            except OSError:
+                return  # not empty
+
+
+class DryShelf(Shelf):
+    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
+        return Shelved(room, 1, now, path)
+
+    def clear(self, shelved: Shelved) -> None:
+        """Keeps the shelf; records in the dry run what would leave the store's `archive/`."""
+        if shelved.number == THEIRS:
+            super().clear(shelved)
+
+
+def _place(shelved: Shelved) -> str:
+    # `iso_time` limits the year to 1-9999, so that the stamp can be parsed.
+    stamp = safe.iso_time(shelved.time).replace("-", "").replace(":", "")
+    return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"
 
 
 @dataclass(frozen=True)
@@ -260,7 +311,7 @@ class App:
             except HistoryBroken as error:
                 self.tell(f"{error.message}. Old versions go to the trash. Next: {error.next}")
                 history = NoHistory()
-            own = OwnWrites(state_folder(self.config), self.config.origin, self.store, verb)
+            accept = self._accepter(verb)
             store = RecordedStore(self.store, history, self.shelf, self.now())
             desk = Desk(store, Shelf(self.shelf.folder, store), cause)
             try:
@@ -271,11 +322,18 @@ class App:
                     _add_what_was_done(error, desk.plan, store.written, history)
                 raise
             finally:
-                own.accept(store.written, self.tell)
+                accept(store.written)
                 try:
                     history.record(self.store, desk.cause, store.written)
                 except MemdirError as error:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
+
+    def _accepter(self, verb: str) -> Callable[[Mapping[str, bytes | None]], None]:
+        if not self.config.origin:
+            return lambda written: None
+        from memdir.store.accept import OwnWrites  # only a shared store needs it
+
+        return OwnWrites(self, verb).accept
 
     def snapshot(self) -> None:
         """Commit changes by others, unless somebody is writing; never waits."""
@@ -313,10 +371,6 @@ def open_app(
     options = config.options
     registry.use_types(config.own, tell)
     layout = registry.load("layouts", config.layout, config.own)
-    if options.search not in registry.members("searches", config.own):
-        registry.load(
-            "searches", options.search, config.own
-        )  # raises, with a list of the known ones
 
     def open_search() -> Search:
         search = registry.load("searches", options.search, config.own)
@@ -371,8 +425,7 @@ def _add_what_was_done(
     if not done or not left:
         return
     where = "the history has it" if history.on else "old versions are in the trash"
-    listed, rest = list_few(done, MAX_NAMED_FILES), list_few(left, MAX_NAMED_FILES)
-    error.message += f". Done before that ({where}): {listed}. Not done: {rest}"
+    error.message += f". Done before that ({where}): {list_few(done)}. Not done: {list_few(left)}"
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"
@@ -384,11 +437,10 @@ def list_few(paths: Sequence[str], limit: int = 3) -> str:
 
 
 def _read_claude_md(project: str) -> str:
-    try:
+    with suppress(OSError):
         data, _ = read_start(os.path.join(project, CLAUDE_MD), MAX_CLAUDE_MD_BYTES)
-    except OSError:
-        return ""
-    return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")
+    return ""
 
 
 def read_if_there(store: Store, path: str) -> bytes | None:

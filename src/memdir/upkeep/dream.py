@@ -25,14 +25,11 @@ from memdir.hot.memory import Memory, decode, encode, read_memory
 from memdir.hot.types import names as known_types
 from memdir.store import logs
 from memdir.store.changes import retire_memory
-from memdir.store.keep_index import update_index
-from memdir.store.lock import Lock
 from memdir.store.logs import DailyLog, open_log
 from memdir.store.ports import Store
-from memdir.store.save import write_draft
-from memdir.store.state import DAMAGE, explained, read_json, replace_json
-from memdir.store.trash import DryShelf, Shelf
-from memdir.store.writer import App, Desk, Done, DryRun, state_folder
+from memdir.store.save import update_index, write_draft
+from memdir.store.state import DAMAGE, Lock, explained, read_json, replace_json
+from memdir.store.writer import App, Desk, Done, DryRun, DryShelf, Shelf, state_folder
 from memdir.upkeep.ideas import Ideas
 from memdir.upkeep.restructure import (
     Figures,

@@ -18,11 +18,10 @@ from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
 from memdir.models.ledger import open_model
 from memdir.models.model import tokens_of
-from memdir.store.keep_index import Targets
 from memdir.store.look import read_files
 from memdir.store.ports import TRASH, Store
-from memdir.store.trash import Shelf
-from memdir.store.writer import App, Done
+from memdir.store.save import Targets
+from memdir.store.writer import App, Done, Shelf
 from memdir.text.markdown import heading_text, item_start, level_of
 from memdir.text.markdown import plain as unescaped
 from memdir.text.similar import MERGE
