@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.claude_code import CODE, EVENTS, command_line
-from memdir.clients.setup import Host, find_python, is_temporary
+from memdir.clients.claude_code import EVENTS, command_line
+from memdir.clients.setup import CODE, Host, find_python, is_temporary
 from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir
 
@@ -83,13 +83,6 @@ def test_a_plugin_that_is_there_keeps_hooks_out_of_the_settings(settings):
     assert refused.code == 1 and "run twice" in refused.error["message"]
     assert memdir("setup", "claude-code", "--remove").code == 0
     assert settings.read_text() == text
-
-
-def test_a_plugin_that_is_switched_off_is_left_so(settings):
-    settings.write_text('{"enabledPlugins": {"memdir@memdir": false}}')
-    refused = memdir("setup", "claude-code", "--plugin", "--json")
-    assert refused.code == 1
-    assert refused.error["next"] == "claude plugin enable memdir@memdir"
 
 
 def test_a_secret_beside_our_lines_is_not_shown(settings, home):

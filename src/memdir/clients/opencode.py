@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
 
+from memdir.clients import setup, transcripts
 from memdir.clients.conversation import (
     AGENT,
     PERSON,
@@ -29,30 +30,7 @@ from memdir.clients.conversation import (
     words,
     written_files,
 )
-from memdir.clients.edit_settings import NAME, Merge, Path, is_server
-from memdir.clients.receipt import Receipt, own_file
-from memdir.clients.setup import (
-    WORDS,
-    Host,
-    Plan,
-    Wish,
-    hook_line,
-    make_plan,
-    only_settings,
-    server,
-)
-from memdir.clients.transcripts import (
-    PARSED_BYTES,
-    Reader,
-    Record,
-    is_mark,
-    is_of_project,
-    named_folder,
-    newest_first,
-    parse_record,
-    resolve_path,
-    select_new,
-)
+from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, is_server, own_file
 from memdir.errors import BadInput, Missing
 from memdir.hot.place import tidy_path
 
@@ -71,17 +49,19 @@ MILLISECONDS = 10_000
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opencode.js")
 
 
-def folder(host: Host) -> str:
+def folder(host: setup.Host) -> str:
     default = os.path.join(host.home, ".config")
-    return os.path.join(named_folder(host.environ, "XDG_CONFIG_HOME", default), "opencode")
+    return os.path.join(
+        transcripts.named_folder(host.environ, "XDG_CONFIG_HOME", default), "opencode"
+    )
 
 
-def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    remarks, top = only_settings(TITLE, wish), folder(host)
+def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
+    remarks, top = setup.only_settings(TITLE, wish), folder(host)
     instruction = os.path.join(top, INSTRUCTION)
-    lines = {event: hook_line(host, CLIENT, event) for _, event in EVENTS}
+    lines = {event: setup.hook_line(host, CLIENT, event) for _, event in EVENTS}
     wanted = {
-        SERVERS: {NAME: {"type": "local", "command": server(host), "enabled": True}},
+        SERVERS: {NAME: {"type": "local", "command": setup.server(host), "enabled": True}},
         INSTRUCTIONS: [instruction],
     }
     with open(SCRIPT, encoding="utf-8") as file:
@@ -90,10 +70,15 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     script = script.replace("$MILLISECONDS", str(MILLISECONDS))
     settings = os.path.join(top, "opencode.json")
     edits = [Merge(settings, wanted, _is_ours, (SERVERS, NAME), remarks).edit(receipt, wish.remove)]
-    for path, text in ((os.path.join(top, PLUGIN), script), (instruction, WORDS_MARK + WORDS)):
+    for path, text in (
+        (os.path.join(top, PLUGIN), script),
+        (instruction, WORDS_MARK + setup.WORDS),
+    ):
         marks = (MARK.encode(), WORDS_MARK.encode())
         edits += own_file(path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks)
-    return make_plan(wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks)
+    return setup.make_plan(
+        wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks
+    )
 
 
 def _is_ours(path: Path, value: Any) -> bool:
@@ -120,14 +105,14 @@ FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT ?"""
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> OpencodeReader:
-    top = named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
+    top = transcripts.named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
     return OpencodeReader(os.path.join(tidy_path(top), "opencode"), home)
 
 
-class OpencodeReader(Reader):
+class OpencodeReader(transcripts.Reader):
     def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        database, id = os.path.split(resolve_path(path, self.root))
-        if not is_mark(id):
+        database, id = os.path.split(transcripts.resolve_path(path, self.root))
+        if not transcripts.is_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
         groups: list[tuple[str, tuple[Message, ...]]] = []
         broken = 0
@@ -139,22 +124,24 @@ class OpencodeReader(Reader):
                 raise Missing(message, path=database, next="memdir doctor")
             cwd, parent = words(session[0]), session[1]
             if parent:  # started by another agent
-                return select_new((), since, last, id, cwd)
+                return transcripts.select_new((), since, last, id, cwd)
             question = "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?"
             first = table.execute(question, (id, since.id)).fetchone() or (-1, "")
-            limits = (PARSED_BYTES, id, *first, MAX_MESSAGES + 1)
+            limits = (transcripts.PARSED_BYTES, id, *first, MAX_MESSAGES + 1)
             newest = table.execute(NEWEST, limits).fetchall()
             for message, data in reversed(newest[:MAX_MESSAGES]):
                 record = _record(data)
                 if not _is_complete(record):
                     break  # still being written: read it next time
-                rows = table.execute(PARTS, (PARSED_BYTES, message, MAX_MESSAGES))
+                rows = table.execute(PARTS, (transcripts.PARSED_BYTES, message, MAX_MESSAGES))
                 parts = [_record(part) for (part,) in rows]
                 groups.append(
                     (str(message), tuple(self._messages(str(message), record, parts, cwd)))
                 )
                 broken += not record
-        return select_new(groups, since, last, id, cwd, broken, len(newest) > MAX_MESSAGES)
+        return transcripts.select_new(
+            groups, since, last, id, cwd, broken, len(newest) > MAX_MESSAGES
+        )
 
     def sessions(self, project: str) -> list[Session]:
         path = os.path.join(self.root, DATABASE)
@@ -164,12 +151,14 @@ class OpencodeReader(Reader):
         with _open_database(path) as table:
             for id, cwd, time, size in table.execute(SESSIONS, (MAX_MESSAGES,)):
                 modified = time / 1000 if isinstance(time, int | float) else 0.0
-                if is_of_project(words(cwd), project):
+                if transcripts.is_of_project(words(cwd), project):
                     place = os.path.join(path, str(id))
                     sessions.append(Session(CLIENT, str(id), place, modified, size, words(cwd)))
-        return newest_first(sessions)
+        return transcripts.newest_first(sessions)
 
-    def _messages(self, id: str, data: Record, parts: list[Record], cwd: str) -> Iterator[Message]:
+    def _messages(
+        self, id: str, data: transcripts.Record, parts: list[transcripts.Record], cwd: str
+    ) -> Iterator[Message]:
         role, time = data.get("role"), seconds(fields(data.get("time")).get("created"))
         if role not in ("user", "assistant") or data.get("summary") is True:
             return
@@ -190,7 +179,7 @@ class OpencodeReader(Reader):
             yield from messages(AGENT, id, "\n".join(texts), time)
 
 
-def _is_complete(data: Record) -> bool:
+def _is_complete(data: transcripts.Record) -> bool:
     """False for a reply without an end; a failed reply has an error instead."""
     ended = fields(data.get("time")).get("completed") or data.get("error")
     return data.get("role") != "assistant" or bool(ended)
@@ -214,6 +203,6 @@ def _open_database(path: str) -> Iterator[sqlite3.Connection]:
         raise BadInput(message, path=path, next="close opencode and try again") from None
 
 
-def _record(data: object) -> Record:
+def _record(data: object) -> transcripts.Record:
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return parse_record(text if isinstance(text, bytes) else None) or {}
+    return transcripts.parse_record(text if isinstance(text, bytes) else None) or {}
