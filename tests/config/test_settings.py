@@ -160,7 +160,6 @@ def test_a_repository_may_only_switch_memory_off(world, managed, user, repositor
         world.repository(autoMemoryEnabled=repository)
     config = world.read()
     assert (config.enabled, config.enabled_by) == (on, by)
-    assert ("ignored-setting" in kinds(config)) is (repository is True and not on)
 
 
 def test_the_environment_decides_before_any_setting(world):

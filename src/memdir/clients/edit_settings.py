@@ -21,6 +21,7 @@ from memdir.hot.disk import failure, read_start
 
 Path = tuple[str | int, ...]
 Ours = Callable[[Path, Any], bool]
+Table = tuple[str, str, dict[str, object]]  # name of the outer table, own name, values
 
 MAX_FILE_BYTES = 1024 * 1024  # clients write less
 # Lines of version 0.1.0 still work, so doctor does not ask for a new set-up.
@@ -37,7 +38,6 @@ OUR_SERVERS = (SERVER, "memdir.surfaces.mcp")
 BEGIN, END = "<!-- memdir: begin -->", "<!-- memdir: end -->"
 TABLE_NOTE = "# memdir put this table here"
 BOM = "\ufeff"
-INDENT = "  "  # if a JSON file shows none
 _INDENTED = re.compile(r"\n([ \t]{1,16})\S")
 
 
@@ -316,8 +316,8 @@ def write_values(values: dict[str, Any], like: str) -> str:
     """Keeps the byte order mark, the indentation and the line ends of a text."""
     body = like.removeprefix(BOM)
     indented = _INDENTED.search(body)
-    indent = indented[1] if indented else INDENT
     try:
+        indent = indented[1] if indented else "  "
         text = json.dumps(values, indent=indent, ensure_ascii=False, allow_nan=False)
     except (RecursionError, ValueError) as error:
         raise UnsafeEdit(f"it holds what no JSON can: {error}") from None
@@ -390,20 +390,13 @@ def _without_marked(text: str) -> str:
         return text
     if text.count(BEGIN) != 1 or text.count(END) != 1 or end < start:
         raise UnsafeEdit("the marks of memdir in it do not belong together")
-    head, after = text[:start], text[end + len(END) :]
-    after = after[2:] if after.startswith("\r\n") else after.removeprefix("\n")
-    if not after and head.endswith(("\n\n", "\r\n\r\n")):
-        head = head[: -2 if head.endswith("\r\n") else -1]  # the empty line above ours
+    head, after = text[:start], re.sub(r"\A\r?\n", "", text[end + len(END) :])
+    if not after:
+        head = re.sub(r"\n\r?\n\Z", "\n", head)  # the empty line above ours
     return head + after
 
 
-def table_edit(
-    path: str,
-    receipt: Receipt,
-    remove: bool,
-    table: tuple[str, str, dict[str, object]],
-    remarks: list[str],
-) -> Edit:
+def table_edit(path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]) -> Edit:
     top, name, values = table
     rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # valid TOML, too
     text = "\n".join([f"{TABLE_NOTE}: {top}.{name}", f"[{top}.{name}]", *rows, ""])

@@ -9,29 +9,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from memdir.config.repository import (
-    MANAGED_SETTINGS,
-    REMOTE,
-    SHOWN_CHARACTERS,
-    SettingsFile,
-    Site,
-    find_site,
-    named_directory,
-    rejected,
-)
 from memdir.config.scope import (
     AGENT_PLACES,
     NAME_CHARACTERS,
     Scope,
     agent_folder,
+    bare_mode,
     enabled,
     expand,
-    is_true,
     override_problem,
     parse_scope,
     project_name,
 )
-from memdir.config.settings import Options, read_options, read_settings
+from memdir.config.settings import (
+    MANAGED_SETTINGS,
+    REMOTE,
+    SHOWN_CHARACTERS,
+    Options,
+    SettingsFile,
+    Site,
+    find_site,
+    named_directory,
+    read_options,
+    read_settings,
+    rejected,
+)
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
@@ -108,7 +110,7 @@ def _taken(path: str, site: Site) -> str:
         return "a directory of the system"
     if path in (claude, os.path.join(claude, "projects")) or is_below(claude, path):
         return "the client's own directory, or above it"
-    for folder in map(os.path.realpath, site.ours()):
+    for folder in (os.path.realpath(site.own(kind)) for kind in place.FOLDERS):
         if path == folder or is_below(path, folder) or is_below(folder, path):
             return "where memdir keeps files of its own"
     return ""
@@ -315,14 +317,6 @@ def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
         elif value is not None and value is not True:
             message = f"{SWITCH} = {repr(value)[:SHOWN_CHARACTERS]} is ignored"
             findings.append(Finding("bad-setting", file.path, message, "Write true or false."))
-    if switches and not switches[0][1]:
-        message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
-        fix = "Switch it on in your user settings if you want it."
-        findings += [
-            Finding("ignored-setting", file.path, message, fix)
-            for file in site.repository
-            if file.values.get(SWITCH) is True
-        ]
     return switches
 
 
@@ -354,10 +348,7 @@ def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]
 
 def is_silent(config: Config) -> bool:
     """True if hooks do nothing: bare modes of the client, or switched off."""
-    env = config.environ
-    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
-        return True
-    if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+    if bare_mode(config.environ) or not config.options.hooks:
         return True
     # A repository that switches memory off means ours, too. A user who switches off the client's
     # own memory has installed ours instead.
