@@ -166,13 +166,6 @@ def test_links_in_a_directory_are_passed_over(tmp_path, store, sources):
     assert {"link.md", "pipe.md"} <= {finding["path"] for finding in answer.json["skipped"]}
 
 
-@pytest.mark.parametrize("second", ["ONE.md", "./one.md", "one.md"])
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_the_same_name_twice_refuses_the_whole(second, tmp_path, store):
-    refused(packed(tmp_path / "a.zip", ("one.md", MEMORY), (second, b"x")), store)
-    refused(tarred(tmp_path / "a.tar", ("one.md", MEMORY), (second, b"x")), store)
-
-
 def test_bombs_are_refused_by_what_they_really_hold(tmp_path, store, monkeypatch):
     big = b"\0" * (archive.MAX_FILE_BYTES + 1)
     bomb = packed(tmp_path / "a.zip", ("a.md", big), compression=zipfile.ZIP_DEFLATED)

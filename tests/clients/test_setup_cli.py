@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients.claude_code import EVENTS, command_line
-from memdir.clients.setup import CODE, Host, find_python, is_temporary
-from tests.helpers.data_tables import table
+from memdir.clients.setup import CODE, Host, find_python
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -160,10 +159,3 @@ def test_a_python_that_may_vanish_is_not_chosen_where_there_is_another(tmp_path)
     python, why = find_python(*short_lived, [str(tmp_path / "bin")])
     assert python == str(tmp_path / "bin/python3.13") and "may vanish" in why
     assert find_python(*short_lived, [])[0] == "/tmp/x/python"
-
-
-@pytest.mark.parametrize(
-    ("path", "vanishes"), table("clients", "places_that_are_emptied_are_known")
-)
-def test_places_that_are_emptied_are_known(path, vanishes):
-    assert is_temporary(path) is vanishes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ CHUNK_BYTES = 1 << 20  # read at once
 MAX_LINE_BYTES = 32 << 20  # longer lines are skipped
 WINDOW = 64 << 20  # bytes read from the end of a file
 BEFORE_BYTES = 1 << 20  # read before the cursor to learn the names of tools
-PARSED_BYTES = 8 << 20  # a longer line may hold images and is not parsed
+PARSED_BYTES = 8 << 20  # a longer line holds images and is not parsed
 MAX_ID_CHARACTERS = 200
 MAX_FOLDER_NAMES = 10_000
 SHOWN_CHARACTERS = 200  # of an invalid path in a message
@@ -40,8 +39,6 @@ HASHED = "@"  # prefix of ids made from a hash, for records without one
 
 Record = dict[str, Any]
 _JSON = json.JSONDecoder(strict=False)  # accepts control characters in strings
-# Linear: anchored at a quote, which cannot occur inside.
-_IMAGE = rb'"[A-Za-z0-9+/=]{4096,}"'
 
 
 class Newest:
@@ -135,8 +132,6 @@ def resolve_path(path: str, root: str) -> str:
 
 
 def parse_record(data: bytes | None) -> Record | None:
-    if data is not None and len(data) > PARSED_BYTES:
-        data = re.sub(_IMAGE, b'""', data)
     if data is None or len(data) > PARSED_BYTES:
         return None  # parsed, it may take twenty times the memory
     try:
