@@ -17,9 +17,7 @@ from typing import Any
 
 from tests.acceptance import client, fence
 from tests.acceptance.equipped import CLI
-from tests.acceptance.generate_api import serve_generate
-from tests.acceptance.recording_server import Recorded
-from tests.acceptance.responses_api import serve_responses
+from tests.acceptance.other_apis import Generate, Recorded, Responses, serve_recorded
 from tests.acceptance.sandbox import processes
 from tests.helpers.scripted_server import Reply, serve
 
@@ -100,7 +98,7 @@ CLIENTS = (
         "@openai/codex/bin/codex.js",
         lambda prompt: ["exec", "--dangerously-bypass-hook-trust", prompt],
         _codex,
-        serve_responses,
+        lambda: serve_recorded(Responses),
     ),
     Client(
         "gemini-cli",
@@ -108,7 +106,7 @@ CLIENTS = (
         "@google/gemini-cli/bundle/gemini.js",
         lambda prompt: ["-m", "gemini-2.5-flash", "-p", prompt],
         _gemini,
-        serve_generate,
+        lambda: serve_recorded(Generate),
         lambda address: {
             "GEMINI_API_KEY": "none",
             "GOOGLE_GEMINI_BASE_URL": address,
