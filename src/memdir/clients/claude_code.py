@@ -9,21 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from memdir.clients import setup, transcripts
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    blocks,
-    fields,
-    flat,
-    typed,
-    words,
-)
+from memdir.clients import conversation, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, flat, typed, words
 from memdir.clients.edit_settings import Merge, Receipt, is_our_hook, own_file, read_file
 from memdir.config.scope import NAME_CHARACTERS, project_name
 from memdir.errors import BadInput
@@ -184,13 +171,15 @@ def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
 
 
 class ClaudeReader(transcripts.Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
         session = os.path.basename(path).removesuffix(SUFFIX)
         return transcripts.read_lines(
             path, self.root, since, last, ClaudeParser(self.home), session
         )
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
         key = project_name(os.path.realpath(project))[:NAME_CHARACTERS]
         sessions = []
         for folder in transcripts.list_folder(self.root):
@@ -201,7 +190,9 @@ class ClaudeReader(transcripts.Reader):
                         cwd, project
                     ):
                         id = file.name.removesuffix(SUFFIX)
-                        sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
+                        sessions.append(
+                            conversation.Session(CLIENT, id, file.path, *file.facts, cwd)
+                        )
         return transcripts.newest_first(sessions)
 
     def started_in(self, path: str) -> str:
@@ -213,7 +204,7 @@ class ClaudeParser(transcripts.Parser):
         id = words(record.get("uuid"))
         return id or ("" if record.get("type") in (USER, ASSISTANT) else None)
 
-    def take(self, record: transcripts.Record) -> Iterable[Message] | None:
+    def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
         kind = words(record.get("type"))
         if kind not in KINDS:
             return None
@@ -226,7 +217,7 @@ class ClaudeParser(transcripts.Parser):
             return self._user(record)
         return self._assistant(record) if kind == ASSISTANT else []
 
-    def _queued(self, attachment: transcripts.Record) -> list[Message]:
+    def _queued(self, attachment: transcripts.Record) -> list[conversation.Message]:
         """Text typed while the agent was working: the only attachment with a person's words."""
         asked = attachment.get("commandMode", "prompt") == "prompt"
         typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
@@ -234,7 +225,7 @@ class ClaudeParser(transcripts.Parser):
             return []
         return self.say(PERSON, typed(flat(attachment.get("prompt"), "title")))
 
-    def _user(self, record: transcripts.Record) -> Iterator[Message]:
+    def _user(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         texts = []
         for block in blocks(fields(record.get("message")).get("content")):
             if block.get("type") == "text":
@@ -244,7 +235,7 @@ class ClaudeParser(transcripts.Parser):
         if _by_person(record):
             yield from self.say(PERSON, "\n".join(filter(None, texts)))
 
-    def _result(self, block: transcripts.Record, more: Any) -> Iterator[Message]:
+    def _result(self, block: transcripts.Record, more: Any) -> Iterator[conversation.Message]:
         call, text = words(block.get("tool_use_id")), flat(block.get("content"), "title")
         tool = self.tools.get(call, "")
         if block.get("is_error") is True:
@@ -259,7 +250,7 @@ class ClaudeParser(transcripts.Parser):
             for answer in map(words, fields(fields(more).get("answers")).values()):
                 yield from self.say(AGENT if json.dumps(answer) in questions else PERSON, answer)
 
-    def _assistant(self, record: transcripts.Record) -> Iterator[Message]:
+    def _assistant(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         message = fields(record.get("message"))
         if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
             return

@@ -8,21 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from memdir.clients import archive, other_tools, setup, transcripts
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    blocks,
-    fields,
-    flat,
-    typed,
-    words,
-)
+from memdir.clients import archive, conversation, other_tools, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, flat, typed, words
 from memdir.clients.edit_settings import NAME, Merge, Receipt, is_our_hook, marked_edit, table_edit
 from memdir.hot.memory import decode
 from memdir.hot.place import is_below, tidy_path
@@ -40,7 +27,11 @@ TRUST = "Codex runs new hooks only once you have trusted them: type /hooks in it
 
 
 def folder(host: setup.Host) -> str:
-    return transcripts.named_folder(host.environ, "CODEX_HOME", os.path.join(host.home, ".codex"))
+    return _top(host.home, host.environ)
+
+
+def _top(home: str, environ: Mapping[str, str]) -> str:
+    return transcripts.named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
 
 
 def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
@@ -58,7 +49,7 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     ]
     if not wish.remove:
         remarks.append(TRUST)
-        if os.path.isfile(os.path.join(top, "AGENTS.override.md")):
+        if os.path.isfile(f"{top}/AGENTS.override.md"):
             remarks.append(f"{top}/AGENTS.override.md is read instead of AGENTS.md")
     return setup.make_plan(wish, host, edits, lines, remarks)
 
@@ -76,29 +67,16 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 
 def read(path: str, around: other_tools.Around) -> archive.Brought:
-    brought, folders = archive.Brought(), [path]
-    if not path:
-        top = transcripts.named_folder(
-            around.environ, "CODEX_HOME", os.path.join(around.home, ".codex")
-        )
-        paths = [
-            other_tools.find_inside(top, name)
-            for name in other_tools.list_names(top, NEXT)
-            if name.startswith("memories")
-        ]
-        folders = [path for path in paths if path and os.path.isdir(path)]
-        if not folders:
-            raise archive.unusable(top, "Codex keeps no memories there", NEXT)
-    for folder in folders:
-        if not os.path.isdir(folder):
-            raise archive.unusable(folder, "it is no directory", NEXT)
-        for name, data in archive.read_files_below(folder, brought):
-            if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
-                other_tools.add_pieces(
-                    CLIENT, _pieces(name, decode(data), around, brought), brought
-                )
-            else:
-                brought.skip(name, "Codex makes its memories from it", archive.OTHER)
+    top, brought = _top(around.home, around.environ), archive.Brought()
+    path = path or other_tools.find_inside(top, "memories")
+    if not os.path.isdir(path):
+        raise archive.unusable(path or top, "Codex keeps no memories there", NEXT)
+    for name, data in archive.read_files_below(path, brought):
+        if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
+            pieces = _pieces(name, decode(data), around, brought)
+            other_tools.add_pieces(CLIENT, pieces, brought)
+        else:
+            brought.skip(name, "Codex makes its memories from it", archive.OTHER)
     return brought
 
 
@@ -143,31 +121,31 @@ MAX_SESSIONS = 500  # files whose first line is read to find their project
 ITEM = "response_item"
 # Record kinds without messages; events repeat the items of a response.
 SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state")
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 # Text put in front of a prompt is in a tag whose name has two words or more.
 _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> CodexReader:
-    top = transcripts.named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
-    return CodexReader(os.path.join(tidy_path(top), "sessions"), home)
+    return CodexReader(os.path.join(tidy_path(_top(home, environ)), "sessions"), home)
 
 
 class CodexReader(transcripts.Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
         meta = self._meta(path)
         parser = CodexParser(self.home, words(meta.get("cwd")), _by_agent(meta))
-        session = words(meta.get("id")) or _session(os.path.basename(path))
+        session = words(meta.get("id")) or os.path.basename(path).removesuffix(SUFFIX)
         return transcripts.read_lines(path, self.root, since, last, parser, session)
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
         sessions = []
         for file in self._newest():
             meta = self._meta(file.path)
             cwd = words(meta.get("cwd"))
             if transcripts.is_of_project(cwd, project) and meta and not _by_agent(meta):
-                id = words(meta.get("id")) or _session(file.name)
-                sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
+                id = words(meta.get("id")) or file.name.removesuffix(SUFFIX)
+                sessions.append(conversation.Session(CLIENT, id, file.path, *file.facts, cwd))
         return sessions
 
     def started_in(self, path: str) -> str:
@@ -179,26 +157,19 @@ class CodexReader(transcripts.Reader):
         )
 
     def _newest(self) -> list[transcripts.File]:
-        years = transcripts.list_folder(self.root)
-        months = [month for year in years for month in transcripts.list_folder(year.path)]
-        days = [day.path for month in months for day in transcripts.list_folder(month.path)]
-        files: list[transcripts.File] = []
-        for day in sorted(days, reverse=True):
-            if len(files) >= MAX_SESSIONS:
-                break
-            files += [
-                file
-                for file in transcripts.list_folder(day, SUFFIX)
-                if file.name.startswith(PREFIX)
-            ]
-        return sorted(files, key=lambda file: file.facts, reverse=True)[:MAX_SESSIONS]
+        days = [self.root]
+        for _ in ("year", "month", "day"):
+            days = [below.path for folder in days for below in transcripts.list_folder(folder)]
+        files = [file for day in days for file in transcripts.list_folder(day, SUFFIX)]
+        named = [file for file in files if file.name.startswith(PREFIX)]
+        return sorted(named, key=lambda file: file.facts, reverse=True)[:MAX_SESSIONS]
 
 
 class CodexParser(transcripts.Parser):
     def mark(self, record: transcripts.Record) -> str | None:
         return "" if record.get("type") == ITEM else None  # items do not always have ids
 
-    def take(self, record: transcripts.Record) -> Iterable[Message] | None:
+    def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
         item, kind = fields(record.get("payload")), record.get("type")
         if not item or (kind != ITEM and kind not in SILENT):
             return None
@@ -227,7 +198,7 @@ class CodexParser(transcripts.Parser):
         folder = fields(given).get("workdir") or fields(given).get("working_directory")
         return self.say(AGENT, "", wrote=self.call(call, name, given, words(folder)))
 
-    def _message(self, role: object, content: object) -> list[Message]:
+    def _message(self, role: object, content: object) -> list[conversation.Message]:
         if role == "assistant":
             return self.say(AGENT, flat(content))
         parts = [_own(words(block.get("text"))) for block in blocks(content)]
@@ -249,12 +220,6 @@ def _by_agent(meta: transcripts.Record) -> bool:
     """True for a session that another agent started: no person speaks in it."""
     source = meta.get("source")
     return source == "subagent" or "subagent" in fields(source)
-
-
-def _session(name: str) -> str:
-    stem = name.removesuffix(SUFFIX)
-    match = _ID.search(stem)
-    return match[0] if match else stem.removeprefix(PREFIX)
 
 
 def _json(text: Any) -> Any:

@@ -7,23 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from memdir.clients import archive, other_tools, setup, transcripts
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    blocks,
-    fields,
-    typed,
-    words,
-    written_files,
-)
+from memdir.clients import archive, conversation, other_tools, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, typed, words
 from memdir.clients.edit_settings import NAME, Merge, Receipt, marked_edit, ours_at
-from memdir.errors import BadInput, MemdirError
+from memdir.errors import MemdirError
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import PATH_CHARACTERS, tidy_path
 from memdir.text.markdown import sections
@@ -41,46 +28,42 @@ EVENTS = (
 
 
 def folder(host: setup.Host) -> str:
-    return os.path.join(
-        transcripts.named_folder(host.environ, "GEMINI_CLI_HOME", host.home), ".gemini"
-    )
+    return _top(host.home, host.environ)
+
+
+def _top(home: str, environ: Mapping[str, str]) -> str:
+    return os.path.join(transcripts.named_folder(environ, "GEMINI_CLI_HOME", home), ".gemini")
 
 
 def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     remarks, top = setup.only_settings(TITLE, wish), folder(host)
     lines = {name: setup.hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    wanted = {
-        "hooks": setup.hook_groups(EVENTS, lines, name=NAME),
-        SERVERS: setup.server_entry(host),
-    }
+    hooks = setup.hook_groups(EVENTS, lines, name=NAME)
+    wanted = {"hooks": hooks, SERVERS: setup.server_entry(host)}
     file, words = os.path.join(top, "settings.json"), os.path.join(top, "GEMINI.md")
     merge = Merge(file, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks)
-    edits = [
-        merge.edit(receipt, wish.remove),
-        marked_edit(words, receipt, wish.remove, setup.WORDS),
-    ]
+    marked = marked_edit(words, receipt, wish.remove, setup.WORDS)
+    edits = [merge.edit(receipt, wish.remove), marked]
     return setup.make_plan(wish, host, edits, lines, remarks)
 
 
 # Import: the section of GEMINI.md that the client adds to, and its notes on a project.
 
 CONTEXT, SECTION = "GEMINI.md", "gemini added memories"
-ROOT_FILE = ".project_root"  # names the project of a folder of notes
+ROOT_FILE = ".project_root"  # names the project of a folder
 NEXT = "name a GEMINI.md or a folder of notes: memdir import gemini-cli ~/.gemini/GEMINI.md"
 
 
 def read(path: str, around: other_tools.Around) -> archive.Brought:
-    brought, places = archive.Brought(), [path]
+    brought, places, project = archive.Brought(), [path], around.project
     if not path:
-        home, project = around.home, around.project
-        top = os.path.join(
-            transcripts.named_folder(around.environ, "GEMINI_CLI_HOME", home), ".gemini"
-        )
-        places = [
-            other_tools.find_inside(top, CONTEXT),
-            other_tools.find_inside(project, CONTEXT) if project else "",
-        ]
-        places = [place for place in (*places, *_private(top, project)) if place]
+        top = _top(around.home, around.environ)
+        places = [other_tools.find_inside(top, CONTEXT)]
+        if project:
+            notes = open_reader(around.home, around.environ).folders(project)
+            places += [other_tools.find_inside(folder.path, "memory") for folder in notes]
+            places.append(other_tools.find_inside(project, CONTEXT))
+        places = [place for place in places if place]
         if not places:
             raise archive.unusable(top, "Gemini CLI keeps no memories there", NEXT)
     for place in places:
@@ -90,21 +73,18 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
         text = decode(archive.read_whole(place, NEXT)[: archive.MAX_FILE_BYTES])
         for title, lines in sections(text.split("\n"), 2):
             if title.lower() == SECTION:
-                other_tools.add_pieces(
-                    CLIENT, _facts(lines, f"{CONTEXT}: {title}", "user"), brought
-                )
+                facts = _facts(lines, f"{CONTEXT}: {title}", "user")
+                other_tools.add_pieces(CLIENT, facts, brought)
     return brought
 
 
 def _read_notes(folder: str, brought: archive.Brought) -> None:
-    for path, data in archive.read_files_below(
-        folder, brought, lambda path: not path.startswith("skills/")
-    ):
+    for path, data in archive.read_files_below(folder, brought):
         if path == INDEX:
             facts = _facts(decode(data).split("\n"), f"notes {path}", "project")
             other_tools.add_pieces(CLIENT, facts, brought)
-        elif path[-3:].lower() != ".md":
-            brought.skip(path, "it is not Markdown", archive.OTHER)
+        elif path[-3:].lower() != ".md" or path.startswith("skills/"):
+            brought.skip(path, "it is no note", archive.OTHER)
         else:
             other_tools.add_file(CLIENT, path, data, brought, {})
 
@@ -125,19 +105,6 @@ def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[other_tools.
             yield other_tools.Piece(fact, fact, type, place)
 
 
-def _private(top: str, project: str) -> Iterator[str]:
-    tmp = os.path.join(top, "tmp")
-    for name in other_tools.list_names(tmp, NEXT) if project else ():
-        try:
-            root = decode(
-                archive.read_whole(os.path.join(tmp, name, ROOT_FILE), NEXT)[:4096]
-            ).strip()
-        except BadInput:
-            continue
-        if root and "\0" not in root and os.path.realpath(root) == os.path.realpath(project):
-            yield other_tools.find_inside(tmp, name, "memory")
-
-
 # Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl`.
 
 SUFFIX = ".jsonl"
@@ -150,30 +117,36 @@ REFERENCED = "\n--- Content from referenced files ---"
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> GeminiReader:
-    top = transcripts.named_folder(environ, "GEMINI_CLI_HOME", home)
-    return GeminiReader(os.path.join(tidy_path(top), ".gemini", "tmp"), home)
+    return GeminiReader(os.path.join(tidy_path(_top(home, environ)), "tmp"), home)
 
 
 class GeminiReader(transcripts.Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
         cwd = self._project(os.path.dirname(os.path.dirname(path)))
         meta = transcripts.first_record(path, self.root, HEAD_BYTES, "sessionId")
         parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
         session = words(meta.get("sessionId")) or os.path.basename(path).removesuffix(SUFFIX)
         return transcripts.read_lines(path, self.root, since, last, parser, session)
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
+        sessions = [
+            conversation.Session(CLIENT, file.name.removesuffix(SUFFIX), file.path, *file.facts)
+            for folder in self.folders(project)
+            for file in transcripts.list_folder(os.path.join(folder.path, "chats"), SUFFIX)
+            if file.name.startswith(PREFIX)
+        ]
+        return transcripts.newest_first(sessions)
+
+    def folders(self, project: str) -> list[transcripts.File]:
         paths = (project, os.path.realpath(project))
         keys = {sha256(path.encode("utf-8", "surrogateescape")).hexdigest() for path in paths}
-        sessions = []
-        for folder in transcripts.list_folder(self.root):
-            if folder.name in keys or self._project(folder.path) in paths:
-                sessions += [
-                    Session(CLIENT, file.name.removesuffix(SUFFIX), file.path, *file.facts)
-                    for file in transcripts.list_folder(os.path.join(folder.path, "chats"), SUFFIX)
-                    if file.name.startswith(PREFIX)
-                ]
-        return transcripts.newest_first(sessions)
+        return [
+            folder
+            for folder in transcripts.list_folder(self.root)
+            if folder.name in keys or self._project(folder.path) in paths
+        ]
 
     def _project(self, folder: str) -> str:
         """Project directory of a folder of sessions; empty if unknown."""
@@ -193,7 +166,7 @@ class GeminiParser(transcripts.Parser):
     def mark(self, record: transcripts.Record) -> str | None:
         return words(record.get("id")) if "type" in record else None
 
-    def take(self, record: transcripts.Record) -> Iterable[Message] | None:
+    def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
         kind = record.get("type")
         if kind is None and ("$set" in record or "$rewindTo" in record or "sessionId" in record):
             return []
@@ -209,18 +182,18 @@ class GeminiParser(transcripts.Parser):
             parsed = [*self._agent(record)]
         return [message for message in parsed if self._is_new(words(record.get("id")), message)]
 
-    def _is_new(self, own: str, message: Message) -> bool:
+    def _is_new(self, own: str, message: conversation.Message) -> bool:
         key = (own, hash(message._replace(id="", time=0.0)))
         is_new = not own or key not in self.seen
         self.seen.add(key)
         return is_new
 
-    def _agent(self, record: transcripts.Record) -> Iterator[Message]:
+    def _agent(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         yield from self.say(AGENT, _flat(record.get("content")))
         for call in blocks(record.get("toolCalls")):
             name, status = words(call.get("name")), call.get("status")
             if status == "success":
-                wrote = written_files(name, call.get("args"), self.cwd, self.home)
+                wrote = conversation.written_files(name, call.get("args"), self.cwd, self.home)
                 yield from self.say(AGENT, "", wrote=wrote)
             if status in ("success", "error", "cancelled"):
                 result = _flat(call.get("result")) or words(call.get("resultDisplay"))

@@ -14,22 +14,8 @@ from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
 
-from memdir.clients import setup, transcripts
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    fields,
-    messages,
-    seconds,
-    typed,
-    words,
-    written_files,
-)
+from memdir.clients import conversation, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, fields, messages, typed, words
 from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, is_server, own_file
 from memdir.errors import BadInput, Missing
 from memdir.hot.place import tidy_path
@@ -110,11 +96,13 @@ def open_reader(home: str, environ: Mapping[str, str]) -> OpencodeReader:
 
 
 class OpencodeReader(transcripts.Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
         database, id = os.path.split(transcripts.resolve_path(path, self.root))
         if not transcripts.is_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
-        groups: list[tuple[str, tuple[Message, ...]]] = []
+        groups: list[tuple[str, tuple[conversation.Message, ...]]] = []
         broken = 0
         with _open_database(database) as table:
             question = "SELECT directory, parent_id FROM session WHERE id = ?"
@@ -143,7 +131,7 @@ class OpencodeReader(transcripts.Reader):
             groups, since, last, id, cwd, broken, len(newest) > MAX_MESSAGES
         )
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
         path = os.path.join(self.root, DATABASE)
         if not os.path.lexists(path):
             return []
@@ -153,13 +141,15 @@ class OpencodeReader(transcripts.Reader):
                 modified = time / 1000 if isinstance(time, int | float) else 0.0
                 if transcripts.is_of_project(words(cwd), project):
                     place = os.path.join(path, str(id))
-                    sessions.append(Session(CLIENT, str(id), place, modified, size, words(cwd)))
+                    sessions.append(
+                        conversation.Session(CLIENT, str(id), place, modified, size, words(cwd))
+                    )
         return transcripts.newest_first(sessions)
 
     def _messages(
         self, id: str, data: transcripts.Record, parts: list[transcripts.Record], cwd: str
-    ) -> Iterator[Message]:
-        role, time = data.get("role"), seconds(fields(data.get("time")).get("created"))
+    ) -> Iterator[conversation.Message]:
+        role, time = data.get("role"), conversation.seconds(fields(data.get("time")).get("created"))
         if role not in ("user", "assistant") or data.get("summary") is True:
             return
         texts = []
@@ -169,7 +159,7 @@ class OpencodeReader(transcripts.Reader):
                 texts.append(words(part.get("text")))
             elif part.get("type") == "tool" and role == "assistant":
                 if state.get("status") == "completed":
-                    wrote = written_files(tool, state.get("input"), cwd, self.home)
+                    wrote = conversation.written_files(tool, state.get("input"), cwd, self.home)
                     yield from messages(AGENT, id, "", time, wrote=wrote)
                 output = words(state.get("output")) or words(state.get("error"))
                 yield from messages(TOOL, id, output, time, tool)

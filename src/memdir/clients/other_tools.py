@@ -103,15 +103,6 @@ def find_inside(top: str, *parts: str) -> str:
     return path if os.path.exists(path) and os.path.realpath(path) == real else ""
 
 
-def list_names(folder: str, next: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise unusable(folder, error.strerror or "unreadable", next) from None
-
-
 def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
     for piece in pieces:
         body, name = clean_text(piece.body), name_for(clean_text(piece.title), piece.type)
