@@ -259,11 +259,7 @@ def test_a_writer_of_memories_is_not_waited_for(client):
 
 
 def test_a_search_without_a_catalog_leaves_none(client):
-    settings = client.home / ".config/memdir"
-    client.write("config.toml", '[recall]\nsearch = "scan"\n', settings)
-    for _ in range(3):
+    client.write("config.toml", '[recall]\nsearch = "scan"\n', client.home / ".config/memdir")
+    for _ in range(2):
         assert FACT in ask(client)
     assert not [*client.cache.rglob("catalog.sqlite")]
-    client.write("config.toml", "", settings)
-    assert FACT in ask(client)
-    assert [*client.cache.rglob("catalog.sqlite")]

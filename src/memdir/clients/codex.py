@@ -49,8 +49,6 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     ]
     if not wish.remove:
         remarks.append(TRUST)
-        if os.path.isfile(f"{top}/AGENTS.override.md"):
-            remarks.append(f"{top}/AGENTS.override.md is read instead of AGENTS.md")
     return setup.make_plan(wish, host, edits, lines, remarks)
 
 

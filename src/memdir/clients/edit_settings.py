@@ -125,7 +125,7 @@ class ClientFile:
         entry, before = self.entry, None
         if entry and entry.insertions:
             before = _cut(self.text, entry.insertions)
-        elif entry and self.old is not None and hash_of(self.old) == entry.after:
+        elif entry and self.old is not None and sha256(self.old).hexdigest() == entry.after:
             before = (entry.before or b"").decode()
         if before is not None:
             with suppress(UnsafeEdit):
@@ -155,10 +155,6 @@ def encode(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # a surrogate, as in a path that is not UTF-8
         raise UnsafeEdit("something that would stand in it is not UTF-8 text") from None
-
-
-def hash_of(data: bytes) -> str:
-    return sha256(data).hexdigest()
 
 
 def target_of(path: str) -> str:
@@ -212,7 +208,7 @@ def own_file(
     old, entry = file.old, file.entry
     if old is None or (remove and not entry and not marks):
         return [] if remove else [Edit(path, file.target, None, data)]
-    ours = old.startswith(marks) or (entry is not None and entry.after == hash_of(old))
+    ours = old.startswith(marks) or (entry is not None and entry.after == sha256(old).hexdigest())
     if not ours and (remove or old != data):
         reason = "was changed since" if remove and entry else "is not ours"
         remarks.append(f"{path} {reason}; it stays")

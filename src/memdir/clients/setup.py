@@ -13,17 +13,9 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 
-from memdir.clients.edit_settings import (
-    HOOKS,
-    NAME,
-    SERVER,
-    Edit,
-    Entry,
-    Receipt,
-    hash_of,
-    read_file,
-)
+from memdir.clients.edit_settings import HOOKS, NAME, SERVER, Edit, Entry, Receipt, read_file
 from memdir.config.config import Config
 from memdir.errors import BadInput, Busy, Unwritable
 from memdir.hot.disk import Disk
@@ -253,7 +245,7 @@ def receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
         if edit.new is None or edit.new == edit.clean:
             files.pop(edit.path, None)
         elif edit.old != edit.new:
-            after = hash_of(edit.new)
+            after = sha256(edit.new).hexdigest()
             files[edit.path] = Entry(after, edit.clean, edit.added, created=edit.clean is None)
             folders += [folder for folder in missing_folders(edit.target) if folder not in folders]
     return Receipt(receipt.path, files, tuple(folders))

@@ -56,7 +56,6 @@ SYSTEM = (
 # fmt: on
 SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor any directory below these
 IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, with different file types
-SAME_START = f"default (existing directory with the same first {NAME_CHARACTERS} characters)"
 
 
 def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
@@ -75,10 +74,9 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
             return os.path.realpath(expand(value, site.home)), step
         findings.append(rejected(settings.path, step, value, problem))
     base = site.env.get(REMOTE, "")
-    name, exact = _folder(os.path.join(base or site.claude, "projects"), site.root)
-    store = os.path.realpath(os.path.join(base or site.claude, "projects", name, "memory"))
-    default = "default" if exact else SAME_START
-    return store, f"remote base {REMOTE}" if base else default
+    projects = os.path.join(base or site.claude, "projects")
+    store = os.path.join(projects, _folder(projects, site.root), "memory")
+    return os.path.realpath(store), f"remote base {REMOTE}" if base else "default"
 
 
 def _problem(value: object, tilde: bool, site: Site) -> str:
@@ -135,15 +133,15 @@ def _exposed(path: str) -> str:
     return ""
 
 
-def _folder(projects: str, root: str) -> tuple[str, bool]:
-    """The folder, and whether its name is ours; clients may hash long names differently."""
+def _folder(projects: str, root: str) -> str:
+    """The client's folder of a project; other versions may hash long names differently."""
     name = project_name(root)
     if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
-        return name, True
+        return name
     start = name[: NAME_CHARACTERS + 1]
     alike = [other for other in _directories(projects) if other.startswith(start)]
     alike.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
-    return (alike[0], False) if alike else (name, True)
+    return alike[0] if alike else name
 
 
 def _directories(path: str) -> list[str]:
@@ -301,9 +299,8 @@ def read_config(
 
 def _find_code(site: Site, scope: Scope, named: str) -> str:
     inside = place.checkout_root(named, place.look) if named else ""
-    if inside or scope.kind == "user":
-        return inside
-    return site.checkout if site.git else ""
+    outside = site.checkout if site.git and scope.kind != "user" else ""
+    return inside or outside
 
 
 def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
