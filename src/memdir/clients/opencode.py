@@ -102,8 +102,7 @@ class OpencodeReader(transcripts.Reader):
         database, id = os.path.split(transcripts.resolve_path(path, self.root))
         if not transcripts.is_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
-        groups: list[tuple[str, tuple[conversation.Message, ...]]] = []
-        broken = 0
+        newest, broken, lines, mark, earlier = transcripts.Newest(), 0, 0, "", ""
         with _open_database(database) as table:
             question = "SELECT directory, parent_id FROM session WHERE id = ?"
             session = table.execute(question, (id,)).fetchone()
@@ -112,23 +111,36 @@ class OpencodeReader(transcripts.Reader):
                 raise Missing(message, path=database, next="memdir doctor")
             cwd, parent = words(session[0]), session[1]
             if parent:  # started by another agent
-                return transcripts.select_new((), since, last, id, cwd)
+                return conversation.NewMessages((), since, id, cwd)
             question = "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?"
-            first = table.execute(question, (id, since.id)).fetchone() or (-1, "")
-            limits = (transcripts.PARSED_BYTES, id, *first, MAX_MESSAGES + 1)
-            newest = table.execute(NEWEST, limits).fetchall()
-            for message, data in reversed(newest[:MAX_MESSAGES]):
+            first = table.execute(question, (id, since.id)).fetchone()
+            limits = (transcripts.PARSED_BYTES, id, *(first or (-1, "")), MAX_MESSAGES + 1)
+            rows = table.execute(NEWEST, limits).fetchall()
+            for own, data in reversed(rows[:MAX_MESSAGES]):
                 record = _record(data)
                 if not _is_complete(record):
                     break  # still being written: read it next time
-                rows = table.execute(PARTS, (transcripts.PARSED_BYTES, message, MAX_MESSAGES))
-                parts = [_record(part) for (part,) in rows]
-                groups.append(
-                    (str(message), tuple(self._messages(str(message), record, parts, cwd)))
-                )
+                parts = table.execute(PARTS, (transcripts.PARSED_BYTES, own, MAX_MESSAGES))
+                records = [_record(part) for (part,) in parts]
+                said = [*self._messages(str(own), record, records, cwd)]
+                if own == since.id:
+                    earlier = transcripts.last_reply(said)
+                    continue
+                newest.add(said)
+                lines += 1
                 broken += not record
-        return transcripts.select_new(
-            groups, since, last, id, cwd, broken, len(newest) > MAX_MESSAGES
+                mark = str(own) if transcripts.is_mark(str(own)) else mark
+        lost = bool(since.id) and first is None
+        unmoved = conversation.Cursor() if lost else since
+        return conversation.NewMessages(
+            said=transcripts.with_last(newest.messages, last, earlier),
+            cursor=conversation.Cursor(mark) if mark else unmoved,
+            session=id,
+            cwd=cwd,
+            broken=broken,
+            lines=lines,
+            lost=lost,
+            cut=newest.cut or len(rows) > MAX_MESSAGES,
         )
 
     def sessions(self, project: str) -> list[conversation.Session]:

@@ -246,7 +246,7 @@ def read_lines(
         # Feed earlier calls to the parser: later records refer to them.
         before = find_line_start(handle, begin - BEFORE_BYTES, begin)
         for line in read_lines_between(handle, before, begin):
-            earlier = _last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
+            earlier = last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
         for line in read_lines_between(handle, begin, size):
             if line.data is not None and not line.data.strip():
                 continue
@@ -266,7 +266,7 @@ def read_lines(
         wrote = tuple(path for path in message.wrote if path not in failed)
         whole.append(message._replace(wrote=wrote))
     return NewMessages(
-        said=_with_last(whole, last, earlier),
+        said=with_last(whole, last, earlier),
         cursor=cursor or (Cursor() if start is None else since._replace(offset=start)),
         session=session,
         cwd=parser.cwd,
@@ -274,35 +274,6 @@ def read_lines(
         lines=lines,
         lost=start is None,
         cut=begin > (start or 0) or newest.cut,
-    )
-
-
-def select_new(
-    groups: Sequence[tuple[str, Sequence[Message]]],
-    since: Cursor,
-    last: str,
-    session: str,
-    cwd: str = "",
-    broken: int = 0,
-    cut: bool = False,
-) -> NewMessages:
-    ids = [id for id, _ in groups]
-    lost = bool(since.id) and since.id not in ids
-    start = len(ids) - ids[::-1].index(since.id) if since.id and not lost else 0
-    newest = Newest()
-    for _, group in groups[start:]:
-        newest.add(group)
-    earlier = _last_reply(message for _, group in groups[:start] for message in group)
-    marks = [id for id in ids[start:] if is_mark(id)]
-    return NewMessages(
-        said=_with_last(newest.messages, last, earlier),
-        cursor=Cursor(marks[-1]) if marks else Cursor() if lost else since,
-        session=session,
-        cwd=cwd,
-        broken=broken,
-        lines=max(len(groups) - start, broken),
-        lost=lost,
-        cut=cut or newest.cut,
     )
 
 
@@ -351,14 +322,14 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
     return start
 
 
-def _last_reply(items: Iterable[Message]) -> str:
+def last_reply(items: Iterable[Message]) -> str:
     texts = [message.text for message in items if message.who == AGENT and message.text]
     return texts[-1] if texts else ""
 
 
-def _with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
+def with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
     items, reply = tuple(new), readable(last)
-    written = _last_reply(items) or earlier
+    written = last_reply(items) or earlier
     # A reply may be several records; the hook gets all of it, or only the end.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
         return items
