@@ -167,6 +167,7 @@ def test_the_client_s_directory_can_be_elsewhere(world):
     assert config.claude_dir == claude
     assert world.read(CLAUDE_CONFIG_DIR="").store == world.default(world.project)
     assert world.read(CLAUDE_CONFIG_DIR="conf").claude_dir == str(world.project / "conf")
+    assert kinds(world.read(MEMDIR_STATE_DIR="/a\0b")) == ["rejected-override"]
 
 
 REJECTED = ["memory", "/", "/a", "C:\\", "\\\\srv\\x", "//srv/x", "/tmp/a\0", "/tmp/a\n", "~"]

@@ -335,8 +335,12 @@ def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) ->
 
 def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:
     for name in place.PATH_VARIABLES:
-        if env.get(name):
-            env[name] = place.tidy_path(os.path.join(cwd, env[name]))  # as the client does
+        value = env.get(name, "")
+        if "\0" in value:  # only a caller of the library can pass one
+            findings.append(rejected("environment", name, value, "it holds a NUL character"))
+            del env[name]
+        elif value:
+            env[name] = place.tidy_path(os.path.join(cwd, value))  # as the client does
     base = env.get(REMOTE, "")
     if base and (problem := override_problem(base, tilde=False)):
         findings.append(rejected("environment", REMOTE, base, problem))
