@@ -1,6 +1,6 @@
-"""The real client: where it lies, and how it gets there. It is never part of the repository.
+"""Real clients: where they lie, and how they get there. They are never part of the repository.
 
-python -m tests.acceptance.client [VERSION]     installs one with npm; the newest by default
+python -m tests.acceptance.client [VERSION]     installs Claude Code with npm; the newest by default
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGE = "@anthropic-ai/claude-code"
 # Newer ones are a program each, older ones a script for node.
-PROGRAMS = ("claude-code-linux-*/claude", "claude-code/cli.js")
+PROGRAMS = ("@anthropic-ai/claude-code-linux-*/claude", "@anthropic-ai/claude-code/cli.js")
 VERSION = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
 INSTALL = "make acceptance-client VERSION=2.1.325"
 
@@ -24,21 +24,16 @@ def folder() -> Path:
     return Path(given) if given else Path(cache, "memdir-acceptance")
 
 
-def program(version: str) -> Path | None:
-    """The client of that version, where it is installed."""
-    below = folder() / version / "node_modules" / PACKAGE.partition("/")[0]
-    found = [path for pattern in PROGRAMS for path in sorted(below.glob(pattern))]
-    # Some versions come for two C libraries; the other one's program does not run.
-    return next((path for path in found if "musl" not in str(path)), None)
-
-
-def versions() -> list[str]:
-    """What is installed, newest first."""
-    if not folder().is_dir():
-        return []
-    names = [path.name for path in folder().iterdir() if VERSION.fullmatch(path.name)]
+def program(top: Path, patterns: tuple[str, ...], version: str = "") -> Path | None:
+    """The program of that version in a client's folder, or of the newest."""
+    names = [path.name for path in top.iterdir()] if top.is_dir() else []
+    names = [name for name in names if VERSION.fullmatch(name) and version in ("", name)]
     names.sort(key=lambda name: [int(part) for part in name.split(".")], reverse=True)
-    return [name for name in names if program(name)]
+    below = [top / name / "node_modules" for name in names]
+    found = [path for at in below for pattern in patterns for path in sorted(at.glob(pattern))]
+    # Some come for several C libraries and processors; the other ones' programs do not run.
+    fitting = (path for path in found if "musl" not in str(path) and "baseline" not in str(path))
+    return next(fitting, None)
 
 
 def command(path: str) -> list[str]:
@@ -46,18 +41,18 @@ def command(path: str) -> list[str]:
     return ["node", path] if path.endswith(".js") else [path]
 
 
-def install(version: str) -> Path:
+def install(package: str, top: Path, patterns: tuple[str, ...], version: str) -> Path:
     """By its number: asked for none, npm quietly takes an old one that suits an old node."""
-    version = version or _output("npm", "view", PACKAGE, "version")
+    version = version or _output("npm", "view", package, "version")
     if not VERSION.fullmatch(version):
         sys.exit(f"{version!r} is no version; example: {INSTALL}")
-    if found := program(version):
+    if found := program(top, patterns, version):
         return found
-    where = folder() / version
+    where = top / version
     where.mkdir(parents=True, exist_ok=True)
     quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-    _output("npm", "install", *quiet, "--prefix", str(where), f"{PACKAGE}@{version}")
-    found = program(version)
+    _output("npm", "install", *quiet, "--prefix", str(where), f"{package}@{version}")
+    found = program(top, patterns, version)
     if found is None:
         sys.exit(f"npm left no client for this machine in {where}")
     return found
@@ -73,4 +68,4 @@ def _output(*words: str) -> str:
 
 
 if __name__ == "__main__":
-    print(install((*sys.argv[1:], "")[0]))
+    print(install(PACKAGE, folder(), PROGRAMS, (*sys.argv[1:], "")[0]))

@@ -85,17 +85,7 @@ class Equipped(Sandbox):
 
     def memdir(self, *words: str) -> Any:
         """What a command of memdir answers, in the project."""
-        done = subprocess.run(
-            ["sh", "-c", self.memdir_line(*words, "--json")],
-            cwd=self.project,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=RUN_SECONDS,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
+        return run_memdir(self.checkout, words, self.project, self.environment())
 
     def choose(self, **options: object) -> None:
         """Settings of memdir: `model__name` is `model.name`."""
@@ -141,13 +131,7 @@ class Equipped(Sandbox):
     # What came of it
 
     def rest(self) -> list[str]:
-        """Wait until nothing runs any more; the sockets that were open meanwhile."""
-        sockets, end = [], time.monotonic() + RUN_SECONDS
-        while running := processes(self.home):
-            assert time.monotonic() < end, f"still there: {running}"
-            sockets += [f"{words}: {one}" for pid, words in running for one in _sockets(pid)]
-            time.sleep(PAUSE)
-        return sockets
+        return wait_for_rest(self.home)
 
     def memories(self) -> dict[str, bytes]:
         """Every file of the project's store."""
@@ -165,6 +149,30 @@ class Equipped(Sandbox):
                     text = content if isinstance(content, str) else "\n".join(content)
                     found.append((row["hookEvent"], text))
         return found
+
+
+def run_memdir(checkout: Path, words: tuple[str, ...], project: Path, env: dict[str, str]) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", CLI, *words, "--json"],
+        cwd=project,
+        env={**env, "PYTHONPATH": str(checkout / "src")},
+        capture_output=True,
+        text=True,
+        timeout=RUN_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def wait_for_rest(home: Path) -> list[str]:
+    """Wait until nothing runs any more; the sockets that were open meanwhile."""
+    sockets, end = [], time.monotonic() + RUN_SECONDS
+    while running := processes(home):
+        assert time.monotonic() < end, f"still there: {running}"
+        sockets += [f"{words}: {one}" for pid, words in running for one in _sockets(pid)]
+        time.sleep(PAUSE)
+    return sockets
 
 
 def _sockets(pid: str) -> list[str]:

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,15 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance import client, fence
-from tests.acceptance.equipped import CLI
-from tests.acceptance.generate_api import serve_generate
-from tests.acceptance.recording_server import Recorded
-from tests.acceptance.responses_api import serve_responses
-from tests.acceptance.sandbox import processes
+from tests.acceptance.equipped import run_memdir, wait_for_rest
+from tests.acceptance.other_apis import Generate, Recorded, Responses, serve_recorded
 from tests.helpers.scripted_server import Reply, serve
 
 RUN_SECONDS = 240  # opencode waits long for a network that is not there
-PAUSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -42,30 +37,8 @@ class Client:
     def folder(self) -> Path:
         return client.folder() / "others" / self.name
 
-    def found(self, version: str = "") -> Path | None:
-        """The program; of the newest version, unless one is named."""
-        if not self.folder().is_dir():
-            return None
-        versions = [path.name for path in self.folder().iterdir()]
-        known = [one for one in versions if client.VERSION.fullmatch(one)]
-        known.sort(key=lambda one: [int(part) for part in one.split(".")], reverse=True)
-        for one in [version] if version else known:
-            below = self.folder() / one / "node_modules"
-            for path in sorted(below.glob(self.program)):
-                if "musl" not in str(path) and "baseline" not in str(path):
-                    return path
-        return None
-
-    def install(self, version: str) -> Path:
-        version = version or client._output("npm", "view", self.package, "version")
-        if not client.VERSION.fullmatch(version):
-            sys.exit(f"{version!r} is no version")
-        where = self.folder() / version
-        where.mkdir(parents=True, exist_ok=True)
-        quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        wanted = f"{self.package}@{version}"
-        client._output("npm", "install", *quiet, "--prefix", str(where), wanted)
-        return self.found(version) or sys.exit(f"npm left no program in {where}")
+    def found(self) -> Path | None:
+        return client.program(self.folder(), (self.program,))
 
 
 @contextmanager
@@ -100,7 +73,7 @@ CLIENTS = (
         "@openai/codex/bin/codex.js",
         lambda prompt: ["exec", "--dangerously-bypass-hook-trust", prompt],
         _codex,
-        serve_responses,
+        lambda: serve_recorded(Responses),
     ),
     Client(
         "gemini-cli",
@@ -108,7 +81,7 @@ CLIENTS = (
         "@google/gemini-cli/bundle/gemini.js",
         lambda prompt: ["-m", "gemini-2.5-flash", "-p", prompt],
         _gemini,
-        serve_generate,
+        lambda: serve_recorded(Generate),
         lambda address: {
             "GEMINI_API_KEY": "none",
             "GOOGLE_GEMINI_BASE_URL": address,
@@ -161,17 +134,7 @@ class Other:
         }
 
     def memdir(self, *words: str, project: Path | None = None) -> Any:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", CLI, *words, "--json"],
-            cwd=project or self.project,
-            env={**self.environment(), "PYTHONPATH": str(self.checkout / "src")},
-            capture_output=True,
-            text=True,
-            timeout=RUN_SECONDS,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
+        return run_memdir(self.checkout, words, project or self.project, self.environment())
 
     def ask(self, prompt: str) -> str:
         """One question without a screen; everything that the model was sent."""
@@ -191,11 +154,7 @@ class Other:
         return self.api.sent()
 
     def rest(self) -> None:
-        """Wait until nothing runs any more."""
-        end = time.monotonic() + RUN_SECONDS
-        while running := processes(self.home):
-            assert time.monotonic() < end, f"still there: {running}"
-            time.sleep(PAUSE)
+        wait_for_rest(self.home)
 
     def files(self) -> dict[str, bytes]:
         """What lies in the home, but for memdir's own."""
@@ -218,4 +177,5 @@ if __name__ == "__main__":
     names = {one.name: one for one in CLIENTS}
     if len(sys.argv) < 2 or sys.argv[1] not in names:
         sys.exit(f"name one of: {', '.join(names)}")
-    print(names[sys.argv[1]].install((*sys.argv[2:], "")[0]))
+    one = names[sys.argv[1]]
+    print(client.install(one.package, one.folder(), (one.program,), (*sys.argv[2:], "")[0]))

@@ -24,7 +24,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--version", default="")
     parser.add_argument("--record", action="store_true")
     chosen, rest = parser.parse_known_args(arguments)
-    program = os.environ.get("ACCEPTANCE_CLIENT") or _program(chosen.version)
+    found = client.program(client.folder(), client.PROGRAMS, chosen.version)
+    program = os.environ.get("ACCEPTANCE_CLIENT") or str(found or "")
     others = any(one.found() for one in CLIENTS)
     if not program and (chosen.version or chosen.record or not others):
         wanted = f"Claude Code {chosen.version}".strip()
@@ -46,11 +47,6 @@ def main(arguments: list[str]) -> int:
     given = {"ACCEPTANCE_CLIENT": program or NONE, "PYTHONPATH": str(ROOT)}
     fence.enter(inside, {**os.environ, **given})
     return 1
-
-
-def _program(version: str) -> str:
-    version = version or (*client.versions(), "")[0]
-    return str(client.program(version) or "") if version else ""
 
 
 if __name__ == "__main__":

@@ -15,14 +15,10 @@ from tests.acceptance import client, fence
 from tests.acceptance.conversation import Conversation
 from tests.acceptance.scripted_api import MAIN, Api, kind, said
 from tests.helpers.scripted_server import Request
-from tests.self.source import PACKAGE
 
-START = PACKAGE / "hot/start.py"
 RECORDER = Path(__file__).parent / "recorder.py"
 RUN_SECONDS = 90
 END_SECONDS = 5  # for a client that was asked to end
-# The client's own directory for the project at hand, as a shell finds it.
-STORE = '"$HOME/.claude/projects/$(printf %s "$CLAUDE_PROJECT_DIR" | tr -c A-Za-z0-9 -)/memory"'
 FRAME = re.compile(r"<memdir-([0-9a-z]{1,64})>\n(.*?)\n</memdir-\1>", re.DOTALL)
 
 
@@ -53,7 +49,6 @@ class Sandbox:
         self.home, self.project, self.temporary = (top / n for n in ("home", "project", "tmp"))
         for folder in (self.home / ".claude", self.project, self.temporary):
             folder.mkdir(parents=True)
-        self.state, self.cache = top / "state", top / "cache"
         self.heard = top / "hooks.jsonl"
         self.hooks: dict[str, list[Any]] = {}
         self.variables: dict[str, str] = {}
@@ -77,16 +72,6 @@ class Sandbox:
         self.hooks.setdefault(event, []).append({"hooks": [entry]})
         settings = self.home / ".claude/settings.json"
         settings.write_text(json.dumps({"hooks": self.hooks}), encoding="utf-8")
-
-    def prompt_hook(self, *before: str, store: str = STORE, **more: Any) -> None:
-        """memdir's hook for prompts; `before` stands between the interpreter and the script.
-
-        Python exits with 2 where the script is gone, and to the client 2 means: block the prompt.
-        """
-        folders = [f"MEMDIR_STATE_DIR={self.state}", f"MEMDIR_CACHE_DIR={self.cache}"]
-        words = [sys.executable, "-I", "-S", *before, str(START), "prompt"]
-        command = f"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE={store} {shlex.join(words)}"
-        self.hook("UserPromptSubmit", f"{shlex.join(folders)} {command} || :", **more)
 
     def listen(self, *events: str, answer: str = "") -> None:
         """Hooks that write down what they are given, and may answer with a context."""
@@ -171,10 +156,6 @@ class Sandbox:
             return []
         rows = [json.loads(line) for line in self.heard.read_text("utf-8").splitlines()]
         return [row for row in rows if name in ("", row["hook_event_name"])]
-
-    def left_over(self) -> list[str]:
-        """Programs that still run with this home."""
-        return [words for _, words in processes(self.home)]
 
 
 def end(running: subprocess.Popen[str]) -> None:

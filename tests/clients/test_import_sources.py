@@ -12,77 +12,7 @@ from tests.helpers.data_tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
-
-SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-CODEX = """\
-# Task Group: checkout service deploys
-scope: how the checkout service goes out
-applies_to: cwd=$HERE; reuse_rule=safe here
-
-## Task 1: deploy, success
-- The canary waits ten minutes.
-
-# Task Group: another project
-scope: elsewhere
-applies_to: cwd=/somewhere/else; reuse_rule=not here
-
-- Nothing for us.
-"""
-SUMMARY = """\
-v1
-
-## User Profile
-
-A backend engineer.
-
-## User preferences
-
-- Short answers.
-
-## What's in Memory
-
-- checkout service deploys
-"""
-GEMINI = """\
-# Mine
-
-- not a memory
-
-## Gemini Added Memories
-- I prefer tabs.
-- The staging server is called heron,
-  and it sleeps at night.
-
-## Other
-- not one either
-"""
-MDC = """\
----
-description: How tests are named
-globs: tests/**
-alwaysApply: false
----
-
-Claims, not verbs.
-"""
-NOTE = """\
----
-title: Auth Design
-type: note
-tags: [auth]
-permalink: auth-design
----
-
-# Auth Design
-
-## Observations
-- [decision] Tokens live fifteen minutes #security
-
-## Relations
-- depends_on [[User Schema]]
-"""
-MEM0 = table("clients", "mem0")  # fmt: skip
-CLAUDE = table("clients", "claude")  # fmt: skip
+MEM0, CLAUDE = table("clients", "mem0"), table("clients", "claude")
 
 
 def put(top: Path, **texts: str) -> Path:
@@ -95,27 +25,14 @@ def put(top: Path, **texts: str) -> Path:
 
 @pytest.fixture
 def laid(home, project, tmp_path) -> dict[str, list[str]]:
-    """Every source in its usual place or named: its words, and where they lie."""
-    memories = {"MEMORY.md": CODEX.replace("$HERE", str(project)), "memory_summary.md": SUMMARY}
-    memories |= {"raw_memories.md": "raw", "rollout_summaries/x.md": "long"}
-    put(home / ".codex/memories", **memories)
-    put(home / ".gemini", **{"GEMINI.md": GEMINI, "tmp/shop/.project_root": str(project)})
-    notes = {"MEMORY.md": "- [Ports](ports.md)\n- Never push on Fridays.\n", "ports.md": "8080\n"}
-    put(home / ".gemini/tmp/shop/memory", **notes)
-    put(project, **{".cursor/rules/tests.mdc": MDC, ".cursor/rules/empty.mdc": "---\n---\n"})
-    put(project, **{".cursorrules": "Be brief.\n", ".cursor/rules/memdir.mdc": "ours"})
-    put(project / ".agents/memory", **{"MEMORY.md": "- [One](one.md)\n", "one.md": "One.\n"})
-    put(home / "basic-memory", **{"decisions/Auth Design.md": NOTE, "picture.svg": "<svg/>"})
-    tool = put(tmp_path / "memories", **{"progress.md": "Half.\n", "prefs.xml": "<a>tabs</a>\n"})
-    mem0, claude = tmp_path / "mem0.json", tmp_path / "claude.json"
-    mem0.write_text(json.dumps(MEM0))
-    claude.write_text(json.dumps(CLAUDE))
-    return {
-        **{name: [] for name in ("codex", "gemini-cli", "cursor", "replit", "basic-memory")},
-        "memory-tool": [str(tool)],
-        "mem0": [str(mem0)],
-        "claude-memory": [str(claude)],
-    }
+    """Every source in its usual place or named, with the arguments that name it."""
+    tops = {"home": home, "project": project, "tmp": tmp_path}
+    for name, text in table("clients", "laid").items():
+        top, _, path = name.partition("/")
+        put(tops[top], **{path: text.replace("$HERE", str(project))})
+    put(tmp_path, **{"mem0.json": json.dumps(MEM0), "claude.json": json.dumps(CLAUDE)})
+    named = {"memory-tool": "memories", "mem0": "mem0.json", "claude-memory": "claude.json"}
+    return {name: [str(tmp_path / named[name])] if name in named else [] for name in TAKEN}
 
 
 TAKEN = table("clients", "taken")
@@ -187,18 +104,7 @@ def test_rules_and_notes_keep_their_words_and_their_keys(laid, store):
     )
     assert note["metadata.basic_memory_type"] == "note"
     body = (store / "decisions-auth-design.md").read_text()
-    assert body.endswith(NOTE.partition("---\n\n")[2])
-
-
-def test_a_secret_is_told_and_reaches_nobody_else(tmp_path, store, project):
-    file = tmp_path / "m.json"
-    file.write_text(json.dumps([{"memory": f"the key is {SECRET}"}, {"memory": "Ann likes tea"}]))
-    refused = memdir("import", "mem0", str(file), "--scope", "team", "--json")
-    assert refused.code == 1 and SECRET not in str(refused.json["files"][0]["reason"])
-    changes = sorted(one["change"] for one in refused.json["files"] if "MEMORY" not in one["path"])
-    assert changes == ["created", "skipped"]
-    own = memdir("import", "mem0", str(file))
-    assert own.code == 0 and "held a secret" in " ".join(own.text.split())
+    assert body.endswith("\n- depends_on [[User Schema]]\n")
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,8 @@ import pytest
 
 from memdir.clients import codex, gemini_cli, opencode
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message, NewMessages
-from memdir.errors import MemdirError
 from tests.helpers.data_tables import table
-from tests.helpers.writers import (
-    TIME,
-    Codex,
-    Gemini,
-    OpencodeTable,
-    line,
-)
+from tests.helpers.writers import TIME, Codex, Gemini, OpencodeTable, line
 
 START = Cursor()
 
@@ -51,25 +44,11 @@ def user(*parts: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("parts", "own"),
-    [
-        (["# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nremember\n</INSTRUCTIONS>"], ""),
-        (["<user_instructions>\nremember\n</user_instructions>"], ""),
-        (["<in-app-browser-context>page</in-app-browser-context>\n\nok"], "ok"),
-        (["<recommended_plugins>x</recommended_plugins>", "<environment_context/>use tabs"], None),
-        (["<turn_aborted>\nThe user interrupted\n</turn_aborted>"], ""),
-        (["<new_kind_of_context>remember"], ""),
-        (["yes", "<skill>\nremember\n</skill>"], "yes"),
-        (["<b>bold</b> moves"], "<b>bold</b> moves"),
-    ],
+    ("parts", "own"), table("clients", "what_codex_puts_before_a_prompt_is_not_the_persons")
 )
 def test_what_codex_puts_before_a_prompt_is_not_the_persons(home, parts, own):
-    reader = codex.open_reader(str(home), {})
-    found = [text for _, text in words(reader.read(codex_file(home, user(*parts)), START))]
-    if own is None:
-        assert "remember" not in str(found)
-    else:
-        assert found == ([own] if own else [])
+    found = codex.open_reader(str(home), {}).read(codex_file(home, user(*parts)), START)
+    assert [text for _, text in words(found)] == own
 
 
 @pytest.mark.parametrize(
@@ -198,19 +177,6 @@ def test_one_broken_row_of_opencode_hides_no_other(home, tmp_path):
     rewrite(path, 1, lambda data: "{ broken")
     stretch = opencode.open_reader(str(home), {}).read(str(path), START)
     assert (words(stretch), stretch.broken) == ([(PERSON, "one"), (PERSON, "three")], 1)
-
-
-def test_a_database_of_opencode_that_is_none_is_told(home, tmp_path):
-    path = OpencodeTable().lay(home, tmp_path, "ses_1", [])
-    reader = opencode.open_reader(str(home), {})
-    with sqlite3.connect(path.parent) as table:
-        table.execute("DROP TABLE message")
-    table.close()
-    for data in (None, b"no database"):
-        if data:
-            path.parent.write_bytes(data)
-        with pytest.raises(MemdirError):
-            reader.read(str(path), START)
 
 
 def test_a_database_of_opencode_is_only_looked_at(home, tmp_path):

@@ -1,6 +1,5 @@
 """How a transcript of lines is read: little by little, in little memory, while it is written."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,24 +51,6 @@ def texts(stretch: NewMessages) -> list[str]:
     return [one.text for one in stretch.said]
 
 
-def test_a_line_that_is_being_written_waits(file):
-    whole = said("first") + said("second")
-    file.write(whole[:-30])
-    first = file.read()
-    assert (texts(first), first.broken) == (["first"], 0)
-    file.write(whole)
-    assert texts(file.read(first.cursor)) == ["second"]
-
-
-def test_a_whole_record_without_a_newline_counts_once(file):
-    file.write(said("first").rstrip("\n"))
-    first = file.read()
-    assert texts(first) == ["first"]
-    file.add("\n" + said("second"))
-    second = file.read(first.cursor)
-    assert (texts(second), second.broken, second.lost) == (["second"], 0, False)
-
-
 def test_broken_lines_are_counted_and_hide_nothing(file):
     odd = [b"half", b"\0\0\0", b"[1]", b"[" * 100_000, b'{"a":' * 100_000, b"5", b'"x"', b"{,}"]
     file.write(said("first").encode() + b"\n".join(odd) + b"\n\n \r\n" + said("last").encode())
@@ -89,13 +70,6 @@ def test_a_line_that_is_too_long_is_passed_over(file, monkeypatch):
     stretch = file.read()
     assert (texts(stretch), stretch.broken) == (["first", "last"], 1)
     assert texts(file.read(Cursor("none", 5))) == ["first", "last"]
-
-
-def test_words_beside_a_large_image_are_read(file, monkeypatch):
-    monkeypatch.setattr(transcripts, "PARSED_BYTES", 10_000)
-    image = {"type": "image", "source": {"type": "base64", "data": "iVBORw0K" * 5_000}}
-    file.write(line(record("user", [image, {"type": "text", "text": "what is this"}])))
-    assert texts(file.read()) == ["what is this"]
 
 
 def test_a_cursor_is_found_again_where_its_line_has_moved(file):
@@ -148,19 +122,6 @@ def test_of_a_huge_file_the_newest_part_is_read(file, monkeypatch):
     assert (stretch.cut, stretch.broken) == (True, 0)
     near = file.read(Cursor(stretch.said[-2].id, 7))
     assert (texts(near), near.cut, near.lost) == (["number 99"], False, False)
-
-
-def test_a_file_that_is_written_while_it_is_read_ends_where_it_ended(file):
-    file.write(said("first") + said("second"))
-    handle = os.open(file.path, os.O_RDONLY)
-    stop = os.fstat(handle).st_size
-    reading = transcripts.read_lines_between(handle, 0, stop)
-    next(reading)
-    file.add(said("third"))
-    assert [one.end for one in reading] == [stop]
-    file.write("")
-    assert list(transcripts.read_lines_between(handle, 0, stop)) == []
-    os.close(handle)
 
 
 LINES = st.sampled_from(

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.claude_code import CODE, EVENTS, command_line
-from memdir.clients.setup import Host, find_python, is_temporary
-from tests.helpers.data_tables import table
+from memdir.clients.claude_code import EVENTS, command_line
+from memdir.clients.setup import CODE, Host, find_python
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -83,13 +82,6 @@ def test_a_plugin_that_is_there_keeps_hooks_out_of_the_settings(settings):
     assert refused.code == 1 and "run twice" in refused.error["message"]
     assert memdir("setup", "claude-code", "--remove").code == 0
     assert settings.read_text() == text
-
-
-def test_a_plugin_that_is_switched_off_is_left_so(settings):
-    settings.write_text('{"enabledPlugins": {"memdir@memdir": false}}')
-    refused = memdir("setup", "claude-code", "--plugin", "--json")
-    assert refused.code == 1
-    assert refused.error["next"] == "claude plugin enable memdir@memdir"
 
 
 def test_a_secret_beside_our_lines_is_not_shown(settings, home):
@@ -167,10 +159,3 @@ def test_a_python_that_may_vanish_is_not_chosen_where_there_is_another(tmp_path)
     python, why = find_python(*short_lived, [str(tmp_path / "bin")])
     assert python == str(tmp_path / "bin/python3.13") and "may vanish" in why
     assert find_python(*short_lived, [])[0] == "/tmp/x/python"
-
-
-@pytest.mark.parametrize(
-    ("path", "vanishes"), table("clients", "places_that_are_emptied_are_known")
-)
-def test_places_that_are_emptied_are_known(path, vanishes):
-    assert is_temporary(path) is vanishes

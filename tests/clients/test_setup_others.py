@@ -82,67 +82,55 @@ def test_a_server_of_that_name_that_is_not_ours_stays(client, home):
 # Codex's TOML
 
 
+@pytest.fixture
+def toml(home: Path) -> Path:
+    (home / ".codex").mkdir()
+    return home / ".codex/config.toml"
+
+
 @pytest.mark.parametrize("text", TOML.values(), ids=TOML)
-def test_a_table_is_added_and_nothing_else_changes(text, home):
-    path = home / ".codex/config.toml"
-    path.parent.mkdir()
-    path.write_bytes(text.encode())
+def test_a_table_is_added_and_nothing_else_changes(text, toml):
+    toml.write_bytes(text.encode())
     memdir("setup", "codex")
-    added = path.read_bytes().decode().removeprefix("\ufeff")
-    values = tomllib.loads(added)
+    values = tomllib.loads(toml.read_bytes().decode().removeprefix("\ufeff"))
     assert values["mcp_servers"].pop("memdir")["command"]
     rest = {key: value for key, value in values.items() if value != {}}
     assert repr(rest) == repr(tomllib.loads(text.removeprefix("\ufeff")))
     assert memdir("setup", "codex").text.endswith("all of it was there already\n")
     memdir("setup", "codex", "--remove")
-    assert path.read_bytes() == text.encode()
+    assert toml.read_bytes() == text.encode()
 
 
 @pytest.mark.parametrize("text", UNSAFE.values(), ids=UNSAFE)
-def test_toml_that_cannot_take_a_table_is_left_as_it_is(text, home):
-    path = home / ".codex/config.toml"
-    path.parent.mkdir()
-    path.write_text(text)
+def test_toml_that_cannot_take_a_table_is_left_as_it_is(text, toml, home):
+    toml.write_text(text)
     before = files(home)
     refused = memdir("setup", "codex", "--json")
-    assert refused.code == 1 and refused.error["path"] == str(path)
+    assert refused.code == 1 and refused.error["path"] == str(toml)
     assert "[mcp_servers.memdir]" in refused.error["next"]  # what to add by hand
     assert files(home) == before
 
 
-def test_what_codex_wrote_around_our_table_stays(home):
-    path = home / ".codex/config.toml"
-    path.parent.mkdir()
-    path.write_text('model = "x"\n')
+BELOW = '[mcp_servers.memdir.tools.recall]\napproval_mode = "approve"\n'
+
+
+def test_what_codex_and_people_wrote_around_our_table_stays(toml):
+    toml.write_text('model = "x"\n')
     memdir("setup", "codex")
-    more = (
-        '\n[mcp_servers.memdir.tools.recall]\napproval_mode = "approve"\n\n[projects."/p"]\ny = 1\n'
-    )
-    path.write_text(path.read_text().replace('"x"', '"z"') + more)
+    ours = toml.read_text().replace('"x"', '"z"')
+    ours = ours.replace("[mcp_servers.memdir]", "[mcp_servers.memdir]\n# mine\n\nenabled = true")
+    kept = "# what I want to keep\n\n[tui]\nx = 1\n# the end\n"
+    toml.write_text(f"{ours}\n{BELOW}{kept}")
     assert memdir("setup", "codex").text.endswith("all of it was there already\n")
     memdir("setup", "codex", "--remove")
-    assert tomllib.loads(path.read_text()) == {"model": "z", "projects": {"/p": {"y": 1}}}
+    assert toml.read_text() == f'model = "z"\n\n\n{kept}'
 
 
-def test_a_remark_behind_our_changed_table_stays(home):
-    path = home / ".codex/config.toml"
-    path.parent.mkdir()
-    path.write_text('model = "x"\n')
-    memdir("setup", "codex")
-    text = path.read_text().replace("[mcp_servers.memdir]", "[mcp_servers.memdir]\nenabled = true")
-    path.write_text(text + "# what I want to keep\n\n[tui]\nx = 1\n# the end\n")
-    memdir("setup", "codex", "--remove")
-    kept = 'model = "x"\n\n# what I want to keep\n\n[tui]\nx = 1\n# the end\n'
-    assert path.read_text() == kept
-
-
-def test_a_table_of_somebody_else_stays(home):
-    path = home / ".codex/config.toml"
-    path.parent.mkdir()
-    path.write_text('[mcp_servers.memdir]\ncommand = "mine"\n')
+def test_a_table_of_somebody_else_stays(toml):
+    toml.write_text('[mcp_servers.memdir]\ncommand = "mine"\n')
     assert "another memdir" in str(memdir("setup", "codex", "--json").json["remarks"])
     memdir("setup", "codex", "--remove")
-    assert path.read_text() == '[mcp_servers.memdir]\ncommand = "mine"\n'
+    assert toml.read_text() == '[mcp_servers.memdir]\ncommand = "mine"\n'
 
 
 # Words for the agent
@@ -182,17 +170,12 @@ def test_marks_that_do_not_belong_together_are_left_alone(home):
 # Files that cannot or must not be written
 
 
-@pytest.mark.parametrize("client", OTHERS)
-def test_one_file_that_is_read_only_keeps_all_of_them_as_they_are(client, home):
-    paths = [Path(one["path"]) for one in memdir("setup", client, "--json").json["files"]]
-    memdir("setup", client, "--remove")
-    last = next(path for path in reversed(paths) if path.suffix in (".json", ".toml"))
-    last.parent.mkdir(parents=True)
-    last.write_text("")
-    last.chmod(0o444)
+def test_one_file_that_is_read_only_keeps_all_of_them_as_they_are(home, toml):
+    toml.write_text("")
+    toml.chmod(0o444)
     before = files(home)
-    refused = memdir("setup", client, "--json")
-    assert refused.code != 0 and f"{last} is read-only" in refused.error["message"]
+    refused = memdir("setup", "codex", "--json")
+    assert refused.code != 0 and f"{toml} is read-only" in refused.error["message"]
     assert files(home) == before and not list(home.rglob("clients/*.json"))
 
 
@@ -256,17 +239,13 @@ def test_a_rule_that_is_not_ours_or_leads_elsewhere_stays(home, project, tmp_pat
 def test_its_hook_answers_in_its_own_form(home, project):
     memdir("remember", "The pelican job restarts staging.", "--type", "project")
     line = memdir("setup", "cursor", "--json").json["hooks"]["sessionStart"]
-    given = {
-        "session_id": "s1",
-        "hook_event_name": "sessionStart",
-        "workspace_roots": [str(project)],
-    }
+    given = {"session_id": "s1", "hook_event_name": "sessionStart"}
+    given |= {"workspace_roots": [str(project)]}
     env = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
 
     def run(text: str) -> str:
-        done = subprocess.run(
-            ["/bin/sh", "-c", line], input=text, capture_output=True, text=True, env=env
-        )
+        words = ["/bin/sh", "-c", line]
+        done = subprocess.run(words, input=text, capture_output=True, text=True, env=env)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 

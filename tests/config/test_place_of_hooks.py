@@ -57,52 +57,30 @@ def test_a_worktree_has_the_memories_of_its_repository(client):
 # What it was decided from
 
 
-def test_settings_that_change_are_seen_at_once(client):
-    other = client.home / "other"
-    client.write("hyena.md", memory("Hyena", LIE, LIE), other)
-    settings = client.home / ".claude/settings.json"
-    assert LIE not in ask(client)
-    settings.write_text(json.dumps({"autoMemoryDirectory": str(other)}))
-    assert LIE in ask(client)
-    settings.unlink()
-    assert LIE not in ask(client)
+ELSEWHERE = '{"autoMemoryDirectory": "%s/other"}'
+FILES = {
+    ".claude/settings.json": ELSEWHERE,
+    "dotfiles.json": ELSEWHERE,  # behind a link
+    "managed.json": ELSEWHERE,
+    "managed.d/a.json": ELSEWHERE,
+    ".config/memdir/config.toml": "[hooks]\nenabled = false\n# %s",
+}
 
 
-def test_settings_behind_a_link_are_seen_too(client):
-    real = client.home / "dotfiles.json"
-    (client.home / ".claude/settings.json").symlink_to(real)
-    real.write_text("{}")
-    assert FACT in ask(client)
-    real.write_text(json.dumps({"autoMemoryDirectory": str(client.home / "other")}))
-    assert ask(client) == ""
-
-
-@pytest.mark.parametrize("file", ["managed.json", "managed.d/a.json"])
-def test_managed_settings_count(client, file):
+@pytest.mark.parametrize("file", FILES)
+def test_settings_and_variables_that_change_are_seen_at_once(client, file):
     client.env["MEMDIR_MANAGED_SETTINGS"] = str(client.home / "managed.json")
-    assert FACT in ask(client)
     path = client.home / file
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"autoMemoryDirectory": str(client.home / "other")}))
-    assert ask(client) == ""
-
-
-def test_the_options_count(client):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if file == "dotfiles.json":
+        (client.home / ".claude/settings.json").symlink_to(path)
     assert FACT in ask(client)
-    config = client.home / ".config/memdir/config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text("[hooks]\nenabled = false\n")
+    path.write_text(FILES[file] % client.home)
     assert ask(client) == ""
-    config.write_text("")
-    assert FACT in ask(client)
-
-
-def test_variables_count(client):
+    path.unlink()
     assert FACT in ask(client)
     client.env["CLAUDE_CONFIG_DIR"] = str(client.home / "elsewhere")
     assert ask(client) == ""
-    del client.env["CLAUDE_CONFIG_DIR"]
-    assert FACT in ask(client)
 
 
 def test_a_local_store_that_becomes_a_link_is_not_followed(client):
@@ -281,11 +259,7 @@ def test_a_writer_of_memories_is_not_waited_for(client):
 
 
 def test_a_search_without_a_catalog_leaves_none(client):
-    settings = client.home / ".config/memdir"
-    client.write("config.toml", '[recall]\nsearch = "scan"\n', settings)
-    for _ in range(3):
+    client.write("config.toml", '[recall]\nsearch = "scan"\n', client.home / ".config/memdir")
+    for _ in range(2):
         assert FACT in ask(client)
     assert not [*client.cache.rglob("catalog.sqlite")]
-    client.write("config.toml", "", settings)
-    assert FACT in ask(client)
-    assert [*client.cache.rglob("catalog.sqlite")]

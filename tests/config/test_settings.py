@@ -3,7 +3,7 @@
 import json
 import os
 import pwd
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -60,17 +60,13 @@ def test_settings_above_the_current_directory_are_heard_too(world):
     assert kinds(world.read(deep)) == ["redirect-attempt", "redirect-attempt"]
 
 
-def test_in_a_home_that_is_a_project_the_settings_are_the_user_s(world):
-    world.user(autoMemoryDirectory="~/mine", autoMemoryEnabled=False)
-    config = world.read(world.home)
-    assert config.store == str(world.home / "mine")
-    assert config.enabled_by == "user setting autoMemoryEnabled"
-    assert config.findings == ()
-
-
-def test_in_a_home_that_is_a_project_the_links_are_the_user_s(world):
+def test_in_a_home_that_is_a_project_settings_and_links_are_the_user_s(world):
     (world.top / "dotfiles").mkdir()
     (world.home / ".claude").symlink_to(world.top / "dotfiles")
+    world.user(autoMemoryDirectory="~/mine", autoMemoryEnabled=False)
+    config = world.read(world.home)
+    assert (config.store, config.findings) == (str(world.home / "mine"), ())
+    assert config.enabled_by == "user setting autoMemoryEnabled"
     assert world.read(world.home, scope="local").store == str(world.top / "dotfiles/memory")
 
 
@@ -84,9 +80,7 @@ def test_a_repository_cannot_redirect_through_the_client_s_environment(world, va
     world.repository(env={variable: evil})
     environ = {variable: evil}
     config = world.read(**environ)
-    assert evil not in (config.store, config.state_dir, config.claude_dir, config.config_file)
-    assert not config.store.startswith(evil)
-    assert not config.state_dir.startswith(evil)
+    assert evil not in str((config.store, config.state_dir, config.claude_dir, config.config_file))
     assert kinds(config) == ["redirect-attempt"]
     assert variable in config.findings[0].message
 
@@ -160,7 +154,6 @@ def test_a_repository_may_only_switch_memory_off(world, managed, user, repositor
         world.repository(autoMemoryEnabled=repository)
     config = world.read()
     assert (config.enabled, config.enabled_by) == (on, by)
-    assert ("ignored-setting" in kinds(config)) is (repository is True and not on)
 
 
 def test_the_environment_decides_before_any_setting(world):
@@ -181,10 +174,8 @@ def test_the_environment_decides_before_any_setting(world):
 def test_a_switch_that_is_neither_true_nor_false_is_reported(world, value):
     file = world.user(autoMemoryEnabled=value)
     config = world.read()
-    assert config.enabled
-    assert [(finding.kind, finding.path) for finding in config.findings] == [
-        ("bad-setting", str(file))
-    ]
+    (finding,) = config.findings
+    assert (config.enabled, finding.kind, finding.path) == (True, "bad-setting", str(file))
 
 
 # Files that cannot be used
@@ -221,16 +212,14 @@ def test_settings_that_are_no_file_are_reported_without_waiting(world):
 
 def test_our_directories_follow_xdg(world):
     config = world.read()
-    assert config.state_dir == str(world.home / ".local/state/memdir")
-    assert config.cache_dir == str(world.home / ".cache/memdir")
-    assert config.config_file == str(world.home / ".config/memdir/config.toml")
-
+    found = config.state_dir, config.cache_dir, config.config_file
+    names = (".local/state/memdir", ".cache/memdir", ".config/memdir/config.toml")
+    assert found == tuple(str(world.home / name) for name in names)
     names = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
     config = world.read(**{name: f"/xdg/{name}" for name in names})
     assert config.state_dir == "/xdg/XDG_STATE_HOME/memdir"
     assert config.cache_dir == "/xdg/XDG_CACHE_HOME/memdir"
     assert config.config_file == "/xdg/XDG_CONFIG_HOME/memdir/config.toml"
-
     assert world.read(XDG_STATE_HOME="relative").state_dir == world.read().state_dir
     assert world.read(MEMDIR_STATE_DIR="/own/state").state_dir == "/own/state"
 
@@ -251,36 +240,21 @@ def toml(world: World, text: str | bytes) -> Path:
 WHOLE = """
 [store]
 index = false
-max_file_bytes = 1000
-max_body_bytes = 100
 trash_days = 0
-[history]
-enabled = false
 [lock]
 seconds = 1
 notice_seconds = 0.5
 """
-CHOSEN = Options(
-    index=False,
-    max_file_bytes=1000,
-    max_body_bytes=100,
-    trash_days=0,
-    history=False,
-    lock_seconds=1.0,
-    lock_notice_seconds=0.5,
-)
+CHOSEN = Options(index=False, trash_days=0, lock_seconds=1.0, lock_notice_seconds=0.5)
 
 
 def test_options_come_from_the_file_and_then_from_the_environment(world):
     assert world.read().options == Options()
     toml(world, WHOLE)
-    assert world.read().options == CHOSEN
-    assert world.read().findings == ()
-    values = {"index": "on", "history": "1", "lock_seconds": "7", "trash_days": "9"}
-    config = world.read(**{f"MEMDIR_{name.upper()}": value for name, value in values.items()})
-    assert config.options.index
-    assert config.options.history
-    assert (config.options.lock_seconds, config.options.trash_days) == (7.0, 9)
+    assert (world.read().options, world.read().findings) == (CHOSEN, ())
+    config = world.read(MEMDIR_INDEX="on", MEMDIR_LOCK_SECONDS="7", MEMDIR_TRASH_DAYS="9")
+    given = replace(CHOSEN, index=True, lock_seconds=7.0, trash_days=9)
+    assert config.options == given
     for option in fields(Options):
         assert type(getattr(config.options, option.name)) is type(option.default)
 

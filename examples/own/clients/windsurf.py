@@ -6,8 +6,7 @@ It puts the MCP server into Windsurf's settings. What stands there already stays
 
 import os
 
-from memdir.clients.edit_settings import NAME, Merge, ours_at
-from memdir.clients.receipt import Receipt
+from memdir.clients.edit_settings import NAME, Merge, Receipt, ours_at
 from memdir.clients.setup import Host, Plan, Wish, only_settings, server_entry
 
 TITLE = "Windsurf"

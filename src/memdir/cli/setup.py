@@ -7,7 +7,7 @@ import click
 from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Answer, diff, pick
 from memdir.clients import setup as setup_module
-from memdir.clients.receipt import ByHand, Edit
+from memdir.clients.edit_settings import ByHand, Edit
 from memdir.clients.setup import Wish
 from memdir.mcp.stdio import serve_client
 from memdir.text.secrets import find_secrets

@@ -106,9 +106,8 @@ def read_source(path: str) -> Brought:
     """Memories of a directory or an archive; one unsafe entry refuses the whole source."""
     entries = _Entries(path)
     if os.path.isdir(path):
-        for name, data in read_files_below(
-            _memory_folder(path), entries.brought, entries.is_wanted
-        ):
+        folder = _memory_folder(path)
+        for name, data in read_files_below(folder, entries.brought, entries.is_wanted):
             entries.take(name, data)
         return entries.finish()
     data = read_whole(path)
@@ -133,7 +132,6 @@ class _Entries:
         self.brought = Brought()
         self.total_bytes = 0
         self.seen: dict[str, str] = {}
-        self.index: bytes | None = None
 
     def check(self, name: str) -> None:
         same = unicodedata.normalize("NFKC", _tidy(name)).casefold()
@@ -177,21 +175,18 @@ class _Entries:
             raise self.unsafe(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
         if self.total_bytes > MAX_TOTAL_BYTES:
             raise self.unsafe(path, f"all files have more than {MAX_TOTAL_BYTES:,} bytes")
-        if path == INDEX:
-            self.index = data
-        else:
-            self.brought.files.append((path, data))
+        self.brought.files.append((path, data))
 
     def finish(self) -> Brought:
         """An index with content of its own becomes a memory."""
-        paths = [path for path, _ in self.brought.files]
-        if self.index is not None and _says_more(decode(self.index), paths):
-            names = [path.casefold() for path in paths]
-            free = next(name for name in (NOTES, *OTHER_NOTES) if name not in names)
-            self.brought.files.append((free, self.index))
-        elif self.index is not None:
+        files = dict(self.brought.files)
+        index = files.pop(INDEX, None)
+        if index is not None and _says_more(decode(index), [*files]):
+            names = {path.casefold() for path in files}
+            files[next(name for name in (NOTES, *OTHER_NOTES) if name not in names)] = index
+        elif index is not None:
             self._skip_other(INDEX)
-        self.brought.files.sort()
+        self.brought.files[:] = sorted(files.items())
         return self.brought
 
     def unsafe(self, name: str, problem: str) -> BadInput:
@@ -285,9 +280,8 @@ def _memory_folder(path: str) -> str:
             next = f"if the link is yours, name its target: memdir import {target}"
             raise unusable(place, "it lies behind a symbolic link", next)
     if len(places) > 1:
-        raise unusable(
-            path, f"it holds several memory directories: {', '.join(places)}", "name one"
-        )
+        several = f"it holds several memory directories: {', '.join(places)}"
+        raise unusable(path, several, "name one")
     if not places and os.path.exists(os.path.join(path, ".git")):
         known = ", ".join(RECOGNISED)
         raise unusable(path, f"it is a project without a memory directory ({known})")

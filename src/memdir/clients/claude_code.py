@@ -9,43 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    blocks,
-    fields,
-    flat,
-    typed,
-    words,
-)
-from memdir.clients.edit_settings import Merge, is_our_hook
-from memdir.clients.receipt import Receipt, own_file, read_file
-from memdir.clients.setup import (
-    CODE,
-    PLUGIN,
-    SETTINGS,
-    Host,
-    Plan,
-    Wish,
-    hook_groups,
-    make_plan,
-)
-from memdir.clients.transcripts import (
-    Parser,
-    Reader,
-    Record,
-    first_record,
-    is_of_project,
-    list_folder,
-    named_folder,
-    newest_first,
-    read_lines,
-)
+from memdir.clients import conversation, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, flat, typed, words
+from memdir.clients.edit_settings import Merge, Receipt, is_our_hook, own_file, read_file
 from memdir.config.scope import NAME_CHARACTERS, project_name
 from memdir.errors import BadInput
 from memdir.hot.place import tidy_path
@@ -76,31 +42,29 @@ LAUNCHER = '"$CLAUDE_PLUGIN_ROOT/hooks/launch.sh"'
 OFF = ("disableAllHooks", "allowManagedHooksOnly")
 
 
-def folder(host: Host) -> str:
+def folder(host: setup.Host) -> str:
     return host.claude_dir
 
 
-def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
+def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     path = os.path.join(host.claude_dir, FILE)
     entry, remarks = receipt.files.get(path), list[str]()
-    before = "" if entry is None else PLUGIN if ID in entry.added else SETTINGS
-    places = ((ENABLED, ID), (KNOWN, MARKETPLACE)) if before == PLUGIN else ()
+    before = "" if entry is None else setup.PLUGIN if ID in entry.added else setup.SETTINGS
+    places = ((ENABLED, ID), (KNOWN, MARKETPLACE)) if before == setup.PLUGIN else ()
     merge = Merge(
         path,
-        _wanted(wish.way or SETTINGS, host, {}),
+        _wanted(wish.way or setup.SETTINGS, host, {}),
         lambda path, value: path in places or is_our_hook(path, value),
         remarks=remarks,
     )
     values = merge.read_theirs(receipt, wish.remove)
-    way = _choose_way(wish, values, before, path)
+    plugins = _plugins(values)
+    way = _choose_way(wish, plugins, before, path)
     edits = [replace(merge, wanted=_wanted(way, host, values)).edit(receipt, wish.remove)]
-    if theirs := [key for key, on in _plugins(values).items() if on]:
-        text = (
-            "the plugin is installed too; claude plugin uninstall {}"
-            if wish.remove
-            else ("the plugin {} is installed: its hooks run already")
-        )
-        remarks.append(text.format(theirs[0]))
+    if plugins:
+        text = f"the plugin {plugins[0]} is installed: its hooks run already"
+        uninstall = f"the plugin is installed too; claude plugin uninstall {plugins[0]}"
+        remarks.append(uninstall if wish.remove else text)
     for name in OFF if not wish.remove else ():
         if values.get(name) is True:
             remarks.append(f"{FILE} says {name}: until that is gone, no hook of yours runs")
@@ -111,25 +75,21 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
         if data is None and not wish.remove:
             raise BadInput("this copy of memdir brings no commands", next="leave out --commands")
         edits += own_file(command, data or b"", receipt, remarks, remove=wish.remove)
-    if way == SETTINGS:
-        return replace(make_plan(wish, host, edits, hooks(way, host), remarks), way=way)
-    return Plan(way, tuple(edits), {} if wish.remove else hooks(way, host), tuple(remarks))
+    if way == setup.SETTINGS:
+        return replace(setup.make_plan(wish, host, edits, hooks(way, host), remarks), way=way)
+    return setup.Plan(way, tuple(edits), {} if wish.remove else hooks(way, host), tuple(remarks))
 
 
-def hooks(way: str, host: Host) -> dict[str, str]:
-    if way == SETTINGS:
+def hooks(way: str, host: setup.Host) -> dict[str, str]:
+    if way == setup.SETTINGS:
         return {name: command_line(host, event) for name, event, _ in EVENTS}
     root = os.path.join(marketplace(host), "plugin") if marketplace(host) else ""
     given = f"export CLAUDE_PLUGIN_ROOT={shlex.quote(root)}; "
     return {name: given + plugin_line(event) for name, event, _ in EVENTS} if root else {}
 
 
-def command_line(host: Host, event: str) -> str:
-    """Silent if Python or memdir is gone: Python itself would exit with 2, and 2 blocks."""
-    python = shlex.quote(host.python)
-    code = shlex.quote(os.path.join(os.path.dirname(host.package), CODE))
-    line = f"test -x {python} && test -r {code} && exec {python} -I -S {code} {event}; exit 0"
-    return (UNGUARDED if event == GUARD else "") + line
+def command_line(host: setup.Host, event: str) -> str:
+    return (UNGUARDED if event == GUARD else "") + setup.hook_line(host, "", event)
 
 
 def plugin_line(event: str) -> str:
@@ -137,7 +97,7 @@ def plugin_line(event: str) -> str:
     return f"test -r {LAUNCHER} || exit 0; memdir_event={event}; . {LAUNCHER}"
 
 
-def marketplace(host: Host) -> str:
+def marketplace(host: setup.Host) -> str:
     checkout = os.path.dirname(os.path.dirname(host.package))
     for place in (checkout, host.package):
         if os.path.isfile(os.path.join(place, ".claude-plugin/marketplace.json")):
@@ -145,37 +105,28 @@ def marketplace(host: Host) -> str:
     return ""
 
 
-def _choose_way(wish: Wish, values: Mapping[str, Any], before: str, path: str) -> str:
-    theirs = _plugins(values)
-    if wish.remove or not any(theirs.values()):
-        if theirs and wish.way == PLUGIN:
-            raise BadInput(
-                "the plugin is installed, but switched off",
-                path=path,
-                next=f"claude plugin enable {next(iter(theirs))}",
-            )
-        return wish.way or before or SETTINGS
-    if wish.way == SETTINGS:
-        raise BadInput(
-            "the plugin is installed; with hooks in the settings everything would run twice",
-            path=path,
-            next=f"leave it so, or first: claude plugin uninstall {next(iter(theirs))}",
-        )
-    return PLUGIN
+def _choose_way(wish: setup.Wish, plugins: list[str], before: str, path: str) -> str:
+    if wish.remove or not plugins:
+        return wish.way or before or setup.SETTINGS
+    if wish.way == setup.SETTINGS:
+        message = "the plugin is installed; with hooks in the settings everything would run twice"
+        next = f"leave it so, or first: claude plugin uninstall {plugins[0]}"
+        raise BadInput(message, path=path, next=next)
+    return setup.PLUGIN
 
 
-def _plugins(values: Mapping[str, Any]) -> dict[str, bool]:
-    """Our plugin from any marketplace, by id; True if it is enabled."""
+def _plugins(values: Mapping[str, Any]) -> list[str]:
+    """Ids of our plugin that are enabled, from any marketplace."""
     named = fields(values.get(ENABLED))
-    return {key: on is True for key, on in named.items() if key.partition("@")[0] == MARKETPLACE}
+    return [id for id, on in named.items() if on is True and id.partition("@")[0] == MARKETPLACE]
 
 
-def _wanted(way: str, host: Host, values: Mapping[str, Any]) -> dict[str, Any]:
-    if way == SETTINGS:
-        groups: dict[str, Any] = hook_groups(EVENTS, hooks(way, host))
+def _wanted(way: str, host: setup.Host, values: Mapping[str, Any]) -> dict[str, Any]:
+    if way == setup.SETTINGS:
+        groups: dict[str, Any] = setup.hook_groups(EVENTS, hooks(way, host))
         groups[GUARDED] = [{"matcher": GUARDED_TOOLS, **groups[GUARDED][0]}]
         return {"hooks": groups}
-    if any(_plugins(values).values()):
+    if _plugins(values):
         return {}
     place = marketplace(host)
     if not place:
@@ -215,37 +166,45 @@ HEAD_BYTES = 256 * 1024  # at the top of a file, which names the directory
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
-    top = named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
+    top = transcripts.named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
     return ClaudeReader(os.path.join(tidy_path(top), "projects"), home)
 
 
-class ClaudeReader(Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
+class ClaudeReader(transcripts.Reader):
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
         session = os.path.basename(path).removesuffix(SUFFIX)
-        return read_lines(path, self.root, since, last, ClaudeParser(self.home), session)
+        return transcripts.read_lines(
+            path, self.root, since, last, ClaudeParser(self.home), session
+        )
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
         key = project_name(os.path.realpath(project))[:NAME_CHARACTERS]
         sessions = []
-        for folder in list_folder(self.root):
+        for folder in transcripts.list_folder(self.root):
             if folder.name == key or folder.name.startswith(f"{key}-"):
-                for file in list_folder(folder.path, SUFFIX):
+                for file in transcripts.list_folder(folder.path, SUFFIX):
                     cwd = self.started_in(file.path)
-                    if not file.name.startswith("agent-") and is_of_project(cwd, project):
+                    if not file.name.startswith("agent-") and transcripts.is_of_project(
+                        cwd, project
+                    ):
                         id = file.name.removesuffix(SUFFIX)
-                        sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
-        return newest_first(sessions)
+                        sessions.append(
+                            conversation.Session(CLIENT, id, file.path, *file.facts, cwd)
+                        )
+        return transcripts.newest_first(sessions)
 
     def started_in(self, path: str) -> str:
-        return words(first_record(path, self.root, HEAD_BYTES, "cwd").get("cwd"))
+        return words(transcripts.first_record(path, self.root, HEAD_BYTES, "cwd").get("cwd"))
 
 
-class ClaudeParser(Parser):
-    def mark(self, record: Record) -> str | None:
+class ClaudeParser(transcripts.Parser):
+    def mark(self, record: transcripts.Record) -> str | None:
         id = words(record.get("uuid"))
         return id or ("" if record.get("type") in (USER, ASSISTANT) else None)
 
-    def take(self, record: Record) -> Iterable[Message] | None:
+    def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
         kind = words(record.get("type"))
         if kind not in KINDS:
             return None
@@ -258,7 +217,7 @@ class ClaudeParser(Parser):
             return self._user(record)
         return self._assistant(record) if kind == ASSISTANT else []
 
-    def _queued(self, attachment: Record) -> list[Message]:
+    def _queued(self, attachment: transcripts.Record) -> list[conversation.Message]:
         """Text typed while the agent was working: the only attachment with a person's words."""
         asked = attachment.get("commandMode", "prompt") == "prompt"
         typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
@@ -266,7 +225,7 @@ class ClaudeParser(Parser):
             return []
         return self.say(PERSON, typed(flat(attachment.get("prompt"), "title")))
 
-    def _user(self, record: Record) -> Iterator[Message]:
+    def _user(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         texts = []
         for block in blocks(fields(record.get("message")).get("content")):
             if block.get("type") == "text":
@@ -276,7 +235,7 @@ class ClaudeParser(Parser):
         if _by_person(record):
             yield from self.say(PERSON, "\n".join(filter(None, texts)))
 
-    def _result(self, block: Record, more: Any) -> Iterator[Message]:
+    def _result(self, block: transcripts.Record, more: Any) -> Iterator[conversation.Message]:
         call, text = words(block.get("tool_use_id")), flat(block.get("content"), "title")
         tool = self.tools.get(call, "")
         if block.get("is_error") is True:
@@ -291,13 +250,13 @@ class ClaudeParser(Parser):
             for answer in map(words, fields(fields(more).get("answers")).values()):
                 yield from self.say(AGENT if json.dumps(answer) in questions else PERSON, answer)
 
-    def _assistant(self, record: Record) -> Iterator[Message]:
+    def _assistant(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         message = fields(record.get("message"))
         if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
             return
         texts: list[str] = []
         wrote: list[str] = []
-        results: list[Record] = []
+        results: list[transcripts.Record] = []
         for block in blocks(message.get("content")):
             kind = words(block.get("type"))
             if kind == "text":
@@ -313,6 +272,6 @@ class ClaudeParser(Parser):
             yield from self.say(TOOL, flat(block.get("content"), "title"), tool)
 
 
-def _by_person(record: Record) -> bool:
+def _by_person(record: transcripts.Record) -> bool:
     kind = words(fields(record.get("origin")).get("kind"))
     return kind in PERSONS and words(record.get("turnOrigin")) in PERSONS

@@ -8,54 +8,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from memdir.clients.archive import OTHER, Brought, read_files_below, unusable
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    blocks,
-    fields,
-    flat,
-    typed,
-    words,
-)
-from memdir.clients.edit_settings import NAME, Merge, is_our_hook, marked_edit, table_edit
-from memdir.clients.other_tools import (
-    Around,
-    Piece,
-    add_pieces,
-    find_inside,
-    first_sentence,
-    list_names,
-)
-from memdir.clients.receipt import Receipt
-from memdir.clients.setup import (
-    VARIABLES,
-    WORDS,
-    Host,
-    Plan,
-    Wish,
-    hook_groups,
-    hook_line,
-    make_plan,
-    only_settings,
-    server_entry,
-)
-from memdir.clients.transcripts import (
-    File,
-    Parser,
-    Reader,
-    Record,
-    first_record,
-    is_of_project,
-    list_folder,
-    named_folder,
-    read_lines,
-)
+from memdir.clients import archive, conversation, other_tools, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, flat, typed, words
+from memdir.clients.edit_settings import NAME, Merge, Receipt, is_our_hook, marked_edit, table_edit
 from memdir.hot.memory import decode
 from memdir.hot.place import is_below, tidy_path
 from memdir.text.markdown import sections
@@ -71,28 +26,30 @@ EVENTS = (
 TRUST = "Codex runs new hooks only once you have trusted them: type /hooks in it"
 
 
-def folder(host: Host) -> str:
-    return named_folder(host.environ, "CODEX_HOME", os.path.join(host.home, ".codex"))
+def folder(host: setup.Host) -> str:
+    return _top(host.home, host.environ)
 
 
-def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    remarks, top = only_settings(TITLE, wish), folder(host)
+def _top(home: str, environ: Mapping[str, str]) -> str:
+    return transcripts.named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
+
+
+def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
+    remarks, top = setup.only_settings(TITLE, wish), folder(host)
     hooks, config, words = (
         os.path.join(top, name) for name in ("hooks.json", "config.toml", "AGENTS.md")
     )
-    lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    wanted = {"hooks": hook_groups(EVENTS, lines)}
-    table = {**server_entry(host)[NAME], "env_vars": list(VARIABLES)}
+    lines = {name: setup.hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
+    wanted = {"hooks": setup.hook_groups(EVENTS, lines)}
+    table = {**setup.server_entry(host)[NAME], "env_vars": list(setup.VARIABLES)}
     edits = [
         Merge(hooks, wanted, is_our_hook, remarks=remarks).edit(receipt, wish.remove),
         table_edit(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
-        marked_edit(words, receipt, wish.remove, WORDS),
+        marked_edit(words, receipt, wish.remove, setup.WORDS),
     ]
     if not wish.remove:
         remarks.append(TRUST)
-        if os.path.isfile(os.path.join(top, "AGENTS.override.md")):
-            remarks.append(f"{top}/AGENTS.override.md is read instead of AGENTS.md")
-    return make_plan(wish, host, edits, lines, remarks)
+    return setup.make_plan(wish, host, edits, lines, remarks)
 
 
 # Import: `memories/` holds a handbook of task groups and a summary. Their sources
@@ -107,47 +64,44 @@ _WHERE = re.compile(r"^applies_to:.{0,200}?cwd=(/[^;\n]{1,4000})", re.MULTILINE)
 _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 
-def read(path: str, around: Around) -> Brought:
-    brought, folders = Brought(), [path]
-    if not path:
-        top = named_folder(around.environ, "CODEX_HOME", os.path.join(around.home, ".codex"))
-        paths = [
-            find_inside(top, name) for name in list_names(top, NEXT) if name.startswith("memories")
-        ]
-        folders = [path for path in paths if path and os.path.isdir(path)]
-        if not folders:
-            raise unusable(top, "Codex keeps no memories there", NEXT)
-    for folder in folders:
-        if not os.path.isdir(folder):
-            raise unusable(folder, "it is no directory", NEXT)
-        for name, data in read_files_below(folder, brought):
-            if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
-                add_pieces(CLIENT, _pieces(name, decode(data), around, brought), brought)
-            else:
-                brought.skip(name, "Codex makes its memories from it", OTHER)
+def read(path: str, around: other_tools.Around) -> archive.Brought:
+    top, brought = _top(around.home, around.environ), archive.Brought()
+    path = path or other_tools.find_inside(top, "memories")
+    if not os.path.isdir(path):
+        raise archive.unusable(path or top, "Codex keeps no memories there", NEXT)
+    for name, data in archive.read_files_below(path, brought):
+        if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
+            pieces = _pieces(name, decode(data), around, brought)
+            other_tools.add_pieces(CLIENT, pieces, brought)
+        else:
+            brought.skip(name, "Codex makes its memories from it", archive.OTHER)
     return brought
 
 
-def _pieces(name: str, text: str, around: Around, brought: Brought) -> Iterator[Piece]:
+def _pieces(
+    name: str, text: str, around: other_tools.Around, brought: archive.Brought
+) -> Iterator[other_tools.Piece]:
     if name not in (HANDBOOK, SUMMARY):
-        yield Piece(first_sentence(text), text, "project", name)
+        yield other_tools.Piece(other_tools.first_sentence(text), text, "project", name)
         return
     for heading, lines in sections(text.split("\n"), 2 if name == SUMMARY else 1):
         title, part = heading.removeprefix(GROUP).strip(), "\n".join(lines)
         place, type = f"{name}: {title}", TYPES.get(title.lower())
         if name == SUMMARY:
             if type:
-                yield Piece(f"codex {title}", "\n".join(lines[1:]), type, place)
+                yield other_tools.Piece(f"codex {title}", "\n".join(lines[1:]), type, place)
         elif title == heading:
-            yield Piece(f"codex {title or first_sentence(part)}", part, "project", place)
+            yield other_tools.Piece(
+                f"codex {title or other_tools.first_sentence(part)}", part, "project", place
+            )
         elif elsewhere := _elsewhere(part, around):
-            brought.skip(place, f"it is about {elsewhere}", OTHER)
+            brought.skip(place, f"it is about {elsewhere}", archive.OTHER)
         else:
             scope = _SCOPE.search(part)
-            yield Piece(title, part, "project", place, scope[1] if scope else "")
+            yield other_tools.Piece(title, part, "project", place, scope[1] if scope else "")
 
 
-def _elsewhere(part: str, around: Around) -> str:
+def _elsewhere(part: str, around: other_tools.Around) -> str:
     match = _WHERE.search(part)
     if not match or not around.project:
         return ""
@@ -165,56 +119,55 @@ MAX_SESSIONS = 500  # files whose first line is read to find their project
 ITEM = "response_item"
 # Record kinds without messages; events repeat the items of a response.
 SILENT = ("session_meta", "event_msg", "turn_context", "compacted", "world_state")
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 # Text put in front of a prompt is in a tag whose name has two words or more.
 _FRONT = re.compile(r"\s{0,100}<([a-z]{1,40}(?:[_-][a-z]{1,40}){1,6})>")
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> CodexReader:
-    top = named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
-    return CodexReader(os.path.join(tidy_path(top), "sessions"), home)
+    return CodexReader(os.path.join(tidy_path(_top(home, environ)), "sessions"), home)
 
 
-class CodexReader(Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
+class CodexReader(transcripts.Reader):
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
         meta = self._meta(path)
         parser = CodexParser(self.home, words(meta.get("cwd")), _by_agent(meta))
-        session = words(meta.get("id")) or _session(os.path.basename(path))
-        return read_lines(path, self.root, since, last, parser, session)
+        session = words(meta.get("id")) or os.path.basename(path).removesuffix(SUFFIX)
+        return transcripts.read_lines(path, self.root, since, last, parser, session)
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
         sessions = []
         for file in self._newest():
             meta = self._meta(file.path)
             cwd = words(meta.get("cwd"))
-            if is_of_project(cwd, project) and meta and not _by_agent(meta):
-                id = words(meta.get("id")) or _session(file.name)
-                sessions.append(Session(CLIENT, id, file.path, *file.facts, cwd))
+            if transcripts.is_of_project(cwd, project) and meta and not _by_agent(meta):
+                id = words(meta.get("id")) or file.name.removesuffix(SUFFIX)
+                sessions.append(conversation.Session(CLIENT, id, file.path, *file.facts, cwd))
         return sessions
 
     def started_in(self, path: str) -> str:
         return words(self._meta(path).get("cwd"))
 
-    def _meta(self, path: str) -> Record:
-        return fields(first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload"))
+    def _meta(self, path: str) -> transcripts.Record:
+        return fields(
+            transcripts.first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload")
+        )
 
-    def _newest(self) -> list[File]:
-        years = list_folder(self.root)
-        months = [month for year in years for month in list_folder(year.path)]
-        days = [day.path for month in months for day in list_folder(month.path)]
-        files: list[File] = []
-        for day in sorted(days, reverse=True):
-            if len(files) >= MAX_SESSIONS:
-                break
-            files += [file for file in list_folder(day, SUFFIX) if file.name.startswith(PREFIX)]
-        return sorted(files, key=lambda file: file.facts, reverse=True)[:MAX_SESSIONS]
+    def _newest(self) -> list[transcripts.File]:
+        days = [self.root]
+        for _ in ("year", "month", "day"):
+            days = [below.path for folder in days for below in transcripts.list_folder(folder)]
+        files = [file for day in days for file in transcripts.list_folder(day, SUFFIX)]
+        named = [file for file in files if file.name.startswith(PREFIX)]
+        return sorted(named, key=lambda file: file.facts, reverse=True)[:MAX_SESSIONS]
 
 
-class CodexParser(Parser):
-    def mark(self, record: Record) -> str | None:
+class CodexParser(transcripts.Parser):
+    def mark(self, record: transcripts.Record) -> str | None:
         return "" if record.get("type") == ITEM else None  # items do not always have ids
 
-    def take(self, record: Record) -> Iterable[Message] | None:
+    def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
         item, kind = fields(record.get("payload")), record.get("type")
         if not item or (kind != ITEM and kind not in SILENT):
             return None
@@ -243,7 +196,7 @@ class CodexParser(Parser):
         folder = fields(given).get("workdir") or fields(given).get("working_directory")
         return self.say(AGENT, "", wrote=self.call(call, name, given, words(folder)))
 
-    def _message(self, role: object, content: object) -> list[Message]:
+    def _message(self, role: object, content: object) -> list[conversation.Message]:
         if role == "assistant":
             return self.say(AGENT, flat(content))
         parts = [_own(words(block.get("text"))) for block in blocks(content)]
@@ -261,16 +214,10 @@ def _own(text: str) -> str:
     return typed(text[start:])
 
 
-def _by_agent(meta: Record) -> bool:
+def _by_agent(meta: transcripts.Record) -> bool:
     """True for a session that another agent started: no person speaks in it."""
     source = meta.get("source")
     return source == "subagent" or "subagent" in fields(source)
-
-
-def _session(name: str) -> str:
-    stem = name.removesuffix(SUFFIX)
-    match = _ID.search(stem)
-    return match[0] if match else stem.removeprefix(PREFIX)
 
 
 def _json(text: Any) -> Any:

@@ -5,84 +5,68 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memdir.clients.archive import OTHER, Brought, read_files_below, read_whole, unusable
-from memdir.clients.edit_settings import HOOKS, NAME, Merge, Path, ours_at, runs_us
-from memdir.clients.other_tools import (
-    Around,
-    Piece,
-    add_file,
-    add_pieces,
-    find_inside,
-    first_sentence,
-)
-from memdir.clients.receipt import Edit, Receipt, own_file, read_file, target_of
-from memdir.clients.setup import (
-    WORDS,
-    Host,
-    Plan,
-    Wish,
-    hook_line,
-    make_plan,
-    only_settings,
-    server_entry,
-)
+from memdir.clients import archive, edit_settings, other_tools, setup
 from memdir.errors import BadInput
 from memdir.hot.memory import decode
 from memdir.hot.memory import read as read_header
 
 TITLE, CLIENT = "Cursor", "cursor"
 SERVERS = "mcpServers"
-CODE = HOOKS + "start_cursor.py"  # its hook protocol differs
+CODE = edit_settings.HOOKS + "start_cursor.py"  # its hook protocol differs
 EVENTS = (("sessionStart", "session-start", 10),)
 RULE = os.path.join(".cursor", "rules", "memdir.mdc")
 HEADER = "---\ndescription: How to recall and save memories\nalwaysApply: true\n---\n\n"
 
 
-def folder(host: Host) -> str:
+def folder(host: setup.Host) -> str:
     return os.path.join(host.home, ".cursor")
 
 
-def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    remarks = only_settings(TITLE, wish)
+def plan(wish: setup.Wish, host: setup.Host, receipt: edit_settings.Receipt) -> setup.Plan:
+    remarks = setup.only_settings(TITLE, wish)
     file, servers = (os.path.join(folder(host), name) for name in ("hooks.json", "mcp.json"))
-    lines = {name: hook_line(host, CLIENT, event, CODE) for name, event, _ in EVENTS}
+    lines = {name: setup.hook_line(host, CLIENT, event, CODE) for name, event, _ in EVENTS}
     hooks = {name: [{"command": lines[name], "timeout": limit}] for name, _, limit in EVENTS}
     entry = receipt.files.get(file)
     added = entry is not None and '"version"' in entry.added
-    theirs = read_file(target_of(file)) or b""
+    theirs = edit_settings.read_file(edit_settings.target_of(file)) or b""
     version = {"version": 1} if added or b'"hooks"' not in theirs else {}
 
-    def is_our_hook(path: Path, value: Any) -> bool:
-        ours = path[:1] == ("hooks",) and len(path) == 3 and runs_us(value)
+    def is_our_hook(path: edit_settings.Path, value: Any) -> bool:
+        ours = path[:1] == ("hooks",) and len(path) == 3 and edit_settings.runs_us(value)
         return ours or (added and path == ("version",))
 
     # Cursor starts the server in any directory and passes the project.
-    wanted = {SERVERS: server_entry(host, "--project", "${workspaceFolder}")}
+    wanted = {SERVERS: setup.server_entry(host, "--project", "${workspaceFolder}")}
     merges = (
-        Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
-        Merge(servers, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks),
+        edit_settings.Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
+        edit_settings.Merge(
+            servers, wanted, edit_settings.ours_at(SERVERS), (SERVERS, edit_settings.NAME), remarks
+        ),
     )
     edits = [merge.edit(receipt, wish.remove) for merge in merges]
     edits += _edit_rules(wish, host, receipt, remarks)
     if not wish.remove and not wish.rules:
         remarks.append("a rule for the project at hand comes with --rules; others may see it")
-    return make_plan(wish, host, edits, lines, remarks)
+    return setup.make_plan(wish, host, edits, lines, remarks)
 
 
-def _edit_rules(wish: Wish, host: Host, receipt: Receipt, remarks: list[str]) -> list[Edit]:
+def _edit_rules(
+    wish: setup.Wish, host: setup.Host, receipt: edit_settings.Receipt, remarks: list[str]
+) -> list[edit_settings.Edit]:
     """Adds the rule to this project if asked; removal takes it out everywhere."""
     if wish.remove:
         paths = [path for path in receipt.files if path.endswith(RULE)]
-        edits = [own_file(path, b"", receipt, remarks, remove=True) for path in paths]
+        edits = [edit_settings.own_file(path, b"", receipt, remarks, remove=True) for path in paths]
         return [edit for some in edits for edit in some]
     if not wish.rules:
         return []
     if not host.project:
         raise BadInput("there is no project here", next="go to one, or leave out --rules")
     path = os.path.join(host.project, RULE)
-    if not target_of(path).startswith(os.path.realpath(host.project) + "/"):
+    if not edit_settings.target_of(path).startswith(os.path.realpath(host.project) + "/"):
         raise BadInput(f"{path} leads out of the project", path=path, next="remove the link")
-    return own_file(path, (HEADER + WORDS).encode(), receipt, remarks)
+    return edit_settings.own_file(path, (HEADER + setup.WORDS).encode(), receipt, remarks)
 
 
 # Import: the rules of a project, `.cursor/rules/*.mdc` and the older `.cursorrules`.
@@ -92,29 +76,34 @@ OURS = "memdir.mdc"
 NEXT = "name the project: memdir import cursor ../shop"
 
 
-def read(path: str, around: Around) -> Brought:
+def read(path: str, around: other_tools.Around) -> archive.Brought:
     top = os.path.abspath(path or around.project or ".")
-    brought = Brought()
+    brought = archive.Brought()
     if os.path.isfile(top):
-        _take(os.path.basename(top), read_whole(top, NEXT), brought)
+        _take(os.path.basename(top), archive.read_whole(top, NEXT), brought)
         return brought
-    rules, old = find_inside(top, *FOLDER.split("/")), find_inside(top, OLD)
+    rules, old = other_tools.find_inside(top, *FOLDER.split("/")), other_tools.find_inside(top, OLD)
     if not rules and not old:
         if not os.path.isdir(top) or not top.endswith("rules"):
-            raise unusable(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
+            raise archive.unusable(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
         rules = top
-    for name, data in read_files_below(rules, brought) if rules else ():
+    for name, data in archive.read_files_below(rules, brought) if rules else ():
         _take(name, data, brought)
     if old:
-        text = decode(read_whole(old, NEXT))
-        add_pieces(CLIENT, [Piece("cursor rules", text, "feedback", OLD)], brought)
+        text = decode(archive.read_whole(old, NEXT))
+        other_tools.add_pieces(
+            CLIENT, [other_tools.Piece("cursor rules", text, "feedback", OLD)], brought
+        )
     return brought
 
 
-def _take(name: str, data: bytes, brought: Brought) -> None:
+def _take(name: str, data: bytes, brought: archive.Brought) -> None:
     stem, _, ending = name.rpartition(".")
     if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
-        brought.skip(name, "it is no rule of yours", OTHER)
+        brought.skip(name, "it is no rule of yours", archive.OTHER)
         return
-    fields = {"description": first_sentence(read_header(decode(data)).body), "type": "feedback"}
-    add_file(CLIENT, name, data, brought, fields, stem)
+    fields = {
+        "description": other_tools.first_sentence(read_header(decode(data)).body),
+        "type": "feedback",
+    }
+    other_tools.add_file(CLIENT, name, data, brought, fields, stem)

@@ -1,26 +1,35 @@
-"""Adds our entries to a client's JSON, TOML or Markdown settings, and removes them.
+"""Edits a client's settings files, and takes our entries out again.
 
-A file keeps its layout. One that cannot be parsed with certainty (JSON with comments or duplicate
-keys) is left alone.
+The receipt keeps the original bytes for `--remove`. A file that cannot be parsed with certainty
+(JSON with comments or duplicate keys) is left alone.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
-from memdir.clients.receipt import Edit, Receipt, UnsafeEdit, by_hand, encode, look_at
+from memdir.errors import BadInput
+from memdir.hot.disk import failure, read_start
 
 Path = tuple[str | int, ...]
 Ours = Callable[[Path, Any], bool]
+Table = tuple[str, str, dict[str, object]]  # name of the outer table, own name, values
 
+MAX_FILE_BYTES = 1024 * 1024  # clients write less
+# Lines of version 0.1.0 still work, so doctor does not ask for a new set-up.
+OLD_NAMES = (
+    (b"memdir/surfaces/hooks/start.py", b"memdir/hot/start.py"),
+    (b"memdir/surfaces/hooks/cursor.py", b"memdir/hot/start_cursor.py"),
+    (b"memdir.surfaces.mcp.line", b"memdir.mcp.stdio"),
+)
 NAME = "memdir"
 HOOKS, SERVER = "memdir/hot/", "memdir.mcp"
 # Marks of our own hooks and server; the second of each is from version 0.1.0.
@@ -29,9 +38,187 @@ OUR_SERVERS = (SERVER, "memdir.surfaces.mcp")
 BEGIN, END = "<!-- memdir: begin -->", "<!-- memdir: end -->"
 TABLE_NOTE = "# memdir put this table here"
 BOM = "\ufeff"
-INDENT = "  "  # if a JSON file shows none
 _INDENTED = re.compile(r"\n([ \t]{1,16})\S")
-_TABLE = re.compile(r"[ \t]{0,20}\[")
+
+
+class UnsafeEdit(ValueError):
+    """Raised with the reason for leaving a file alone."""
+
+
+class ByHand(BadInput):
+    """File left unchanged; `lines` are for the user to add by hand."""
+
+    def __init__(self, message: str, *, path: str, next: str, lines: str) -> None:
+        super().__init__(message, path=path, next=next)
+        self.lines = lines
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Bytes of a file before and after; None means no file."""
+
+    path: str  # as the client knows it
+    target: str  # with links followed
+    old: bytes | None
+    new: bytes | None
+    clean: bytes | None = None  # content without ours
+    added: str = ""  # values added to a JSON file, as JSON
+
+    @property
+    def change(self) -> str:
+        if self.old == self.new:
+            return "unchanged"
+        if self.old is None:
+            return "created"
+        return "removed" if self.new is None else "updated"
+
+    @property
+    def is_current(self) -> bool:
+        """Names that version 0.1.0 wrote also count as current."""
+        if self.old is None or self.new is None:
+            return self.old == self.new
+        old = self.old
+        for before, after in OLD_NAMES:
+            old = old.replace(before, after)
+        if self.added:  # version 0.1.0 wrote JSON in another layout
+            with suppress(ValueError):
+                return bool(json.loads(old) == json.loads(self.new))
+        return old == self.new
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`before` is None if we created the file; `insertions` (offset, text) are of version 0.1.0."""
+
+    after: str  # SHA-256
+    before: bytes | None
+    added: str = ""
+    created: bool = False
+    insertions: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """All files of one installation; `folders` are those we created."""
+
+    path: str
+    files: dict[str, Entry]
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClientFile:
+    path: str
+    target: str
+    old: bytes | None
+    entry: Entry | None
+
+    @property
+    def text(self) -> str:
+        try:
+            return (self.old or b"").decode()
+        except UnicodeDecodeError as error:
+            raise UnsafeEdit(f"it is not UTF-8 text (byte {error.start})") from None
+
+    def without_ours(self, take_out: Callable[[str], str]) -> str:
+        """Original text, byte for byte; if the file has changed since, its text without ours."""
+        entry, before = self.entry, None
+        if entry and entry.insertions:
+            before = _cut(self.text, entry.insertions)
+        elif entry and self.old is not None and sha256(self.old).hexdigest() == entry.after:
+            before = (entry.before or b"").decode()
+        if before is not None:
+            with suppress(UnsafeEdit):
+                return take_out(before)
+        return take_out(self.text)
+
+    def removal(self, clean: str, is_empty: bool) -> Edit:
+        """Deletes the file if we created it and nothing else is in it."""
+        gone = self.old is None or (is_empty and bool(self.entry and self.entry.created))
+        before = None if gone else encode(clean)
+        return Edit(self.path, self.target, self.old, before, clean=before)
+
+
+def _cut(text: str, insertions: tuple[tuple[int, str], ...]) -> str | None:
+    """Text without these insertions; None if one is not there exactly once."""
+    for start, inserted in sorted(insertions, reverse=True):
+        if not text.startswith(inserted, start):
+            start = text.find(inserted)
+            if start < 0 or text.find(inserted, start + 1) >= 0:
+                return None
+        text = text[:start] + text[start + len(inserted) :]
+    return text
+
+
+def encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # a surrogate, as in a path that is not UTF-8
+        raise UnsafeEdit("something that would stand in it is not UTF-8 text") from None
+
+
+def target_of(path: str) -> str:
+    """Follows links: people keep their settings in a repository and link to them."""
+    target = os.path.realpath(path)
+    if os.path.islink(target):
+        raise BadInput(f"{path} is a link that leads to itself", path=path, next="remove the link")
+    return target
+
+
+def read_file(path: str) -> bytes | None:
+    try:
+        data, facts = read_start(path, MAX_FILE_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise failure(error, path, "it cannot be read") from None
+    if facts.st_size > MAX_FILE_BYTES:
+        message = f"{path} is larger than {MAX_FILE_BYTES // 1024} KiB; it is left as it is"
+        raise BadInput(message, path=path, next="look at what is in it")
+    return data
+
+
+def look_at(path: str, receipt: Receipt) -> ClientFile:
+    target = target_of(path)
+    return ClientFile(path, target, read_file(target), receipt.files.get(path))
+
+
+@contextmanager
+def left_alone(path: str, lines: str, take_out: str) -> Iterator[None]:
+    """Explains an unsafe edit: `lines` to add by hand, or the advice for a removal."""
+    try:
+        yield
+    except UnsafeEdit as error:
+        next = take_out or "mend the file and run the command again, or add these lines by hand"
+        message = f"{path} is left as it is: {error}"
+        raise ByHand(message, path=path, next=next, lines="" if take_out else lines) from None
+
+
+def own_file(
+    path: str,
+    data: bytes,
+    receipt: Receipt,
+    remarks: list[str],
+    *,
+    remove: bool = False,
+    marks: tuple[bytes, ...] = (),
+) -> list[Edit]:
+    """Edit of a file that is ours by the receipt or its first bytes; any other file stays."""
+    file = look_at(path, receipt)
+    old, entry = file.old, file.entry
+    if old is None or (remove and not entry and not marks):
+        return [] if remove else [Edit(path, file.target, None, data)]
+    ours = old.startswith(marks) or (entry is not None and entry.after == sha256(old).hexdigest())
+    if not ours and (remove or old != data):
+        reason = "was changed since" if remove and entry else "is not ours"
+        remarks.append(f"{path} {reason}; it stays")
+        return [Edit(path, file.target, old, old, clean=old)]
+    if remove:
+        return [Edit(path, file.target, old, None, clean=old)]
+    return [Edit(path, file.target, old, data)]
+
+
+# JSON
 
 
 def is_server(value: object) -> bool:
@@ -64,7 +251,7 @@ class Merge:
     path: str
     wanted: Mapping[str, Any]
     ours: Ours
-    single: tuple[str, str] = ("", "")  # object and key; a different value there is kept
+    single: tuple[str, str] = ("", "")  # object and its only wanted key; another value there stays
     remarks: list[str] = field(default_factory=list)
 
     def edit(self, receipt: Receipt, remove: bool) -> Edit:
@@ -75,9 +262,13 @@ class Merge:
             self.remarks.append(f"{self.path} is a link; {file.target} is the file that is written")
         with self._left_alone(remove):
             clean = file.without_ours(self._take_out)
-            values = read_values(clean)
+            values, wanted = read_values(clean), {} if remove else self.wanted
             edit = file.removal(clean, is_empty=not values)
-            wanted = {} if remove else self._missing(values)
+            top, key = self.single
+            there = values.get(top)
+            if wanted and isinstance(there, dict) and key in there:
+                self.remarks.append(f"{self.path} has another {top}.{key}; that one stays")
+                wanted = {name: value for name, value in wanted.items() if name != top}
             if not wanted:
                 return edit
             values = _join(values, wanted)
@@ -90,79 +281,45 @@ class Merge:
         with self._left_alone(remove):
             return read_values(look_at(self.path, receipt).without_ours(self._take_out))
 
-    @contextmanager
-    def _left_alone(self, remove: bool) -> Iterator[None]:
-        try:
-            yield
-        except UnsafeEdit as error:
-            lines = json.dumps(self.wanted, indent=2, ensure_ascii=False)
-            take_out = "take out by hand what names memdir" if remove else ""
-            raise by_hand(self.path, error, lines, take_out) from None
+    def _left_alone(self, remove: bool) -> AbstractContextManager[None]:
+        lines = json.dumps(self.wanted, indent=2, ensure_ascii=False)
+        return left_alone(self.path, lines, "take out by hand what names memdir" * remove)
 
     def _take_out(self, text: str) -> str:
         values = read_values(text)
         left = _without(values, (), self.ours)
         return text if left == values else write_values(left, text)
 
-    def _missing(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Wanted values, except those whose place holds another value."""
-        top, key = self.single
-        there = values.get(top)
-        if not top or not isinstance(there, dict) or key not in there:
-            return self.wanted
-        self.remarks.append(f"{self.path} has another {top}.{key}; that one stays")
-        rest = {name: value for name, value in self.wanted[top].items() if name != key}
-        return {name: value for name, value in {**self.wanted, top: rest}.items() if value != {}}
-
 
 def read_values(text: str) -> dict[str, Any]:
     """Parses strict JSON; an empty text gives an empty object."""
-    body = text.removeprefix(BOM)
-    if not body.strip(" \t\r\n"):
-        return {}
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values = dict(pairs)
-        if len(values) < len(pairs):
-            raise UnsafeEdit("a key stands twice in one object; only one of them counts")
-        return values
-
-    def finite(word: str) -> float:
-        if not math.isfinite(float(word)):
-            raise UnsafeEdit(f"it is not JSON: {word} is no number")
-        return float(word)
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a key stands twice in one object; only one of them counts")
+        return dict(pairs)
 
     try:
-        values = json.loads(
-            body, object_pairs_hook=unique, parse_float=finite, parse_constant=finite
-        )
-    except json.JSONDecodeError as error:
-        problem = f"it is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        raise UnsafeEdit(problem) from None
-    except UnsafeEdit:
-        raise
-    except (RecursionError, ValueError):
-        raise UnsafeEdit("it is nested too deeply, or has a number that is too long") from None
+        values = json.loads(text.removeprefix(BOM).strip() or "{}", object_pairs_hook=unique)
+    except (RecursionError, ValueError) as error:
+        raise UnsafeEdit(f"it is not JSON that can be edited: {error}") from None
     if not isinstance(values, dict):
         raise UnsafeEdit("it holds no JSON object")
     return values
 
 
 def write_values(values: dict[str, Any], like: str) -> str:
-    """Keeps the layout of a text: byte order mark, indentation, line ends, last line."""
+    """Keeps the byte order mark, the indentation and the line ends of a text."""
     body = like.removeprefix(BOM)
-    bare = body.strip(" \t\r\n")
-    indented = _INDENTED.search(bare)
-    one_line = "\n" not in bare and bool(bare.strip("{} \t"))
-    compact = (",", ":") if one_line and '":' in bare and '": ' not in bare else None
-    indent = None if one_line else indented[1] if indented else INDENT
+    indented = _INDENTED.search(body)
     try:
-        text = json.dumps(values, indent=indent, separators=compact, ensure_ascii=False)
-    except RecursionError:
-        raise UnsafeEdit("it is nested too deeply") from None
+        indent = indented[1] if indented else "  "
+        text = json.dumps(values, indent=indent, ensure_ascii=False, allow_nan=False)
+    except (RecursionError, ValueError) as error:
+        raise UnsafeEdit(f"it holds what no JSON can: {error}") from None
     if "\r\n" in body:
         text = text.replace("\n", "\r\n")
-    end = body[len(body.rstrip(" \t\r\n")) :] if bare else "\n"
+    end = body[len(body.rstrip()) :] if body.strip() else "\n"
     return like[: len(like) - len(body)] + text + end
 
 
@@ -212,7 +369,8 @@ def _append(edit: Edit, clean: str, text: str) -> Edit:
 
 def marked_edit(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
     file, block = look_at(path, receipt), f"{BEGIN}\n{words}{END}\n"
-    try:
+    advice = "take out by hand what stands between the marks of memdir" * remove
+    with left_alone(path, block.rstrip("\n"), advice):
         clean = file.without_ours(_without_marked)
         edit = file.removal(clean, is_empty=not clean.strip())
         if remove:
@@ -220,9 +378,6 @@ def marked_edit(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
         if block in file.text.replace("\r\n", "\n"):
             return replace(edit, new=file.old)  # wherever it was moved
         return _append(edit, clean, block)
-    except UnsafeEdit as error:
-        take_out = "take out by hand what stands between the marks of memdir" if remove else ""
-        raise by_hand(path, error, block.rstrip("\n"), take_out) from None
 
 
 def _without_marked(text: str) -> str:
@@ -231,25 +386,18 @@ def _without_marked(text: str) -> str:
         return text
     if text.count(BEGIN) != 1 or text.count(END) != 1 or end < start:
         raise UnsafeEdit("the marks of memdir in it do not belong together")
-    head, after = text[:start], text[end + len(END) :]
-    after = after[2:] if after.startswith("\r\n") else after.removeprefix("\n")
-    if not after and head.endswith(("\n\n", "\r\n\r\n")):
-        head = head[: -2 if head.endswith("\r\n") else -1]  # the empty line above ours
+    head, after = text[:start], re.sub(r"\A\r?\n", "", text[end + len(END) :])
+    if not after:
+        head = re.sub(r"\n\r?\n\Z", "\n", head)  # the empty line above ours
     return head + after
 
 
-def table_edit(
-    path: str,
-    receipt: Receipt,
-    remove: bool,
-    table: tuple[str, str, dict[str, object]],
-    remarks: list[str],
-) -> Edit:
+def table_edit(path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]) -> Edit:
     top, name, values = table
     rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # valid TOML, too
     text = "\n".join([f"{TABLE_NOTE}: {top}.{name}", f"[{top}.{name}]", *rows, ""])
     file = look_at(path, receipt)
-    try:
+    with left_alone(path, text, f"take out [{top}.{name}] by hand" * remove):
         clean = file.without_ours(lambda text: _without_table(text, top, name))
         edit = file.removal(clean, is_empty=not clean.strip())
         if remove:
@@ -265,15 +413,12 @@ def table_edit(
         if repr(_read_toml((edit.new or b"").decode())) != repr(wanted):
             raise UnsafeEdit(f"no table [{top}.{name}] can be added to it")
         return edit
-    except UnsafeEdit as error:
-        take_out = f"take out [{top}.{name}] by hand" if remove else ""
-        raise by_hand(path, error, text, take_out) from None
 
 
 def _read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UnsafeEdit(f"it is not TOML: {str(error)[:200]}") from None
 
 
@@ -289,27 +434,14 @@ def _without_table(text: str, top: str, name: str) -> str:
     values = _read_toml(text)
     if not is_server(_tables(values, top).get(name)):
         return text
-    gap = "[ \\t]{0,20}"
-    header = re.compile(rf'{gap}\[{gap}{top}{gap}\.{gap}"?{name}"?{gap}[\].]')
-    kept: list[str] = []
-    remarks: list[str] = []
-    inside = False
-    for line in text.splitlines(keepends=True):
-        if _TABLE.match(line):
-            kept, remarks = kept + remarks, []
-            inside = bool(header.match(line))
-            if inside and kept and kept[-1].startswith(TABLE_NOTE):
-                kept.pop()
-        if not inside:
-            kept.append(line)
-        elif line.strip() and not line.lstrip(" \t").startswith("#"):
-            remarks = []
-        elif remarks or line.strip():
-            remarks.append(line)
-    left = "".join(kept + remarks)
+    header = rf'[ \t]*\[[ \t]*{top}[ \t]*\.[ \t]*"?{name}"?[ \t]*[\].].*\n?'
+    rows = r"(?:(?:[ \t\r]*(?:#.*)?\n)*[ \t]*[^\s\[#].*(?:\n|\Z))*"
+    left = re.sub(rf"^(?:{TABLE_NOTE}.*\n)?{header}{rows}", "", text, flags=re.MULTILINE)
     del values[top][name]
-    rest = [{key: value for key, value in some.items() if value != {} or key != top}
-            for some in (values, _read_toml(left))]  # fmt: skip
-    if repr(rest[0]) != repr(rest[1]):
+    filled = [
+        {key: value for key, value in tables.items() if value != {}}
+        for tables in (values, _read_toml(left))
+    ]
+    if repr(filled[0]) != repr(filled[1]):
         raise UnsafeEdit(f"[{top}.{name}] is written in a way that cannot be cut out")
     return left

@@ -7,61 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from memdir.clients.archive import (
-    MAX_FILE_BYTES,
-    OTHER,
-    Brought,
-    read_files_below,
-    read_whole,
-    unusable,
-)
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    blocks,
-    fields,
-    typed,
-    words,
-    written_files,
-)
-from memdir.clients.edit_settings import NAME, Merge, marked_edit, ours_at
-from memdir.clients.other_tools import (
-    Around,
-    Piece,
-    add_file,
-    add_pieces,
-    find_inside,
-    list_names,
-)
-from memdir.clients.receipt import Receipt
-from memdir.clients.setup import (
-    WORDS,
-    Host,
-    Plan,
-    Wish,
-    hook_groups,
-    hook_line,
-    make_plan,
-    only_settings,
-    server_entry,
-)
-from memdir.clients.transcripts import (
-    Parser,
-    Reader,
-    Record,
-    first_record,
-    list_folder,
-    named_folder,
-    newest_first,
-    open_transcript,
-    read_lines,
-)
-from memdir.errors import BadInput, MemdirError
+from memdir.clients import archive, conversation, other_tools, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, typed, words
+from memdir.clients.edit_settings import NAME, Merge, Receipt, marked_edit, ours_at
+from memdir.errors import MemdirError
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import PATH_CHARACTERS, tidy_path
 from memdir.text.markdown import sections
@@ -78,64 +27,69 @@ EVENTS = (
 )
 
 
-def folder(host: Host) -> str:
-    return os.path.join(named_folder(host.environ, "GEMINI_CLI_HOME", host.home), ".gemini")
+def folder(host: setup.Host) -> str:
+    return _top(host.home, host.environ)
 
 
-def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    remarks, top = only_settings(TITLE, wish), folder(host)
-    lines = {name: hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    wanted = {"hooks": hook_groups(EVENTS, lines, name=NAME), SERVERS: server_entry(host)}
+def _top(home: str, environ: Mapping[str, str]) -> str:
+    return os.path.join(transcripts.named_folder(environ, "GEMINI_CLI_HOME", home), ".gemini")
+
+
+def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
+    remarks, top = setup.only_settings(TITLE, wish), folder(host)
+    lines = {name: setup.hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
+    hooks = setup.hook_groups(EVENTS, lines, name=NAME)
+    wanted = {"hooks": hooks, SERVERS: setup.server_entry(host)}
     file, words = os.path.join(top, "settings.json"), os.path.join(top, "GEMINI.md")
     merge = Merge(file, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks)
-    edits = [
-        merge.edit(receipt, wish.remove),
-        marked_edit(words, receipt, wish.remove, WORDS),
-    ]
-    return make_plan(wish, host, edits, lines, remarks)
+    marked = marked_edit(words, receipt, wish.remove, setup.WORDS)
+    edits = [merge.edit(receipt, wish.remove), marked]
+    return setup.make_plan(wish, host, edits, lines, remarks)
 
 
 # Import: the section of GEMINI.md that the client adds to, and its notes on a project.
 
 CONTEXT, SECTION = "GEMINI.md", "gemini added memories"
-ROOT_FILE = ".project_root"  # names the project of a folder of notes
+ROOT_FILE = ".project_root"  # names the project of a folder
 NEXT = "name a GEMINI.md or a folder of notes: memdir import gemini-cli ~/.gemini/GEMINI.md"
 
 
-def read(path: str, around: Around) -> Brought:
-    brought, places = Brought(), [path]
+def read(path: str, around: other_tools.Around) -> archive.Brought:
+    brought, places, project = archive.Brought(), [path], around.project
     if not path:
-        home, project = around.home, around.project
-        top = os.path.join(named_folder(around.environ, "GEMINI_CLI_HOME", home), ".gemini")
-        places = [find_inside(top, CONTEXT), find_inside(project, CONTEXT) if project else ""]
-        places = [place for place in (*places, *_private(top, project)) if place]
+        top = _top(around.home, around.environ)
+        places = [other_tools.find_inside(top, CONTEXT)]
+        if project:
+            notes = open_reader(around.home, around.environ).folders(project)
+            places += [other_tools.find_inside(folder.path, "memory") for folder in notes]
+            places.append(other_tools.find_inside(project, CONTEXT))
+        places = [place for place in places if place]
         if not places:
-            raise unusable(top, "Gemini CLI keeps no memories there", NEXT)
+            raise archive.unusable(top, "Gemini CLI keeps no memories there", NEXT)
     for place in places:
         if os.path.isdir(place) and os.path.basename(place) != CONTEXT:
             _read_notes(place, brought)
             continue
-        text = decode(read_whole(place, NEXT)[:MAX_FILE_BYTES])
+        text = decode(archive.read_whole(place, NEXT)[: archive.MAX_FILE_BYTES])
         for title, lines in sections(text.split("\n"), 2):
             if title.lower() == SECTION:
-                add_pieces(CLIENT, _facts(lines, f"{CONTEXT}: {title}", "user"), brought)
+                facts = _facts(lines, f"{CONTEXT}: {title}", "user")
+                other_tools.add_pieces(CLIENT, facts, brought)
     return brought
 
 
-def _read_notes(folder: str, brought: Brought) -> None:
-    for path, data in read_files_below(
-        folder, brought, lambda path: not path.startswith("skills/")
-    ):
+def _read_notes(folder: str, brought: archive.Brought) -> None:
+    for path, data in archive.read_files_below(folder, brought):
         if path == INDEX:
             facts = _facts(decode(data).split("\n"), f"notes {path}", "project")
-            add_pieces(CLIENT, facts, brought)
-        elif path[-3:].lower() != ".md":
-            brought.skip(path, "it is not Markdown", OTHER)
+            other_tools.add_pieces(CLIENT, facts, brought)
+        elif path[-3:].lower() != ".md" or path.startswith("skills/"):
+            brought.skip(path, "it is no note", archive.OTHER)
         else:
-            add_file(CLIENT, path, data, brought, {})
+            other_tools.add_file(CLIENT, path, data, brought, {})
 
 
-def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
+def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[other_tools.Piece]:
     """Items of the outermost lists, with their lines; a pointer to a note is no fact."""
     items: list[list[str]] = []
     for line in lines:
@@ -148,18 +102,7 @@ def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[Piece]:
     for item in items:
         if item and ".md)" not in item[0]:
             fact = "\n".join(item).strip()
-            yield Piece(fact, fact, type, place)
-
-
-def _private(top: str, project: str) -> Iterator[str]:
-    tmp = os.path.join(top, "tmp")
-    for name in list_names(tmp, NEXT) if project else ():
-        try:
-            root = decode(read_whole(os.path.join(tmp, name, ROOT_FILE), NEXT)[:4096]).strip()
-        except BadInput:
-            continue
-        if root and "\0" not in root and os.path.realpath(root) == os.path.realpath(project):
-            yield find_inside(tmp, name, "memory")
+            yield other_tools.Piece(fact, fact, type, place)
 
 
 # Transcripts: a file per session, `tmp/<project>/chats/session-*.jsonl`.
@@ -174,50 +117,56 @@ REFERENCED = "\n--- Content from referenced files ---"
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> GeminiReader:
-    top = named_folder(environ, "GEMINI_CLI_HOME", home)
-    return GeminiReader(os.path.join(tidy_path(top), ".gemini", "tmp"), home)
+    return GeminiReader(os.path.join(tidy_path(_top(home, environ)), "tmp"), home)
 
 
-class GeminiReader(Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
+class GeminiReader(transcripts.Reader):
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
         cwd = self._project(os.path.dirname(os.path.dirname(path)))
-        meta = first_record(path, self.root, HEAD_BYTES, "sessionId")
+        meta = transcripts.first_record(path, self.root, HEAD_BYTES, "sessionId")
         parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
         session = words(meta.get("sessionId")) or os.path.basename(path).removesuffix(SUFFIX)
-        return read_lines(path, self.root, since, last, parser, session)
+        return transcripts.read_lines(path, self.root, since, last, parser, session)
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
+        sessions = [
+            conversation.Session(CLIENT, file.name.removesuffix(SUFFIX), file.path, *file.facts)
+            for folder in self.folders(project)
+            for file in transcripts.list_folder(os.path.join(folder.path, "chats"), SUFFIX)
+            if file.name.startswith(PREFIX)
+        ]
+        return transcripts.newest_first(sessions)
+
+    def folders(self, project: str) -> list[transcripts.File]:
         paths = (project, os.path.realpath(project))
         keys = {sha256(path.encode("utf-8", "surrogateescape")).hexdigest() for path in paths}
-        sessions = []
-        for folder in list_folder(self.root):
-            if folder.name in keys or self._project(folder.path) in paths:
-                sessions += [
-                    Session(CLIENT, file.name.removesuffix(SUFFIX), file.path, *file.facts)
-                    for file in list_folder(os.path.join(folder.path, "chats"), SUFFIX)
-                    if file.name.startswith(PREFIX)
-                ]
-        return newest_first(sessions)
+        return [
+            folder
+            for folder in transcripts.list_folder(self.root)
+            if folder.name in keys or self._project(folder.path) in paths
+        ]
 
     def _project(self, folder: str) -> str:
         """Project directory of a folder of sessions; empty if unknown."""
         try:
-            with open_transcript(os.path.join(folder, ROOT_FILE), self.root) as handle:
+            with transcripts.open_transcript(os.path.join(folder, ROOT_FILE), self.root) as handle:
                 text = os.pread(handle, PATH_CHARACTERS, 0).decode("utf-8", "replace").strip()
         except MemdirError:
             return ""
         return tidy_path(text) if text.startswith("/") and text.isprintable() else ""
 
 
-class GeminiParser(Parser):
+class GeminiParser(transcripts.Parser):
     def __init__(self, home: str, cwd: str, by_agent: bool) -> None:
         super().__init__(home, cwd, by_agent)
         self.seen: set[tuple[str, int]] = set()  # a message is written again when it grows
 
-    def mark(self, record: Record) -> str | None:
+    def mark(self, record: transcripts.Record) -> str | None:
         return words(record.get("id")) if "type" in record else None
 
-    def take(self, record: Record) -> Iterable[Message] | None:
+    def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
         kind = record.get("type")
         if kind is None and ("$set" in record or "$rewindTo" in record or "sessionId" in record):
             return []
@@ -233,18 +182,18 @@ class GeminiParser(Parser):
             parsed = [*self._agent(record)]
         return [message for message in parsed if self._is_new(words(record.get("id")), message)]
 
-    def _is_new(self, own: str, message: Message) -> bool:
+    def _is_new(self, own: str, message: conversation.Message) -> bool:
         key = (own, hash(message._replace(id="", time=0.0)))
         is_new = not own or key not in self.seen
         self.seen.add(key)
         return is_new
 
-    def _agent(self, record: Record) -> Iterator[Message]:
+    def _agent(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         yield from self.say(AGENT, _flat(record.get("content")))
         for call in blocks(record.get("toolCalls")):
             name, status = words(call.get("name")), call.get("status")
             if status == "success":
-                wrote = written_files(name, call.get("args"), self.cwd, self.home)
+                wrote = conversation.written_files(name, call.get("args"), self.cwd, self.home)
                 yield from self.say(AGENT, "", wrote=wrote)
             if status in ("success", "error", "cancelled"):
                 result = _flat(call.get("result")) or words(call.get("resultDisplay"))

@@ -14,45 +14,9 @@ from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
 
-from memdir.clients.conversation import (
-    AGENT,
-    PERSON,
-    TOOL,
-    Cursor,
-    Message,
-    NewMessages,
-    Session,
-    fields,
-    messages,
-    seconds,
-    typed,
-    words,
-    written_files,
-)
-from memdir.clients.edit_settings import NAME, Merge, Path, is_server
-from memdir.clients.receipt import Receipt, own_file
-from memdir.clients.setup import (
-    WORDS,
-    Host,
-    Plan,
-    Wish,
-    hook_line,
-    make_plan,
-    only_settings,
-    server,
-)
-from memdir.clients.transcripts import (
-    PARSED_BYTES,
-    Reader,
-    Record,
-    is_mark,
-    is_of_project,
-    named_folder,
-    newest_first,
-    parse_record,
-    resolve_path,
-    select_new,
-)
+from memdir.clients import conversation, setup, transcripts
+from memdir.clients.conversation import AGENT, PERSON, TOOL, fields, messages, typed, words
+from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, is_server, own_file
 from memdir.errors import BadInput, Missing
 from memdir.hot.place import tidy_path
 
@@ -71,17 +35,19 @@ MILLISECONDS = 10_000
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opencode.js")
 
 
-def folder(host: Host) -> str:
+def folder(host: setup.Host) -> str:
     default = os.path.join(host.home, ".config")
-    return os.path.join(named_folder(host.environ, "XDG_CONFIG_HOME", default), "opencode")
+    return os.path.join(
+        transcripts.named_folder(host.environ, "XDG_CONFIG_HOME", default), "opencode"
+    )
 
 
-def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
-    remarks, top = only_settings(TITLE, wish), folder(host)
+def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
+    remarks, top = setup.only_settings(TITLE, wish), folder(host)
     instruction = os.path.join(top, INSTRUCTION)
-    lines = {event: hook_line(host, CLIENT, event) for _, event in EVENTS}
+    lines = {event: setup.hook_line(host, CLIENT, event) for _, event in EVENTS}
     wanted = {
-        SERVERS: {NAME: {"type": "local", "command": server(host), "enabled": True}},
+        SERVERS: {NAME: {"type": "local", "command": setup.server(host), "enabled": True}},
         INSTRUCTIONS: [instruction],
     }
     with open(SCRIPT, encoding="utf-8") as file:
@@ -90,10 +56,15 @@ def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     script = script.replace("$MILLISECONDS", str(MILLISECONDS))
     settings = os.path.join(top, "opencode.json")
     edits = [Merge(settings, wanted, _is_ours, (SERVERS, NAME), remarks).edit(receipt, wish.remove)]
-    for path, text in ((os.path.join(top, PLUGIN), script), (instruction, WORDS_MARK + WORDS)):
+    for path, text in (
+        (os.path.join(top, PLUGIN), script),
+        (instruction, WORDS_MARK + setup.WORDS),
+    ):
         marks = (MARK.encode(), WORDS_MARK.encode())
         edits += own_file(path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks)
-    return make_plan(wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks)
+    return setup.make_plan(
+        wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks
+    )
 
 
 def _is_ours(path: Path, value: Any) -> bool:
@@ -120,17 +91,18 @@ FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT ?"""
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> OpencodeReader:
-    top = named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
+    top = transcripts.named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
     return OpencodeReader(os.path.join(tidy_path(top), "opencode"), home)
 
 
-class OpencodeReader(Reader):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages:
-        database, id = os.path.split(resolve_path(path, self.root))
-        if not is_mark(id):
+class OpencodeReader(transcripts.Reader):
+    def read(
+        self, path: str, since: conversation.Cursor, last: str = ""
+    ) -> conversation.NewMessages:
+        database, id = os.path.split(transcripts.resolve_path(path, self.root))
+        if not transcripts.is_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
-        groups: list[tuple[str, tuple[Message, ...]]] = []
-        broken = 0
+        newest, broken, lines, mark, earlier = transcripts.Newest(), 0, 0, "", ""
         with _open_database(database) as table:
             question = "SELECT directory, parent_id FROM session WHERE id = ?"
             session = table.execute(question, (id,)).fetchone()
@@ -139,24 +111,39 @@ class OpencodeReader(Reader):
                 raise Missing(message, path=database, next="memdir doctor")
             cwd, parent = words(session[0]), session[1]
             if parent:  # started by another agent
-                return select_new((), since, last, id, cwd)
+                return conversation.NewMessages((), since, id, cwd)
             question = "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?"
-            first = table.execute(question, (id, since.id)).fetchone() or (-1, "")
-            limits = (PARSED_BYTES, id, *first, MAX_MESSAGES + 1)
-            newest = table.execute(NEWEST, limits).fetchall()
-            for message, data in reversed(newest[:MAX_MESSAGES]):
+            first = table.execute(question, (id, since.id)).fetchone()
+            limits = (transcripts.PARSED_BYTES, id, *(first or (-1, "")), MAX_MESSAGES + 1)
+            rows = table.execute(NEWEST, limits).fetchall()
+            for own, data in reversed(rows[:MAX_MESSAGES]):
                 record = _record(data)
                 if not _is_complete(record):
                     break  # still being written: read it next time
-                rows = table.execute(PARTS, (PARSED_BYTES, message, MAX_MESSAGES))
-                parts = [_record(part) for (part,) in rows]
-                groups.append(
-                    (str(message), tuple(self._messages(str(message), record, parts, cwd)))
-                )
+                parts = table.execute(PARTS, (transcripts.PARSED_BYTES, own, MAX_MESSAGES))
+                records = [_record(part) for (part,) in parts]
+                said = [*self._messages(str(own), record, records, cwd)]
+                if own == since.id:
+                    earlier = transcripts.last_reply(said)
+                    continue
+                newest.add(said)
+                lines += 1
                 broken += not record
-        return select_new(groups, since, last, id, cwd, broken, len(newest) > MAX_MESSAGES)
+                mark = str(own) if transcripts.is_mark(str(own)) else mark
+        lost = bool(since.id) and first is None
+        unmoved = conversation.Cursor() if lost else since
+        return conversation.NewMessages(
+            said=transcripts.with_last(newest.messages, last, earlier),
+            cursor=conversation.Cursor(mark) if mark else unmoved,
+            session=id,
+            cwd=cwd,
+            broken=broken,
+            lines=lines,
+            lost=lost,
+            cut=newest.cut or len(rows) > MAX_MESSAGES,
+        )
 
-    def sessions(self, project: str) -> list[Session]:
+    def sessions(self, project: str) -> list[conversation.Session]:
         path = os.path.join(self.root, DATABASE)
         if not os.path.lexists(path):
             return []
@@ -164,13 +151,17 @@ class OpencodeReader(Reader):
         with _open_database(path) as table:
             for id, cwd, time, size in table.execute(SESSIONS, (MAX_MESSAGES,)):
                 modified = time / 1000 if isinstance(time, int | float) else 0.0
-                if is_of_project(words(cwd), project):
+                if transcripts.is_of_project(words(cwd), project):
                     place = os.path.join(path, str(id))
-                    sessions.append(Session(CLIENT, str(id), place, modified, size, words(cwd)))
-        return newest_first(sessions)
+                    sessions.append(
+                        conversation.Session(CLIENT, str(id), place, modified, size, words(cwd))
+                    )
+        return transcripts.newest_first(sessions)
 
-    def _messages(self, id: str, data: Record, parts: list[Record], cwd: str) -> Iterator[Message]:
-        role, time = data.get("role"), seconds(fields(data.get("time")).get("created"))
+    def _messages(
+        self, id: str, data: transcripts.Record, parts: list[transcripts.Record], cwd: str
+    ) -> Iterator[conversation.Message]:
+        role, time = data.get("role"), conversation.seconds(fields(data.get("time")).get("created"))
         if role not in ("user", "assistant") or data.get("summary") is True:
             return
         texts = []
@@ -180,7 +171,7 @@ class OpencodeReader(Reader):
                 texts.append(words(part.get("text")))
             elif part.get("type") == "tool" and role == "assistant":
                 if state.get("status") == "completed":
-                    wrote = written_files(tool, state.get("input"), cwd, self.home)
+                    wrote = conversation.written_files(tool, state.get("input"), cwd, self.home)
                     yield from messages(AGENT, id, "", time, wrote=wrote)
                 output = words(state.get("output")) or words(state.get("error"))
                 yield from messages(TOOL, id, output, time, tool)
@@ -190,7 +181,7 @@ class OpencodeReader(Reader):
             yield from messages(AGENT, id, "\n".join(texts), time)
 
 
-def _is_complete(data: Record) -> bool:
+def _is_complete(data: transcripts.Record) -> bool:
     """False for a reply without an end; a failed reply has an error instead."""
     ended = fields(data.get("time")).get("completed") or data.get("error")
     return data.get("role") != "assistant" or bool(ended)
@@ -214,6 +205,6 @@ def _open_database(path: str) -> Iterator[sqlite3.Connection]:
         raise BadInput(message, path=path, next="close opencode and try again") from None
 
 
-def _record(data: object) -> Record:
+def _record(data: object) -> transcripts.Record:
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return parse_record(text if isinstance(text, bytes) else None) or {}
+    return transcripts.parse_record(text if isinstance(text, bytes) else None) or {}

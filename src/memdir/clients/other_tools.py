@@ -103,15 +103,6 @@ def find_inside(top: str, *parts: str) -> str:
     return path if os.path.exists(path) and os.path.realpath(path) == real else ""
 
 
-def list_names(folder: str, next: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise unusable(folder, error.strerror or "unreadable", next) from None
-
-
 def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
     for piece in pieces:
         body, name = clean_text(piece.body), name_for(clean_text(piece.title), piece.type)
@@ -121,24 +112,22 @@ def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
         if not body.strip():
             brought.skip(piece.place, NO_TEXT, BROKEN)
             continue
-        fields = [
-            ("name", name),
-            (
-                "description",
-                inert_line(clean_text(piece.description), DESCRIPTION_BYTES)
-                or first_sentence(body),
-            ),
-            ("type", piece.type if piece.type in types.names() else "project"),
-            ("metadata.created", piece.created if parse_time(piece.created) else ""),
-            ("metadata.modified", piece.modified if parse_time(piece.modified) else ""),
-            ("metadata.source", SOURCE),
-            (
-                "metadata.imported_from",
-                inert_line(f"{source} {clean_text(piece.place)}", PLACE_BYTES),
-            ),
-        ]
-        data = encode(write([(key, value) for key, value in fields if value], body))
+        description = inert_line(clean_text(piece.description), DESCRIPTION_BYTES)
+        fields = {
+            "name": name,
+            "description": description or first_sentence(body),
+            "type": piece.type if piece.type in types.names() else "project",
+            "metadata.created": piece.created if parse_time(piece.created) else "",
+            "metadata.modified": piece.modified if parse_time(piece.modified) else "",
+            "metadata.source": SOURCE,
+            "metadata.imported_from": _origin(source, clean_text(piece.place)),
+        }
+        data = encode(write([(key, value) for key, value in fields.items() if value], body))
         brought.files.append((f"{name}.md", data))
+
+
+def _origin(source: str, place: str) -> str:
+    return inert_line(f"{source} {place}", PLACE_BYTES)
 
 
 def add_file(
@@ -166,8 +155,7 @@ def add_file(
     if not document.body.strip():
         brought.skip(path, NO_TEXT, BROKEN)
         return
-    origin = inert_line(f"{source} {path}", PLACE_BYTES)
-    missing = {"metadata.source": SOURCE, "metadata.imported_from": origin}
+    missing = {"metadata.source": SOURCE, "metadata.imported_from": _origin(source, path)}
     for key, value in {"name": whole.rpartition("/")[2][:-3], **fields, **missing}.items():
         if value and not document.values.get(key):
             document = read_header(edit(document, key, value).text)
@@ -204,10 +192,6 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _first_text(fields: Mapping[str, Any], *keys: str) -> str:
-    return next(filter(None, (clean_text(fields.get(key)) for key in keys)), "")
-
-
 # basic-memory: a folder of notes; their observations and relations stay as they are.
 
 
@@ -240,8 +224,22 @@ def read_basic_memory(path: str, around: Around) -> Brought:
 # claude-memory: one JSON file of decisions, patterns and knowledge.
 
 CLAUDE_FILE = ".claude/memory.json"  # in a project
-CLAUDE_KEYS = ("decisions", "patterns", "knowledge")
 WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # not knowledge
+# Key of the title, type, labels of the other texts, keys of the times.
+CLAUDE_ROWS = {
+    "decisions": (
+        "decision",
+        "decision",
+        {"reasoning": "**Why:** ", "alternatives": "Not taken: ", "outcome": "Outcome: "},
+        ("timestamp",),
+    ),
+    "patterns": (
+        "pattern",
+        "feedback",
+        {"description": "", "solution": "Solution: "},
+        ("firstSeen", "lastSeen"),
+    ),
+}
 
 
 def read_claude_memory(path: str, around: Around) -> Brought:
@@ -252,7 +250,7 @@ def read_claude_memory(path: str, around: Around) -> Brought:
         cause = f"the exported file is needed (there is no {CLAUDE_FILE})"
         raise unusable("claude-memory", cause, next)
     values = _read_json(path, next)
-    if not isinstance(values, dict) or not any(key in values for key in CLAUDE_KEYS):
+    if not isinstance(values, dict) or values.keys().isdisjoint({*CLAUDE_ROWS, "knowledge"}):
         raise unusable(path, "it holds no memories that are known", next)
     brought = Brought()
     add_pieces("claude-memory", _claude_pieces(values), brought)
@@ -263,42 +261,26 @@ def read_claude_memory(path: str, around: Around) -> Brought:
 
 
 def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
-    for key, read_row in (("decisions", _decision), ("patterns", _pattern)):
+    for key, (title, type, labels, times) in CLAUDE_ROWS.items():
         for number, row in enumerate(_list(part.get(key)), 1):
             fields = row if isinstance(row, dict) else {}
-            yield read_row(fields, f"{key} {clean_text(fields.get('id')) or number}")
+            name = clean_text(fields.get(title))
+            lines = [name, *(_labelled(label, fields.get(key)) for key, label in labels.items())]
+            body = "\n\n".join(filter(None, lines)) if name else ""
+            place = f"{key} {clean_text(fields.get('id')) or number}"
+            yield Piece(name, body, type, place, name, *(clean_text(fields.get(k)) for k in times))
     knowledge = part.get("knowledge")
     for category, rows in knowledge.items() if isinstance(knowledge, dict) else ():
         for key, row in rows.items() if isinstance(rows, dict) else ():
             fields = row if isinstance(row, dict) else {"value": row}
-            value = clean_text(fields.get("value"))
-            body, time = (
-                f"{key}: {value}" * bool(value),
-                _first_text(fields, "lastUpdated", "timestamp"),
-            )
+            body = _labelled(f"{key}: ", fields.get("value"))
+            time = clean_text(fields.get("lastUpdated"))
             yield Piece(key, body, "reference", f"knowledge {category}: {key}", "", "", time)
 
 
-def _decision(fields: Mapping[str, Any], place: str) -> Piece:
-    decision, why, outcome = (
-        clean_text(fields.get(key)) for key in ("decision", "reasoning", "outcome")
-    )
-    others = ", ".join(filter(None, map(clean_text, _list(fields.get("alternatives")))))
-    lines = [decision, f"**Why:** {why}" * bool(why)]
-    lines += [f"Considered and not taken: {others}." * bool(others)]
-    lines += [f"Outcome: {outcome}" * bool(outcome)]
-    body = "\n\n".join(filter(None, lines)) if decision else ""
-    return Piece(decision, body, "decision", place, decision, clean_text(fields.get("timestamp")))
-
-
-def _pattern(fields: Mapping[str, Any], place: str) -> Piece:
-    name, description, solution = (
-        clean_text(fields.get(key)) for key in ("pattern", "description", "solution")
-    )
-    body = f"{name}: {description}" if description else name
-    body += f"\n\nSolution: {solution}" if solution else ""
-    times = clean_text(fields.get("firstSeen")), clean_text(fields.get("lastSeen"))
-    return Piece(name, body if name else "", "feedback", place, description or name, *times)
+def _labelled(label: str, value: Any) -> str:
+    text = clean_text(value) or ", ".join(filter(None, map(clean_text, _list(value))))
+    return label + text if text else ""
 
 
 # mem0: the result of `get_all`, or an export.
@@ -317,8 +299,7 @@ def read_mem0(path: str, around: Around) -> Brought:
         raise unusable("mem0", "the exported file is needed", advice)
     rows = _read_json(path, advice)
     if isinstance(rows, dict):
-        values = [rows.get(key) for key in ("results", "memories", "data")]
-        rows = next((value for value in values if isinstance(value, list)), None)
+        rows = rows.get("results", rows.get("memories"))
     if not isinstance(rows, list):
         raise unusable(path, "it holds no memories of mem0", advice)
     brought = Brought()
@@ -328,11 +309,7 @@ def read_mem0(path: str, around: Around) -> Brought:
 
 def _mem0_piece(row: Any, number: int) -> Piece:
     fields = row if isinstance(row, dict) else {}
-    text, id, more = (
-        _first_text(fields, "memory", "text", "content", "data"),
-        fields.get("id"),
-        fields.get("metadata"),
-    )
+    text, id, more = clean_text(fields.get("memory")), fields.get("id"), fields.get("metadata")
     place = f"memory {id}" if isinstance(id, (str, int)) else f"entry {number}"
     named = [more.get("type"), more.get("category")] if isinstance(more, dict) else []
     words = [clean_text(word).lower() for word in (*named, *_list(fields.get("categories")))]

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import stat
 import sys
 import tempfile
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 
-from memdir.clients.edit_settings import HOOKS, NAME, SERVER
-from memdir.clients.receipt import (
-    Edit,
-    check_edit,
-    drop_receipt,
-    read_receipt,
-    receipt_after,
-    write_edit,
-    write_receipt,
-)
+from memdir.clients.edit_settings import HOOKS, NAME, SERVER, Edit, Entry, Receipt, read_file
 from memdir.config.config import Config
-from memdir.errors import BadInput
+from memdir.errors import BadInput, Busy, Unwritable
 from memdir.hot.disk import Disk
+from memdir.hot.place import store_key
 from memdir.store import registry
+from memdir.store.state import DAMAGE, explained, remove, replace_json
 
 Events = Sequence[tuple[str, str, int]]  # the client's name of an event, our name, time limit
 Lines = Mapping[str, str]  # command line by the client's name of an event
 
 PLUGIN, SETTINGS = "plugin", "settings"
 FAMILY = "clients"
+RECEIPTS = "clients"  # folder in the state directory
+RECEIPT_VERSION = 1
+NOTHING = "nothing was changed"
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH  # root could write all the same
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CODE = HOOKS + "start.py"
 WORDS = """\
@@ -91,11 +93,14 @@ def only_settings(title: str, wish: Wish) -> list[str]:
 
 
 def hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
-    """Silent if Python or memdir is gone; `client` tells hooks that it is not Claude Code."""
+    """Silent if Python or memdir is gone: Python itself would exit with 2, and 2 blocks.
+
+    `client` tells hooks that it is not Claude Code.
+    """
     python = shlex.quote(host.python)
     file = shlex.quote(os.path.join(os.path.dirname(host.package), code))
-    run = f"exec env MEMDIR_CLIENT={client} {python} -I -S {file} {event}"  # works in any shell
-    return f"test -x {python} && test -r {file} && {run}; exit 0"
+    mark = f"env MEMDIR_CLIENT={client} " if client else ""  # works in any shell
+    return f"test -x {python} && test -r {file} && exec {mark}{python} -I -S {file} {event}; exit 0"
 
 
 def server(host: Host, *words: str) -> list[str]:
@@ -176,7 +181,8 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
     plan: Plan = member.plan(wish, host, receipt)
     if dry_run:
         return plan
-    for edit in plan.edits:
+    changed = [edit for edit in plan.edits if edit.old != edit.new]
+    for edit in changed:
         check_edit(edit)
     for path in (receipt.path, *(edit.target for edit in plan.edits)):
         Disk(os.path.dirname(path)).sweep(lambda _: False)  # files of a killed set-up
@@ -185,7 +191,7 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
     stays = bool(after.files) and not wish.remove
     if stays and after != receipt:
         write_receipt(after)
-    for edit in plan.edits:
+    for edit in changed:
         write_edit(edit)
     if not stays and (receipt.files or receipt.folders):
         drop_receipt(receipt)
@@ -206,3 +212,103 @@ def _host(config: Config) -> Host:
 
 def find_temporary_place() -> str:
     return PACKAGE if is_temporary(PACKAGE) else ""
+
+
+# Receipts, and writing
+
+
+def read_receipt(state_dir: str, client: str, folder: str) -> Receipt:
+    """Receipt of a client's directory; empty if nothing is installed or it is damaged."""
+    key = store_key(os.path.realpath(folder))
+    path = os.path.join(state_dir, RECEIPTS, f"{client}-{key}.json")
+    try:
+        fields = json.loads(read_file(path) or b"")
+        files = {}
+        for name, entry in fields["files"].items():
+            insertions = tuple((int(start), str(text)) for start, text in entry["insertions"])
+            files[name] = Entry(
+                str(entry["after"]),
+                b64decode(entry["before"]) if "before" in entry else None,
+                str(entry.get("added", "".join(text for _, text in insertions))),
+                bool(entry["created"]),
+                insertions,
+            )
+        return Receipt(path, files, tuple(map(str, fields["folders"])))
+    except DAMAGE:
+        return Receipt(path, {})
+
+
+def receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
+    files, folders = dict(receipt.files), list(receipt.folders)
+    for edit in edits:
+        if edit.new is None or edit.new == edit.clean:
+            files.pop(edit.path, None)
+        elif edit.old != edit.new:
+            after = sha256(edit.new).hexdigest()
+            files[edit.path] = Entry(after, edit.clean, edit.added, created=edit.clean is None)
+            folders += [folder for folder in missing_folders(edit.target) if folder not in folders]
+    return Receipt(receipt.path, files, tuple(folders))
+
+
+def write_receipt(receipt: Receipt) -> None:
+    """Called before the files are written: nothing of ours may exist without a receipt."""
+    files: dict[str, dict[str, object]] = {}
+    for path, entry in receipt.files.items():
+        files[path] = {
+            "created": entry.created,
+            "after": entry.after,
+            "insertions": entry.insertions,
+            "added": entry.added,
+        }
+        if entry.before is not None:
+            files[path]["before"] = b64encode(entry.before).decode()
+    fields = {"version": RECEIPT_VERSION, "files": files, "folders": receipt.folders}
+    with explained(receipt.path, f"no receipt can be written; {NOTHING}"):
+        replace_json(*os.path.split(receipt.path), fields)
+
+
+def drop_receipt(receipt: Receipt) -> None:
+    """Also removes the folders we created, unless others use them."""
+    with explained(receipt.path, "the receipt cannot be removed"):
+        remove(*os.path.split(receipt.path))
+    for folder in sorted(receipt.folders, key=len, reverse=True):
+        with suppress(OSError, ValueError):  # invalid path: the receipt is damaged
+            os.rmdir(folder)
+
+
+def missing_folders(target: str) -> list[str]:
+    """Folders to create above a file, innermost first."""
+    missing, here = [], os.path.dirname(target)
+    while not os.path.isdir(here) and here != os.path.dirname(here):
+        missing.append(here)
+        here = os.path.dirname(here)
+    return missing
+
+
+def check_edit(edit: Edit) -> None:
+    """Called before the first of several writes: one read-only file refuses all of them."""
+    folder = os.path.dirname([edit.target, *missing_folders(edit.target)][-1])
+    with explained(edit.path, NOTHING):
+        closed = edit.old is not None and not os.stat(edit.target).st_mode & _WRITABLE
+    if closed or not os.access(folder, os.W_OK | os.X_OK):
+        message = f"{edit.path if closed else folder} is read-only; {NOTHING}"
+        next = "if it is yours to change: chmod u+w, and run the command again"
+        raise Unwritable(message, path=edit.path, next=next)
+
+
+def write_edit(edit: Edit) -> None:
+    """Refuses if the file has changed meanwhile; permissions and owner stay."""
+    if read_file(edit.target) != edit.old:
+        message = f"{edit.path} was changed in this moment by somebody else; it is left as it is"
+        raise Busy(message, path=edit.path, next="run the command again")
+    disk, name = Disk(os.path.dirname(edit.target)), os.path.basename(edit.target)
+    with explained(edit.path, "it was not changed"):
+        if edit.new is None:
+            disk.drop(name)
+            return
+        disk.make_root()
+        before = None if edit.old is None else os.stat(edit.target)
+        disk.put(name, edit.new)
+        after = os.stat(edit.target)
+        if before and (before.st_uid, before.st_gid) != (after.st_uid, after.st_gid):
+            os.chown(edit.target, before.st_uid, before.st_gid)  # matters for root only

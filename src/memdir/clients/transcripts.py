@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ CHUNK_BYTES = 1 << 20  # read at once
 MAX_LINE_BYTES = 32 << 20  # longer lines are skipped
 WINDOW = 64 << 20  # bytes read from the end of a file
 BEFORE_BYTES = 1 << 20  # read before the cursor to learn the names of tools
-PARSED_BYTES = 8 << 20  # a longer line may hold images and is not parsed
+PARSED_BYTES = 8 << 20  # a longer line holds images and is not parsed
 MAX_ID_CHARACTERS = 200
 MAX_FOLDER_NAMES = 10_000
 SHOWN_CHARACTERS = 200  # of an invalid path in a message
@@ -40,8 +39,6 @@ HASHED = "@"  # prefix of ids made from a hash, for records without one
 
 Record = dict[str, Any]
 _JSON = json.JSONDecoder(strict=False)  # accepts control characters in strings
-# Linear: anchored at a quote, which cannot occur inside.
-_IMAGE = rb'"[A-Za-z0-9+/=]{4096,}"'
 
 
 class Newest:
@@ -135,8 +132,6 @@ def resolve_path(path: str, root: str) -> str:
 
 
 def parse_record(data: bytes | None) -> Record | None:
-    if data is not None and len(data) > PARSED_BYTES:
-        data = re.sub(_IMAGE, b'""', data)
     if data is None or len(data) > PARSED_BYTES:
         return None  # parsed, it may take twenty times the memory
     try:
@@ -251,7 +246,7 @@ def read_lines(
         # Feed earlier calls to the parser: later records refer to them.
         before = find_line_start(handle, begin - BEFORE_BYTES, begin)
         for line in read_lines_between(handle, before, begin):
-            earlier = _last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
+            earlier = last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
         for line in read_lines_between(handle, begin, size):
             if line.data is not None and not line.data.strip():
                 continue
@@ -271,7 +266,7 @@ def read_lines(
         wrote = tuple(path for path in message.wrote if path not in failed)
         whole.append(message._replace(wrote=wrote))
     return NewMessages(
-        said=_with_last(whole, last, earlier),
+        said=with_last(whole, last, earlier),
         cursor=cursor or (Cursor() if start is None else since._replace(offset=start)),
         session=session,
         cwd=parser.cwd,
@@ -279,35 +274,6 @@ def read_lines(
         lines=lines,
         lost=start is None,
         cut=begin > (start or 0) or newest.cut,
-    )
-
-
-def select_new(
-    groups: Sequence[tuple[str, Sequence[Message]]],
-    since: Cursor,
-    last: str,
-    session: str,
-    cwd: str = "",
-    broken: int = 0,
-    cut: bool = False,
-) -> NewMessages:
-    ids = [id for id, _ in groups]
-    lost = bool(since.id) and since.id not in ids
-    start = len(ids) - ids[::-1].index(since.id) if since.id and not lost else 0
-    newest = Newest()
-    for _, group in groups[start:]:
-        newest.add(group)
-    earlier = _last_reply(message for _, group in groups[:start] for message in group)
-    marks = [id for id in ids[start:] if is_mark(id)]
-    return NewMessages(
-        said=_with_last(newest.messages, last, earlier),
-        cursor=Cursor(marks[-1]) if marks else Cursor() if lost else since,
-        session=session,
-        cwd=cwd,
-        broken=broken,
-        lines=max(len(groups) - start, broken),
-        lost=lost,
-        cut=cut or newest.cut,
     )
 
 
@@ -356,14 +322,14 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
     return start
 
 
-def _last_reply(items: Iterable[Message]) -> str:
+def last_reply(items: Iterable[Message]) -> str:
     texts = [message.text for message in items if message.who == AGENT and message.text]
     return texts[-1] if texts else ""
 
 
-def _with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
+def with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
     items, reply = tuple(new), readable(last)
-    written = _last_reply(items) or earlier
+    written = last_reply(items) or earlier
     # A reply may be several records; the hook gets all of it, or only the end.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
         return items

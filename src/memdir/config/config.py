@@ -9,29 +9,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from memdir.config.repository import (
-    MANAGED_SETTINGS,
-    REMOTE,
-    SHOWN_CHARACTERS,
-    SettingsFile,
-    Site,
-    find_site,
-    named_directory,
-    rejected,
-)
 from memdir.config.scope import (
     AGENT_PLACES,
     NAME_CHARACTERS,
     Scope,
     agent_folder,
+    bare_mode,
     enabled,
     expand,
-    is_true,
     override_problem,
     parse_scope,
     project_name,
 )
-from memdir.config.settings import Options, read_options, read_settings
+from memdir.config.settings import (
+    MANAGED_SETTINGS,
+    REMOTE,
+    SHOWN_CHARACTERS,
+    Options,
+    SettingsFile,
+    Site,
+    find_site,
+    named_directory,
+    read_options,
+    read_settings,
+    rejected,
+)
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
@@ -54,7 +56,6 @@ SYSTEM = (
 # fmt: on
 SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor any directory below these
 IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, with different file types
-SAME_START = f"default (existing directory with the same first {NAME_CHARACTERS} characters)"
 
 
 def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
@@ -73,10 +74,9 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
             return os.path.realpath(expand(value, site.home)), step
         findings.append(rejected(settings.path, step, value, problem))
     base = site.env.get(REMOTE, "")
-    name, exact = _folder(os.path.join(base or site.claude, "projects"), site.root)
-    store = os.path.realpath(os.path.join(base or site.claude, "projects", name, "memory"))
-    default = "default" if exact else SAME_START
-    return store, f"remote base {REMOTE}" if base else default
+    projects = os.path.join(base or site.claude, "projects")
+    store = os.path.join(projects, _folder(projects, site.root), "memory")
+    return os.path.realpath(store), f"remote base {REMOTE}" if base else "default"
 
 
 def _problem(value: object, tilde: bool, site: Site) -> str:
@@ -108,7 +108,7 @@ def _taken(path: str, site: Site) -> str:
         return "a directory of the system"
     if path in (claude, os.path.join(claude, "projects")) or is_below(claude, path):
         return "the client's own directory, or above it"
-    for folder in map(os.path.realpath, site.ours()):
+    for folder in (os.path.realpath(site.own(kind)) for kind in place.FOLDERS):
         if path == folder or is_below(path, folder) or is_below(folder, path):
             return "where memdir keeps files of its own"
     return ""
@@ -133,15 +133,15 @@ def _exposed(path: str) -> str:
     return ""
 
 
-def _folder(projects: str, root: str) -> tuple[str, bool]:
-    """The folder, and whether its name is ours; clients may hash long names differently."""
+def _folder(projects: str, root: str) -> str:
+    """The client's folder of a project; other versions may hash long names differently."""
     name = project_name(root)
     if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
-        return name, True
+        return name
     start = name[: NAME_CHARACTERS + 1]
     alike = [other for other in _directories(projects) if other.startswith(start)]
     alike.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
-    return (alike[0], False) if alike else (name, True)
+    return alike[0] if alike else name
 
 
 def _directories(path: str) -> list[str]:
@@ -299,9 +299,8 @@ def read_config(
 
 def _find_code(site: Site, scope: Scope, named: str) -> str:
     inside = place.checkout_root(named, place.look) if named else ""
-    if inside or scope.kind == "user":
-        return inside
-    return site.checkout if site.git else ""
+    outside = site.checkout if site.git and scope.kind != "user" else ""
+    return inside or outside
 
 
 def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
@@ -315,14 +314,6 @@ def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
         elif value is not None and value is not True:
             message = f"{SWITCH} = {repr(value)[:SHOWN_CHARACTERS]} is ignored"
             findings.append(Finding("bad-setting", file.path, message, "Write true or false."))
-    if switches and not switches[0][1]:
-        message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
-        fix = "Switch it on in your user settings if you want it."
-        findings += [
-            Finding("ignored-setting", file.path, message, fix)
-            for file in site.repository
-            if file.values.get(SWITCH) is True
-        ]
     return switches
 
 
@@ -354,10 +345,7 @@ def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]
 
 def is_silent(config: Config) -> bool:
     """True if hooks do nothing: bare modes of the client, or switched off."""
-    env = config.environ
-    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")) or not config.options.hooks:
-        return True
-    if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+    if bare_mode(config.environ) or not config.options.hooks:
         return True
     # A repository that switches memory off means ours, too. A user who switches off the client's
     # own memory has installed ours instead.

@@ -22,7 +22,14 @@ SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES),
 
 
 def project_name(root: str) -> str:
-    root = _as_client_reads(root)
+    if not root.isascii():
+        # As JavaScript decodes it: NFC, with U+FFFD for bytes that are not UTF-8. A lone surrogate
+        # that is not from a file name stays; it is one unit.
+        try:
+            decoded = root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            root = normalize("NFC", decoded)
+        except UnicodeEncodeError:
+            pass
     # JavaScript replaces UTF-16 units, so a character outside the BMP becomes two dashes.
     name = "".join(
         char if char.isascii() and char.isalnum() else "--" if char > "\uffff" else "-"
@@ -31,18 +38,6 @@ def project_name(root: str) -> str:
     if len(name) <= NAME_CHARACTERS:
         return name
     return f"{name[:NAME_CHARACTERS]}-{short_hash(root)}"
-
-
-def _as_client_reads(path: str) -> str:
-    """As JavaScript decodes it: NFC, with U+FFFD for bytes that are not UTF-8."""
-    if path.isascii():
-        return path
-
-    try:
-        path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # a lone surrogate that is not from a file name; it is one unit
-        return path
-    return normalize("NFC", path)
 
 
 def short_hash(text: str) -> str:
@@ -61,22 +56,20 @@ def short_hash(text: str) -> str:
 
 
 def override_problem(path: str, *, tilde: bool) -> str:
-    if not path:
-        return "it is empty"
-    if "\0" in path:
-        return "it holds a NUL character"
-    if any(char < " " or "\x7f" <= char <= "\x9f" for char in path):
-        return "it holds a control character"
-    if any("\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff" for char in path):
-        return "it holds half a character, which no file name can"
+    if any(char < " " or "\x7f" <= char <= "\x9f" or _is_half(char) for char in path):
+        return "it holds a character that no path should have"
     if len(path) > PATH_CHARACTERS:
         return f"it is longer than {PATH_CHARACTERS} characters"
     if path.startswith("~"):
-        return _tilde_problem(path, tilde)
+        if not tilde:
+            return "`~` is not expanded here"
+        if path != "~" and not path.startswith("~/"):
+            return "only `~/` is expanded, not the home of another user"
+        rest = tidy_path(path[1:].lstrip("/"))
+        above = rest in ("", "..") or rest.startswith("../")
+        return "it is the home directory itself, or above it" if above else ""
     if path.startswith(("//", "\\\\")):
         return "it is a network path"
-    if path[1:2] == ":" and path[0].isalpha() and not path[2:].strip("/\\"):
-        return "it is the root of a drive"
     if not path.startswith("/"):
         return "it is relative"
     if len(tidy_path(path)) < SHORTEST_PATH_CHARACTERS:
@@ -84,15 +77,9 @@ def override_problem(path: str, *, tilde: bool) -> str:
     return ""
 
 
-def _tilde_problem(path: str, allowed: bool) -> str:
-    if not allowed:
-        return "`~` is not expanded here"
-    if path != "~" and not path.startswith("~/"):
-        return "only `~/` is expanded, not the home of another user"
-    rest = tidy_path(path[1:].lstrip("/"))
-    if rest in ("", "..") or rest.startswith("../"):
-        return "it is the home directory itself, or above it"
-    return ""
+def _is_half(char: str) -> bool:
+    """True for half a character, unless it stands for a byte of a file name."""
+    return "\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff"
 
 
 def expand(path: str, home: str) -> str:
@@ -148,9 +135,7 @@ def parse_scope(text: str) -> Scope:
     agent, _, place = rest.rpartition("@")
     if kind == "agent" and agent.strip() and place in AGENT_PLACES:
         return Scope("agent", agent, place)
-    forms = ", ".join(SCOPE_FORMS)
-
-    raise BadInput(f"no such scope: {text!r}", next=f"Use one of: {forms}")
+    raise BadInput(f"no such scope: {text!r}", next=f"Use one of: {', '.join(SCOPE_FORMS)}")
 
 
 def is_true(text: str) -> bool:
@@ -168,12 +153,18 @@ def enabled(
     switch = env.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "")
     if is_true(switch) or is_false(switch):
         return is_false(switch), "environment CLAUDE_CODE_DISABLE_AUTO_MEMORY"
-    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")):
-        return False, "environment CLAUDE_CODE_SIMPLE"
-    remote = is_true(env.get("CLAUDE_CODE_REMOTE", ""))
-    if remote and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
-        return False, "environment CLAUDE_CODE_REMOTE without CLAUDE_CODE_REMOTE_MEMORY_DIR"
+    if mode := bare_mode(env):
+        return False, f"environment {mode}"
     if settings:
         source, value = settings[0]
         return value, source
     return True, "default"
+
+
+def bare_mode(env: "Mapping[str, str]") -> str:
+    """The variables by which a client runs without any memory, or ""."""
+    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")):
+        return "CLAUDE_CODE_SIMPLE"
+    if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+        return "CLAUDE_CODE_REMOTE without CLAUDE_CODE_REMOTE_MEMORY_DIR"
+    return ""

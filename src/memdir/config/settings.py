@@ -1,6 +1,7 @@
-"""Settings: the client's JSON, our config.toml, the variables MEMDIR_*.
+"""Settings: the client's JSON, our config.toml, the variables MEMDIR_*; the project of a run.
 
-These files are untrusted: a bad value becomes a finding, never a failure.
+These files are untrusted: a bad value becomes a finding, never a failure. Redirects by a
+repository's settings are reported, not obeyed.
 """
 
 from __future__ import annotations
@@ -9,18 +10,28 @@ import errno
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, TypeVar
 
-from memdir.config.scope import is_false, is_true
-from memdir.errors import Finding
+from memdir.config.scope import is_false, is_true, override_problem
+from memdir.errors import BadInput, Finding, Missing
+from memdir.hot import place
 from memdir.hot.disk import read_start
+from memdir.hot.memory import TEAM
+from memdir.hot.place import is_below
 
 # No client writes more; a larger file is a mistake or an attack.
 MAX_SETTINGS_BYTES = 1024 * 1024
 # Integers up to here are exact as floats.
 MAX_NUMBER = 2**53
+NEEDS = {
+    bool: "Write true or false.",
+    str: "Write a text in quotes, on one line.",
+    int: "Write a whole number from {} on.",
+    float: "Write a number from {} on.",
+}
 T = TypeVar("T")
 
 
@@ -51,15 +62,12 @@ def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
         return {}
     try:
         values = json.loads(text)
-    except json.JSONDecodeError as error:
-        problem = f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        findings.append(broken(path, problem, error.lineno))
-    except (ValueError, RecursionError):
-        findings.append(broken(path, "is not JSON: a number too long or a nesting too deep"))
-    else:
-        if isinstance(values, dict):
-            return values
-        findings.append(broken(path, "holds no JSON object"))
+    except (ValueError, RecursionError) as error:
+        findings.append(broken(path, f"is not JSON: {error}", getattr(error, "lineno", 0)))
+        return {}
+    if isinstance(values, dict):
+        return values
+    findings.append(broken(path, "holds no JSON object"))
     return {}
 
 
@@ -122,7 +130,8 @@ def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> 
             findings.append(Finding("unknown-setting", where, message, fix))
         elif (fitting := _fit(wish, value)) is None:
             message = f"{name} = {repr(value)[:80]} is ignored; {wish.default} applies"
-            findings.append(Finding("bad-setting", where, message, _need(wish)))
+            fix = NEEDS[type(wish.default)].format(wish.metadata["least"])
+            findings.append(Finding("bad-setting", where, message, fix))
         else:
             chosen[wish.name] = fitting
     return Options(**chosen)
@@ -137,15 +146,6 @@ def _fit(option: Field[Any], value: Any) -> bool | int | float | str | None:
     if type(value) is not kind and (kind, type(value)) != (float, int):
         return None
     return kind(value) if option.metadata["least"] <= value <= MAX_NUMBER else None
-
-
-def _need(option: Field[Any]) -> str:
-    if type(option.default) is bool:
-        return "Write true or false."
-    if type(option.default) is str:
-        return "Write a text in quotes, on one line."
-    kind = "a whole number" if type(option.default) is int else "a number"
-    return f"Write {kind} from {option.metadata['least']} on."
 
 
 def _from_text(kind: type, text: str) -> object:
@@ -174,3 +174,202 @@ def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object]]:
             yield from ((f"{name}.{key}", value) for key, value in table.items())
         else:
             yield name, table
+
+
+# The project of a run
+
+# The second name is used by other tools and older notes.
+REDIRECT_KEYS = ("autoMemoryDirectory", "memoryDirectory")
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    path: str
+    values: Mapping[str, object]
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        env = self.values.get("env")
+        pairs = env.items() if isinstance(env, dict) else ()
+        return {
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in pairs
+            if isinstance(value, str | bool | int | float)
+        }
+
+
+def without_repository(
+    environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
+) -> dict[str, str]:
+    env = dict(environ)
+    for settings in repository:
+        for key in REDIRECT_KEYS:
+            if key in settings.values:
+                findings.append(_attempt(settings.path, f"sets {key}"))
+        for name, value in settings.environment.items():
+            # A repository may switch memory off, but not on against the user.
+            switches_on = name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY" and not is_true(value)
+            if switches_on or name in place.PLACE_VARIABLES or name.startswith(place.OURS):
+                findings.append(_attempt(settings.path, f"sets the variable {name}"))
+                # If equal, the client passed it on; if not, it is the user's own and stays.
+                if env.get(name) == value:
+                    del env[name]
+    return env
+
+
+def _attempt(path: str, action: str) -> Finding:
+    message = f"the repository {action}; ignored: a repository may not decide where memory lies"
+    fix = "If you want this yourself, put it into your user settings or your own environment."
+    return Finding("redirect-attempt", path, message, fix)
+
+
+MANAGED_SETTINGS = (
+    "/Library/Application Support/ClaudeCode/managed-settings.json"
+    if sys.platform == "darwin"
+    else "/etc/claude-code/managed-settings.json"
+)
+REMOTE = "CLAUDE_CODE_REMOTE_MEMORY_DIR"
+SHOWN_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class Site:
+    env: Mapping[str, str]
+    home: str
+    claude: str
+    checkout: str  # this worktree
+    git: bool
+    root: str  # shared by all worktrees
+    managed: SettingsFile
+    user: SettingsFile
+    repository: tuple[SettingsFile, ...]
+
+    def commits(self, path: str) -> bool:
+        """True if a file at this path may reach other people through git or a team store."""
+        if os.path.basename(path) == TEAM:
+            return True
+        if is_below(path, os.path.realpath(self.claude)):
+            return False
+        here = path  # not the current directory: --dir may be in another repository
+        while here != os.path.dirname(here):
+            if os.path.lexists(os.path.join(here, ".git")):
+                return True
+            here = os.path.dirname(here)
+        return False
+
+    @property
+    def config_file(self) -> str:
+        return os.path.join(self.own("CONFIG"), "config.toml")
+
+    def own(self, kind: str) -> str:
+        return place.own_folder(self.env, self.home, kind)
+
+
+def find_site(
+    environ: Mapping[str, str], cwd: str, project: str | None, findings: list[Finding]
+) -> Site:
+    start = _start(cwd, project)
+    checkout = place.checkout_root(start, place.look)
+    root = place.git_root(start, place.look, os.path.realpath)
+    paths = [
+        os.path.join(folder, ".claude", name)
+        for folder in _folders(start, checkout or start, root)
+        for name in ("settings.json", "settings.local.json")
+    ]
+    files = [SettingsFile(path, read_settings(path, findings)) for path in paths]
+    repository = _foreign([file for file in files if file.values], environ, cwd)
+    env = _clean(without_repository(environ, repository, findings), cwd, findings)
+    claude = _claude_dir(env, cwd)
+    user = os.path.join(claude, "settings.json")
+    managed = env.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
+    return Site(
+        env=env,
+        home=_home(env),
+        claude=claude,
+        checkout=checkout or start,
+        git=bool(checkout),
+        root=root,
+        managed=SettingsFile(managed, read_managed(managed, findings)),
+        user=SettingsFile(user, read_settings(user, findings)),
+        repository=tuple(repository),
+    )
+
+
+def named_directory(cwd: str, path: str) -> str:
+    if not path or "\0" in path:
+        raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
+    if not _absolute(cwd) and not _absolute(path):
+        raise BadInput("the current directory is unknown", next="Change to an existing directory.")
+    result = os.path.realpath(os.path.join(cwd, path))
+    if os.path.lexists(result) and not os.path.isdir(result):
+        raise BadInput(f"{result} is not a directory", path=result, next="Name a directory.")
+    return result
+
+
+def _start(cwd: str, project: str | None) -> str:
+    if project is None:
+        return named_directory(cwd, cwd)
+    start = named_directory(cwd, project)
+    if not os.path.isdir(start):
+        hint = "Name an existing directory with --project, or leave it out to use the current one."
+        raise Missing(f"there is no project directory {start}", path=start, next=hint)
+    return start
+
+
+def _folders(start: str, checkout: str, root: str) -> list[str]:
+    folders = [start]
+    while folders[-1] != checkout:
+        folders.append(os.path.dirname(folders[-1]))
+    return folders if root in folders else [*folders, root]
+
+
+def _foreign(files: list[SettingsFile], environ: Mapping[str, str], cwd: str) -> list[SettingsFile]:
+    """Files that belong to the repository; if the home is a project, `.claude` is the user's."""
+    for file in files:
+        # By moving the home, a repository could pass its folder off as the user's.
+        if "HOME" in file.environment or "CLAUDE_CONFIG_DIR" in file.environment:
+            return files
+    mine = os.path.realpath(_claude_dir(environ, cwd))
+    return [file for file in files if os.path.realpath(os.path.dirname(file.path)) != mine]
+
+
+def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, str]:
+    for name in place.PATH_VARIABLES:
+        value = env.get(name, "")
+        if "\0" in value:  # only a caller of the library can pass one
+            findings.append(rejected("environment", name, value, "it holds a NUL character"))
+            del env[name]
+        elif value:
+            env[name] = place.tidy_path(os.path.join(cwd, value))  # as the client does
+    base = env.get(REMOTE, "")
+    if base and (problem := override_problem(base, tilde=False)):
+        findings.append(rejected("environment", REMOTE, base, problem))
+        del env[REMOTE]
+    return env
+
+
+def rejected(where: str, name: str, value: object, problem: str) -> Finding:
+    message = f"{name} = {repr(value)[:SHOWN_CHARACTERS]} is not used: {problem}"
+    fix = "Name an absolute directory of your own that is reached without symbolic links."
+    return Finding("rejected-override", where, message, fix)
+
+
+def _absolute(path: str) -> bool:
+    return path.startswith("/") and "\0" not in path
+
+
+def _home(env: Mapping[str, str]) -> str:
+    if _absolute(env.get("HOME", "")):
+        return place.tidy_path(env["HOME"])
+    import pwd
+
+    try:
+        return place.tidy_path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        hint = "Set HOME to a directory of your own."
+        raise BadInput("this user has no home directory, and HOME is not set", next=hint) from None
+
+
+def _claude_dir(env: Mapping[str, str], cwd: str) -> str:
+    named = env.get("CLAUDE_CONFIG_DIR", "")
+    return place.tidy_path(os.path.join(cwd, named) if named else f"{_home(env)}/.claude")

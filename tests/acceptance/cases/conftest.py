@@ -36,14 +36,6 @@ def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
         yield Sandbox(tmp_path, program, api)
 
 
-@pytest.fixture
-def remembering(sandbox: Sandbox) -> Sandbox:
-    """One with memdir's hook for prompts and the memory that fits PROMPT."""
-    sandbox.write_memory("pelican.md", memory("Pelican", ABOUT, f"The staging cluster: {FACT}"))
-    sandbox.prompt_hook()
-    return sandbox
-
-
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One for all cases that do not change it."""

@@ -1,12 +1,10 @@
 """Capture with a model: what it drafts, what it costs, and when it is not asked at all."""
 
 import json
-import time
 from dataclasses import replace
 
 import pytest
 
-from tests.acceptance.cases.conftest import MODEL
 from tests.acceptance.equipped import WAYS
 from tests.acceptance.sandbox import FRAME
 from tests.acceptance.scripted_api import CAPTURE, MAIN, Rule, kind, said
@@ -17,7 +15,6 @@ BYTES = 4  # of a token
 NOTICED = (
     "from now on use a real database in integration tests, the mocked ones hid a broken migration"
 )
-ONLY_NOTICED = "No, don't mock the database in tests. The mocked ones hid a broken migration."
 ABOUT_TESTS = "which database do the integration tests use?"
 REASONS = (
     "**Why:** The mocked ones hid a broken migration.",
@@ -44,9 +41,6 @@ CORRECTED = {
     "how": "When a deploy is planned.",
     "because": 1,
 }
-DEEP = 8_000  # tokens that a day may cost where the first capture takes most of them
-LATE, LAST = 1_800, 30  # seconds before midnight
-DAY = 86_400  # seconds
 
 
 def drafted(*drafts, usage=(2_000, 200)):
@@ -153,41 +147,6 @@ def test_where_nothing_is_worth_it_no_model_is_asked(asking):
     status = asking.memdir("status")
     assert status["received"] == 0
     assert status["budget"]["left"] == status["budget"]["day_tokens"]
-
-
-def midnight_in(seconds):
-    """A time zone in which the day ends then; the clock itself is left alone."""
-    east = -(int(time.time()) + seconds) % DAY
-    # Never west of Greenwich: two of them must not lie on both sides of the line where days begin.
-    return f"ZONE-{east // 3600}:{east // 60 % 60:02}:{east % 60:02}"
-
-
-def test_at_the_limit_no_request_leaves_and_the_next_day_it_does(asking):
-    asking.choose(
-        model__name=MODEL,
-        model__base_url=asking.api.address,
-        budget__day_tokens=DEEP,
-    )
-    answer(asking, drafted(usage=(DEEP - 500, 100)))
-    asking.variables["TZ"] = midnight_in(LATE)
-    assert asking.ask(f"{WISH} The team is in the office on that day.").succeeded
-    asking.rest()
-    assert kinds(asking) == [MAIN, CAPTURE]
-    answer(asking, drafted(DRAFT))
-    asking.variables["TZ"] = midnight_in(LAST)
-    end = time.monotonic() + LAST
-    assert asking.ask(ONLY_NOTICED).succeeded
-    asking.rest()
-    assert time.monotonic() < end, "too slow for this case: the day is over"
-    status = asking.memdir("status")
-    assert kinds(asking) == [MAIN, CAPTURE, MAIN]
-    assert (status["waiting"], status["balances"]) == (1, True)
-    time.sleep(max(end - time.monotonic(), 0) + 2)
-    assert asking.ask("Good morning.").succeeded
-    asking.rest()
-    status = asking.memdir("status")
-    assert kinds(asking) == [MAIN, CAPTURE, MAIN, MAIN, CAPTURE]
-    assert (status["waiting"], status["saved"], status["balances"]) == (0, 2, True)
 
 
 # Several at once

@@ -52,16 +52,18 @@ def _shape(request: Any) -> Any:
 
 
 @pytest.mark.parametrize("model", [OLDER, NEWER])
-def test_hostile_text_stays_in_the_frame(sandbox, model):
+def test_hostile_text_stays_in_the_frame(plugged, model):
     """The model gets the same messages and tags as for tame texts, apart from what is framed."""
-    sandbox.write_memory("MEMORY.md", "")  # else the client makes one of the first memory
-    sandbox.prompt_hook()
+    for name in ("pelican.md", "worktree.md"):
+        (plugged.store() / name).unlink()
+    plugged.write_memory("MEMORY.md", "")  # else the client makes one of the first memory
     texts = HOSTILE + KNOWN
-    hostile = shapes(sandbox, texts, model)
-    assert [TAGS.findall(told) for told in sandbox.told()] == [[] for _ in texts]
-    escaped = [told.count(ESCAPED) for told in sandbox.told()]
+    hostile = shapes(plugged, texts, model)
+    assert [TAGS.findall(told) for told in plugged.told()] == [[] for _ in texts]
+    escaped = [told.count(ESCAPED) for told in plugged.told()]
     assert escaped == [text.count(ESCAPED) for text in texts]
-    assert hostile == shapes(sandbox, ["a tame text"] * len(texts), model)
+    plugged.rest()
+    assert hostile == shapes(plugged, ["a tame text"] * len(texts), model)
 
 
 def started(sandbox: Equipped, texts: list[str], model: str) -> list[Any]:

@@ -17,8 +17,8 @@ from tests.acceptance.equipped import Equipped
 from tests.acceptance.sandbox import RUN_SECONDS
 from tests.acceptance.scripted_api import Reply, flat
 
-OWN = "mcp__memdir__"  # how the client calls the tools of a server that the user named
-PLUGINS = "mcp__plugin_memdir_memdir__"
+PREFIX = "mcp__plugin_memdir_memdir__"  # how the client calls the tools of a plugin
+NAMES = [PREFIX + tool for tool in TOOLS]
 NEW = "Heron, not the pelican, restarts production."
 SEARCH = "ToolSearch"
 CALLS = {
@@ -33,11 +33,10 @@ CALLS = {
 INSPECTOR = "mcp-inspector"
 
 
-def replies(prefix: str) -> list[Reply]:
+def replies() -> list[Reply]:
     """First the tools that the client holds back, then each of them but undo."""
-    names = ",".join(prefix + tool for tool in TOOLS)
-    asked = call(SEARCH, query=f"select:{names}", max_results=20)
-    return [asked, *(call(prefix + tool, **given) for tool, given in CALLS.items())]
+    asked = call(SEARCH, query=f"select:{','.join(NAMES)}", max_results=20)
+    return [asked, *(call(PREFIX + tool, **given) for tool, given in CALLS.items())]
 
 
 def results(sandbox: Equipped) -> list[str]:
@@ -47,39 +46,23 @@ def results(sandbox: Equipped) -> list[str]:
     return [flat(block) for block in blocks if block.get("type") == "tool_result"]
 
 
-def call_every_tool(sandbox: Equipped, prefix: str, *arguments: str) -> None:
-    sandbox.api.replies = replies(prefix)
-    words = ("--allowedTools", ",".join(prefix + tool for tool in TOOLS), *arguments)
-    run = sandbox.ask("use your memory", *words)
+def test_claude_code_lists_and_calls_every_tool_of_the_plugin(plugged):
+    plugged.api.replies = replies()
+    words = ("--allowedTools", ",".join(NAMES))
+    run = plugged.ask("use your memory", *words)
     assert run.succeeded, run.err
-    found, saved, recalled, read, listed, verified, history, forgot = results(sandbox)[-8:]
+    found, saved, recalled, read, listed, verified, history, forgot = results(plugged)[-8:]
     assert "heron.md" in saved and FACT in recalled and NEW in read
     assert "pelican.md" in listed and "Claims:" in verified
     assert "mcp:claude-code: save heron" in history
-    assert not (sandbox.store() / "pelican.md").exists()
+    assert not (plugged.store() / "pelican.md").exists()
     change = re.findall("change ([0-9a-f]{12})", forgot)[0]
-    sandbox.api.replies = [replies(prefix)[0], call(prefix + "undo", change=change)]
-    assert sandbox.ask("take it back", *words).succeeded
-    assert "pelican.md" in results(sandbox)[-1]
-    assert (sandbox.store() / "pelican.md").exists()
-    offered = {tool["name"] for one in sandbox.requests() for tool in one.body["tools"]}
-    told = {prefix + tool for tool in TOOLS if prefix + tool in found} | offered
-    assert {prefix + tool for tool in TOOLS} <= told
-
-
-def test_claude_code_lists_and_calls_every_tool_of_a_server_that_it_is_given(equipped):
-    server = {
-        "command": sys.executable,
-        "args": ["-m", "memdir.mcp"],
-        "env": {"PYTHONPATH": str(equipped.checkout / "src")},
-    }
-    config = equipped.top / "mcp.json"
-    config.write_text(json.dumps({"mcpServers": {"memdir": server}}))
-    call_every_tool(equipped, OWN, "--mcp-config", str(config), "--strict-mcp-config")
-
-
-def test_claude_code_lists_and_calls_every_tool_of_the_plugin(plugged):
-    call_every_tool(plugged, PLUGINS)
+    plugged.api.replies = [replies()[0], call(PREFIX + "undo", change=change)]
+    assert plugged.ask("take it back", *words).succeeded
+    assert "pelican.md" in results(plugged)[-1]
+    assert (plugged.store() / "pelican.md").exists()
+    offered = {tool["name"] for one in plugged.requests() for tool in one.body["tools"]}
+    assert {*NAMES} <= {name for name in NAMES if name in found} | offered
 
 
 def inspector() -> str:

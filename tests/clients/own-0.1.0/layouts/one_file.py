@@ -31,7 +31,6 @@ class OneFile(Files):
         self.file = os.path.join(root, FILE)
 
     def scan(self) -> Scan:
-        """Every memory's header; what is odd is a finding and hides nothing."""
         scan, alone = Scan(), [INDEX] if self.standalone() is not None else []
         for path in self.files() or alone:
             data, moment = self._row(path)
@@ -41,40 +40,32 @@ class OneFile(Files):
         return scan
 
     def files(self) -> list[str]:
-        """The paths of all memories, sorted."""
         return [path for path, _ in self._facts() if is_memory(path)]
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
         return self._row(path)[0]
 
     def exists(self, path: str = "") -> bool:
-        """True where there is such a file; the empty path is the store itself."""
         return os.path.isfile(self.file) if not path else self.facts(path) is not None
 
     def make(self) -> None:
-        """Create the store, private."""
         os.makedirs(self.root, 0o700, exist_ok=True)
         self._write(TABLE)
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace or create one file; SQLite makes it durable, whole or not at all."""
         check_path(path)
         self.make()
         moment = max([time.time_ns(), *(facts[0] + 1 for facts in [self.facts(path)] if facts)])
         self._write("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", path, data, moment)
 
     def drop(self, path: str) -> None:
-        """Take one file out."""
         self.read(path)
         self._write("DELETE FROM file WHERE path = ?", path)
 
     def tree(self) -> dict[str, Facts]:
-        """Every file that the history keeps, with the facts that change when it does."""
         return {path: facts for path, facts in self._facts() if _is_kept(path)}
 
     def facts(self, path: str) -> Facts | None:
-        """The same of one file, None where there is none."""
         return dict(self._facts()).get(path)
 
     def sweep(self) -> None:
