@@ -44,7 +44,7 @@ def test_drafts_with_one_reason_are_listed_below_it_with_two_lines_of_text():
     hold("Another thing to know.", why="The disk fills up.")
     hold("You said this.", origin=Origin("claude-code", "s", "m", "person"), reason="only noticed")
     lines = memdir("review").text.splitlines()
-    assert lines[0] == "3 drafts for you to decide on"
+    assert lines[0] == "3 drafts waiting for your decision"
     assert [text for text in lines if text.endswith(":")] == [
         "It comes from a tool:",
         "Only noticed:",

@@ -59,7 +59,7 @@ def test_a_command_is_never_wrapped_and_stays_with_its_label(command):
 def test_what_is_suggested_after_a_save_works_as_it_stands(tmp_path):
     where = ("--dir", str(tmp_path / "a place"))
     said = " ".join(memdir("remember", RULE, "--name", "use-uv", *where).text.split())
-    words = shlex.split(re.search(r"another one: memdir (.*?) TYPE", said)[1])
+    words = shlex.split(re.search(r"to change it: memdir (.*?) TYPE", said)[1])
     assert memdir(*words, "feedback").code == 0
     said = " ".join(memdir("retire", "use-uv", *where).text.split())
     words = shlex.split(re.search(r"bring it back: memdir (.*?), or", said)[1])
@@ -128,16 +128,6 @@ def test_the_log_of_all_scopes_shows_each_scope_and_its_ids_can_be_used():
     assert memdir("undo", found[1], "--scope", "all").code == 0
     assert memdir("show", "one").code == 0
     assert memdir("show", "two", "--scope", "user").code == 1
-
-
-@pytest.mark.parametrize("verb", ["diff", "undo"])
-def test_a_change_of_another_scope_is_found_by_the_next_step(verb):
-    save("one")
-    save("two", "--scope", "user")
-    change = memdir("log", "--scope", "user", "--json").json["changes"][0]["id"]
-    answer = memdir(verb, change, "--json")
-    assert answer.code == 1 and "of the scope user" in answer.error["next"]
-    assert memdir(*next_step(answer)).code == 0
 
 
 def test_a_name_with_a_blank_is_quoted(store: Path):

@@ -101,7 +101,7 @@ def test_an_editor_that_leaves_no_file_is_said(line, editor, store):
     before = (store / "use-uv.md").read_bytes()
     answer = memdir("edit", "use-uv", "--json")
     assert (answer.code, answer.error["code"]) == (1, "bad_input")
-    assert "left no file" in answer.error["message"] and "EDITOR" in answer.error["next"]
+    assert "left no readable file" in answer.error["message"] and "EDITOR" in answer.error["next"]
     assert (store / "use-uv.md").read_bytes() == before
 
 

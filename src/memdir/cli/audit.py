@@ -43,20 +43,18 @@ MEMORY = "path type age_days score action tokens claims reasons store"
 Report = tuple[str, str, App, Audit]  # title, scope (empty for one of many stores), store, result
 
 
-@command("audit", "memdir audit --deep", bulk=True)
-@click.option("--deep", is_flag=True, help="Check what memories claim against the code.")
-@click.option("--online", is_flag=True, help="Ask their URLs whether they still answer.")
-@click.option("--all-projects", is_flag=True, help="Every store that the client has.")
+@command("audit", "memdir audit --deep")
+@click.option("--deep", is_flag=True, help="Check claims against the code.")
+@click.option("--online", is_flag=True, help="Check that URLs still answer.")
+@click.option("--all-projects", is_flag=True, help="All stores of the client.")
 @click.option("--check", is_flag=True, help="Exit with 1 if there is any finding.")
-@click.option("--all", "everything", is_flag=True, help="Every memory and every finding.")
+@click.option("--all", "everything", is_flag=True, help="Show every memory and finding.")
 def audit(
     session: Session, deep: bool, online: bool, all_projects: bool, check: bool, everything: bool
 ) -> Answer:
-    """Say which memories are worn out, and what is wrong with a store.
-
-    The score of a memory is 0 when fresh and 100 when worn out: from 50 on it wants a look, from
-    75 on it should go. With --deep every claim that is no longer true adds to it. Nothing is
-    changed, and a score hides nothing.
+    """Scores go from 0 (fresh) to 100: review a memory from 50 on, prune it from 75 on. With --deep
+    every claim that is no longer true adds to its score. Nothing is changed, and a score hides
+    nothing.
     """
     wish = Wish(deep, online, session.config.options.private_urls)
     reports = list(_audit_projects(session, wish) if all_projects else _audit_here(session, wish))
@@ -87,7 +85,7 @@ def audit(
         "remarks": list(dict.fromkeys(remarks)),
     }
     if all_projects and reports:
-        lines += ["", "Next: memdir prune --dir STORE works through one of them"]
+        lines += ["", "Next: memdir prune --dir STORE"]
     return Answer(fields, lines or [NO_STORE], int(check and bool(findings)))
 
 
@@ -141,17 +139,17 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
     yield from _finding_lines(session, report, everything)
     yield ""
     text = (
-        f"every session carries ~{load.total:,} tokens (index {load.index:,}, the rest "
-        f"{load.prompt:,}); all memories together have ~{load.memories:,}"
+        f"each session loads ~{load.total:,} (index {load.index:,}, instructions {load.prompt:,}); "
+        f"all memories together have ~{load.memories:,}"
     )
     yield from screen.block("tokens:", text)
     remarks = [session.short(text.replace(root, session.short(root))) for text in result.remarks]
     yield from screen.blocks("note:", remarks)
     steps = ["memdir prune"] if result.count("prune") else []
-    steps += ["memdir touch NAME for what still holds"] if result.count("review") else []
+    steps += ["memdir touch NAME if it still holds"] if result.count("review") else []
     checked = any(item.claims.checked or item.claims.unknown for item in result.memories)
     if app.config.code and not checked:
-        steps.append("memdir audit --deep checks them against the code")
+        steps.append("memdir audit --deep checks claims against the code")
     if steps and result.memories and scope:  # for many stores, the last line says it once
         yield from screen.block("Next:", _advise(session, report, " · ".join(steps)), "")
 
@@ -200,13 +198,10 @@ CONSUMER = "store title path type score action age_days tokens"
 Item = tuple["Place", Audited]
 
 
-@command("dashboard", "memdir dashboard", bulk=True)
+@command("dashboard", "memdir dashboard")
 @click.option("--limit", type=click.IntRange(1), default=TOP, help=f"Rows of each part ({TOP}).")
 def dashboard(session: Session, limit: int) -> Answer:
-    """Show every project: how much it remembers, what is worn out, what it costs.
-
-    Stores are only looked at: nothing is written, created or checked against code.
-    """
+    """Nothing is written or checked against the code."""
     from memdir.audit.projects import open_projects
 
     places = open_projects(session.config, time.time, session.screen.tell)
@@ -256,11 +251,11 @@ def dashboard(session: Session, limit: int) -> Answer:
     headings = ("store", "tokens a session", "memories", "alerts")
     lines += ["", *screen.table(rows, headings=headings), *_others(len(projects) - limit)]
     if alerts:
-        lines += ["", screen.paint(f"worn out (score above {REVIEW})", "cyan")]
+        lines += ["", screen.paint(f"stale memories (score above {REVIEW})", "cyan")]
         lines += _item_lines(session, alerts[:limit]) + _others(len(alerts) - limit)
     lines += ["", screen.paint("longest memories", "cyan")]
     lines += _item_lines(session, longest[: TOP // 2], tokens=True)
-    steps = "memdir audit --all-projects lists the findings · memdir prune works through one store"
+    steps = "memdir audit --all-projects lists findings · memdir prune goes through one store"
     return Answer(fields, [*lines, "", *screen.block("Next:", steps, "")])
 
 

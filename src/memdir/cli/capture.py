@@ -27,19 +27,19 @@ FAMILY = "transcripts"
 MAX_COLUMNS = 400  # of each text in a dry run
 
 
-@command("capture", "memdir capture --transcript SESSION.jsonl --dry-run", changes=True, bulk=True)
-@click.option("--transcript", metavar="FILE", required=True, help="What a client wrote down.")
-@click.option("--client", metavar="CLIENT", default=CLIENT, help=f"Who wrote it ({CLIENT}).")
-@click.option("--model", metavar="MODEL", help="Ask this one, within the budget.")
-@click.option("--no-model", is_flag=True, help="Ask none, whatever the settings say.")
+@command("capture", "memdir capture --transcript SESSION.jsonl --dry-run", changes=True)
+@click.option("--transcript", metavar="FILE", required=True, help="The client's transcript.")
+@click.option(
+    "--client", metavar="CLIENT", default=CLIENT, help=f"The client that wrote it ({CLIENT})."
+)
+@click.option("--model", metavar="MODEL", help="Use this model, within the budget.")
+@click.option("--no-model", is_flag=True, help="Use no model, whatever the settings say.")
 def learn(
     session: Session, transcript: str, client: str, model: str | None, no_model: bool
 ) -> Answer:
-    """Learn from a conversation what is new since the last time.
-
-    What a person asked to remember is saved at once; what was only noticed is held for a review,
-    unless a model is set. It goes to the project in which it was said, unless you name another.
-    A dry run shows the drafts; it asks no model but the one that is named.
+    """What a person asked to remember is saved at once; other finds are held for a review, unless a
+    model is set. Memories go to the project of the conversation, unless you name another. A dry
+    run shows the drafts; it calls no model unless --model names one.
     """
     if model and no_model:
         raise click.UsageError("give --model or --no-model, not both")
@@ -75,7 +75,7 @@ def _where_it_was_said(session: Session, request: Request) -> Session:
     project, problem = find_project(session.app, request)
     if problem:
         here = session.short(_project(session.config))
-        session.screen.tell(f"{problem}; what it says goes to {here}")
+        session.screen.tell(f"{problem}; its memories go to {here}")
     return session.at(project=project) if project else session
 
 
@@ -97,9 +97,10 @@ def _entry(entry: Entry, catch: Catch | None) -> Fields:
 
 def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
     if not outcome.received:
-        yield from screen.block("", f"nothing to keep: {outcome.reason}", "")
+        yield from screen.block("", f"nothing captured: {outcome.reason}", "")
         return
-    yield f"{count(outcome.received, 'thing')} received · {outcome.tokens:,} tokens"
+    tokens = f"{outcome.tokens:,} tokens used" if outcome.tokens else "no model tokens used"
+    yield f"{count(outcome.received, 'item')} captured, {tokens}"
     for kind, style in ((SAVED, "green"), (HELD, "yellow"), (REFUSED, "red")):
         for entry in outcome.of(kind):
             catch = outcome.things.get(entry.id)
@@ -111,12 +112,12 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
             yield from screen.block(label, text, style=style)
             yield from _draft_lines(screen, catch) if dry_run and catch else []
     if outcome.waiting:
-        again = f"; again from {local_time(outcome.after)} on" if outcome.after else ""
+        again = f"; next try after {local_time(outcome.after)}" if outcome.after else ""
         yield from screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
 
 
 def _draft_lines(screen: Screen, catch: Catch) -> Iterator[str]:
-    rows = [("", f"to be forgotten: {catch.forget}")]
+    rows = [("", f"forget: {catch.forget}")]
     if draft := catch.draft:
         body = " ".join(before_secrets(draft.body).split())
         rows = [("", f"{draft.type}: {cut(body, MAX_COLUMNS)}"), ("Why:", draft.why)]

@@ -38,14 +38,10 @@ CALL = (
 
 
 @command("budget", "memdir budget")
-@click.option(
-    "--limit", type=click.IntRange(0), default=ROWS, help=f"Calls at most ({ROWS}); 0 shows all."
-)
+@click.option("--limit", type=click.IntRange(0), default=ROWS, help=f"Calls ({ROWS}); 0 shows all.")
 def budget(session: Session, limit: int) -> Answer:
-    """Show what models may cost and what they did: limits, bars, calls.
-
-    Tokens that count are output, and input that no cache gave. A session is named by
-    MEMDIR_SESSION.
+    """Output tokens count, and input tokens that came from no cache. MEMDIR_SESSION names the
+    session.
     """
     name = session.config.environ.get(SESSION_VARIABLE, "").strip()
     result, screen = read_spending(session.app, name), session.screen
@@ -72,7 +68,7 @@ def budget(session: Session, limit: int) -> Answer:
     parts += [f"about {_dollars(cost)}"] if cost is not None else []
     lines += ["", "  " + ", ".join(parts)]
     if not session.config.options.model:
-        text = "No model is set, so none is asked: set model.name in config.toml."
+        text = "No model is set, so none is used: set model.name in config.toml."
         lines += ["", *screen.block("", text)]
     shown, total = result.calls[: limit or None], len(result.calls)
     rows = [_call_row(call, result.day) for call in shown]
@@ -117,12 +113,10 @@ def _dollars(cost: float) -> str:
 
 
 @command("doctor", "memdir doctor --fix")
-@click.option("--fix", is_flag=True, help="Mend the index; set a damaged history aside.")
+@click.option("--fix", is_flag=True, help="Repair the index; set a damaged history aside.")
 def doctor(session: Session, fix: bool) -> Answer:
-    """Check what saving rests on, and prove that it works.
-
-    The proof saves and undoes in a throw-away store; yours is only looked at. Exit code 1 means
-    that something needs you; each such line says what to do.
+    """The proof saves and undoes in a throw-away store; yours is only read. Exit code 1 means that
+    something is wrong; each such line says what to do.
     """
     from shutil import rmtree
 
@@ -143,7 +137,7 @@ def doctor(session: Session, fix: bool) -> Answer:
         mark, style = ("ok", "green") if check.ok else ("!!", "red")
         lines += screen.block(f"{mark} {check.name:10}", session.short(check.message), "", style)
         lines += screen.block("fix:", step, " " * 14) if step and not check.ok else []
-    lines += ["", "all is well" if well else "not all is well: see the lines with !!"]
+    lines += ["", "all checks passed" if well else "some checks failed: see the lines with !!"]
     return Answer({"ok": well, "checks": fields}, lines, int(not well))
 
 
@@ -172,10 +166,8 @@ STATUS = (
 
 @command("status", "memdir status")
 def status(session: Session) -> Answer:
-    """Show what was captured, saved and told, what waits, and what went wrong last.
-
-    Everything that capture came to was saved, refused, held for a review, or waits: where the sum
-    does not come out, the exit code is 1.
+    """Every captured item was saved, refused, held for a review, or waits; if the numbers do not
+    add up, the exit code is 1.
     """
     app, options = session.app, session.config.options
     result = read_status(app)
@@ -224,33 +216,39 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     account, options = result.account, session.config.options
     parts = f"{account.saved} saved, {account.refused} refused, {account.held} held, "
     parts += f"{len(account.waiting)} waiting"
-    verdict = "" if account.balances else "; THE SUM IS WRONG"
-    yield "captured", f"{count(account.received, 'thing')} = {parts}{verdict}"
+    verdict = "" if account.balances else "; THIS DOES NOT ADD UP"
+    yield "captured", f"{count(account.received, 'item')}: {parts}{verdict}"
     for item in result.waiting[:FEW]:
         later = item.after > time.time()
         until = f"until {local_time(item.after)}" if later else "for the next session"
         yield "", f"waits {until}: {item.reason or item.id}"
         if item.transcript:
             step = f"memdir capture --transcript {shlex.quote(item.transcript)} --no-model"
-            yield "", f"do it without a model: {session.screen.advise(step)}"
-    review = "nobody can read what waits: memdir review"
+            yield "", f"without a model: {session.screen.advise(step)}"
+    review = "the inbox cannot be read: memdir review"
     if result.review is not None:
         waits = f"{result.review} {'waits' if result.review == 1 else 'wait'} for memdir review"
-        review = waits if result.review else "nothing waits for it"
+        review = waits if result.review else "nothing waits"
     yield "review", review
     name = f": {result.last_saved}" if result.last_saved else ""
     yield "last", f"save {_ago(result.last_save)}{name}"
     yield "", f"recall {_ago(result.last_recall)} · capture {_ago(result.last_capture)}"
-    how = "off" if not options.capture else "on" if options.capture_every == 1 else "seldom"
+    how = (
+        "off"
+        if not options.capture
+        else "on"
+        if options.capture_every == 1
+        else f"every {options.capture_every} turns"
+    )
     model = options.capture_model or options.model or "none"
     yield "hooks", f"{hooks} · capture {how} · model {model}"
     worker = "running" if result.worker else "idle"
     yield "worker", f"{worker} · {count(result.queued, 'request')}"
-    budget = "nobody knows what was spent: memdir budget"
+    budget = "the ledger cannot be read: memdir budget"
     if result.tokens_left is not None:
         budget = f"{result.tokens_left:,} of {result.day_tokens:,} tokens left today"
     yield "budget", budget
-    yield "trouble", result.last_trouble or "none"
+    yield "error", result.last_trouble or "none"
 
 
 def _ago(seconds: float) -> str:
@@ -267,16 +265,13 @@ DEPTH, DEEPEST = 20, 1_000  # memories per prompt
 @command("eval", "memdir eval recall --set corpus --data ../corpus")
 @click.argument("what", type=click.Choice((OWN, RECALL)), default=OWN)
 @click.option("--set", "name", type=click.Choice(SETS), help="The test set (corpus).")
-@click.option("--data", metavar="PATH", help="Where the test set lies.")
+@click.option("--data", metavar="PATH", help="Path of the test set.")
 @click.option("--k", type=click.IntRange(1, DEEPEST), help=f"Memories per prompt ({DEPTH}).")
 def evaluate(
     session: Session, what: str, name: str | None, data: str | None, k: int | None
 ) -> Answer:
-    """Measure memory: your own store, or recall on a test set.
-
-    `own` asks your store its own descriptions and links, and looks at duplicates, ages, the
-    index and what every session carries. `recall` puts the prompts of a test set to memdir.
-    Offline; nothing is written.
+    """`own` asks your store for its own descriptions and links, and counts duplicates, ages and the
+    tokens of a session. `recall` runs the prompts of a test set. Offline; nothing is written.
     """
     from memdir.evals.own import evaluate_own
     from memdir.evals.prompt_sets import READERS

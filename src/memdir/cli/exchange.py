@@ -37,16 +37,15 @@ MAX_ORIGIN = 200  # characters
 CLASH = "clash"
 
 
-@command("import", "memdir import ../old-project/.agents/memory", changes=True, bulk=True)
+@command("import", "memdir import ../old-project/.agents/memory", changes=True)
 @click.argument("source")
 @click.argument("path", required=False, default="")
 def import_(session: Session, source: str, path: str) -> Answer:
-    """Take over memories from a directory, a zip or a tar, or from another tool by its name.
-
-    A project directory stands for the .agents/memory, .memory, memory or docs/memory in it.
-    Tools: basic-memory, claude-memory, codex, cursor, gemini-cli, mem0, memory-tool, replit; a
-    PATH says where theirs lie, if not in their usual place. Nothing is overwritten, and one
-    unsafe entry of an archive refuses the whole import. One undo takes it all back.
+    """SOURCE is a directory, a zip, a tar, or the name of a tool: basic-memory, claude-memory,
+    codex, cursor, gemini-cli, mem0, memory-tool, replit; PATH says where its memories are, if not
+    in the usual place. In a project directory, .agents/memory, .memory, memory or docs/memory is
+    used. Nothing is overwritten, and one unsafe entry refuses a whole archive. One undo takes it
+    all back.
     """
     app = session.app
     origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history
@@ -89,19 +88,19 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     yield from screen.more_lines(len(taken), FEW, "")
     left = [change for change in done.changes if not change.changed]
     same = {change.path for change in left if change.hash == hash_of(contents[change.path])}
-    yield from screen.blocks("", _some("there already, the same", sorted(same)))
+    yield from screen.blocks("", _some("identical already", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")
     # Every store has an index, so a skipped one is not news.
     other = [finding.path for finding in brought.skipped if finding.kind == archive.OTHER]
     other = sorted(path for path in other if path.rpartition("/")[2] != INDEX)
-    yield from screen.blocks("", _some("passed over, no memory", other))
+    yield from screen.blocks("", _some("skipped, not a memory", other))
     skipped = [finding for finding in brought.skipped if finding.kind != archive.OTHER]
     yield from screen.finding_lines(skipped[:FEW])
     yield from screen.more_lines(len(skipped), FEW, "")
     # Private memories may hold secrets; the person should know which do.
     secret = sorted(path for path in taken if find_secrets(decode(contents[path])))
-    warning = _some("these look as if they held a secret", secret)
+    warning = _some("these may contain a secret", secret)
     yield from screen.blocks("note:", [*done.remarks, *warning])
     yield from screen.dry_lines(done) if done.dry_run else ()
 
@@ -111,14 +110,12 @@ def _some(text: str, paths: list[str]) -> list[str]:
     return [f"{text}: {', '.join(paths[:NAMED])}{more}"] if paths else []
 
 
-@command("export", "memdir export --output memories.zip", changes=True, bulk=True)
+@command("export", "memdir export --output memories.zip", changes=True)
 @click.option("--output", metavar="FILE.zip|DIR", default=DEFAULT, show_default=True)
-@click.option("--force", is_flag=True, help="Replace what stands there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def export(session: Session, output: str, force: bool) -> Answer:
-    """Write all memories into a zip or a directory.
-
-    The index comes along; you alone can read it. The same memories give the same zip, byte for
-    byte.
+    """The index is included; only you can read the result. The same memories give the same zip,
+    byte for byte.
     """
     app, dry_run = session.app, session.asked.dry_run
     target = _target(session, output)
@@ -155,13 +152,13 @@ def _target(session: Session, output: str) -> str:
     try:
         target = os.path.abspath(output)
     except OSError:
-        hint = "give --output as a whole path"
+        hint = "give --output as an absolute path"
         raise BadInput("the current directory is gone", next=hint) from None
     if "\0" in target:
         raise BadInput("--output holds a NUL character", next="choose another --output")
     real = os.path.join(os.path.realpath(os.path.dirname(target)), os.path.basename(target))
     root = session.app.store.root
     if real == root or is_below(real, root):
-        message = f"{target} lies inside the store"
+        message = f"{target} is inside the store"
         raise BadInput(message, path=target, next="choose a place outside it")
     return target

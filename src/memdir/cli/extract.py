@@ -38,15 +38,13 @@ INDENT = " " * (OUTCOME + 4)
 
 @command("extract", "memdir extract --last 5 --dry-run", changes=True)
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
-@click.option(
-    "--since", metavar="DATE", help="Only sessions that went on after it: 7d, 2026-03-02."
-)
+@click.option("--since", metavar="DATE", help="Only sessions after it: 7d, 2026-03-02.")
 @click.option("--last", type=click.IntRange(1), metavar="N", help="Only the newest N sessions.")
-@click.option("--client", metavar="CLIENT", default="", help="Only those of one client.")
+@click.option("--client", metavar="CLIENT", default="", help="Only sessions of one client.")
 @click.option("--all-projects", is_flag=True, help="The sessions of every project.")
-@click.option("--model/--no-model", default=False, help="Let the model draft; it costs.")
+@click.option("--model/--no-model", default=False, help="Let the model draft; this costs tokens.")
 @click.option("--yes", is_flag=True, help="Also save what you said, but did not ask to remember.")
-@click.option("--patches", metavar="DIR", help="Write the patches there, for git apply.")
+@click.option("--patches", metavar="DIR", help="Write the patches there for git apply.")
 def extract(
     session: Session,
     sessions: tuple[str, ...],
@@ -58,15 +56,13 @@ def extract(
     yes: bool,
     patches: str | None,
 ) -> Answer:
-    """Learn from past sessions: each thing goes where it belongs, values first.
-
-    What you asked to remember is saved, in the project the session was about; other finds wait in
-    memdir review. What every conversation should be told is a patch for CLAUDE.md, what people
-    want to read one for docs/knowledge; neither is written. SESSION is an id or a file; without
-    one, all sessions of this project are looked at. A second run finds nothing new.
+    """What you asked to remember is saved in the project of the session; other finds wait in memdir
+    review. What every conversation needs becomes a patch for CLAUDE.md, what people should read a
+    patch for docs/knowledge; memdir applies neither. SESSION is an id or a file; without one, all
+    sessions of this project are read. A second run finds nothing new.
     """
     if all_projects and (session.asked.dir or session.asked.scope != PROJECT):
-        text = "--all-projects saves in the store of each project: leave --dir and --scope out."
+        text = "--all-projects saves in each project's own store: leave out --dir and --scope."
         raise click.UsageError(text)
     app = session.app
     moment = read_moment(since, app.now()) if since else None
@@ -145,7 +141,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
     notes = screen.blocks("waits:", waits, style="yellow")
     notes += screen.blocks("note:", [screen.advise(text) for text in made.remarks[:FEW]])
     notes += screen.blocks("lost:", made.lost, style="red")
-    yield from ["", screen.paint("Worth knowing", "bold"), *notes] if notes else []
+    yield from ["", screen.paint("Notes", "bold"), *notes] if notes else []
     if not dry:
         steps = [*_next(session, made, files)]
         yield from ["", "Next:", *steps] if steps else []
@@ -154,7 +150,7 @@ def _lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterato
         yield from screen.dry_lines(done)[:-2]
     things = Counter(item.session.path for item in made.items)
     rows = [  # with the ids that a run accepts
-        (past.id, safe.iso_day(past.modified), count(things[past.path], "thing"))
+        (past.id, safe.iso_day(past.modified), count(things[past.path], "item"))
         for past in made.sessions[:FEW]
     ]
     yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows)] if rows else []
@@ -165,10 +161,10 @@ def _headline(made: Extraction, dry: bool) -> str:
     read = count(len(made.sessions), "session")
     if not made.items:
         nothing = "no sessions of this project were found"
-        return f"{read} read: nothing worth keeping was said" if made.sessions else nothing
+        return f"{read} read: nothing to keep" if made.sessions else nothing
     outcomes = Counter(item.outcome for item in made.items)
     parts = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
-    return f"{count(len(made.items), 'thing')} in {read}; {'would be: ' if dry else ''}{parts}"
+    return f"{count(len(made.items), 'item')} in {read}; {'would be: ' if dry else ''}{parts}"
 
 
 def _group(
@@ -215,12 +211,12 @@ def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator
     for number, patch in enumerate(made.patches):
         if number in files:
             step = f"git -C {word(patch.root)} apply {word(os.path.abspath(files[number]))}"
-            steps.append((f"Change {patch.path}", step))
+            steps.append((f"Apply to {patch.path}", step))
     if made.patches and not files:
-        steps.append(("The patches as files", "memdir extract --patches DIR"))
+        steps.append(("Write the patches", "memdir extract --patches DIR"))
     for store in dict.fromkeys(store for store, _ in made.changes):
         undo = f"{command_for('undo', store)} --batch {made.batch}"
-        steps.append(("All of it back", undo))
+        steps.append(("Undo all of it", undo))
     for text, step in steps:
         step = line(session.screen.advise(step))
         fits = len(text) + len(step) + 4 <= session.screen.columns

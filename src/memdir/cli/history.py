@@ -39,10 +39,8 @@ SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 @click.argument("name", required=False, default="")
 @click.option("-n", "number", default=NEWEST, show_default=True, help="How many; 0 is all.")
 def log(session: Session, name: str, number: int) -> Answer:
-    """List the changes, the newest first.
-
-    Also those that an agent, an editor or a sync made: their actor is `outside`. The signs
-    before a file: + came, ~ changed, - went.
+    """The actor `outside` is an agent, an editor or a sync that wrote without memdir. Signs before
+    a file: + added, ~ changed, - removed.
     """
     limit = number if number > 0 else None
     several = session.config.scope.kind == "all"
@@ -51,11 +49,11 @@ def log(session: Session, name: str, number: int) -> Answer:
     ]
     if several:
         items = sorted(items, key=lambda item: -item[1].time)[:limit]
-    none = f"no change of {line(name)}" if name else "no changes yet"
+    none = f"no changes of {line(name)}" if name else "no changes yet"
     rows = [_row(logged, *[scope] * several) for scope, logged in items]
     lines = session.screen.table(rows) if rows else [none]
     if items:
-        text = "Look at one: memdir diff ID · take one back: memdir undo ID"
+        text = "Show one: memdir diff ID · undo one: memdir undo ID"
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
     changes = [{**logged_fields(logged), "scope": scope} for scope, logged in items]
     return Answer({"changes": changes}, lines)
@@ -83,10 +81,7 @@ def _row(logged: Logged, *scope: str) -> list[Cell]:
 @command("diff", "memdir diff use-uv")
 @click.argument("change", metavar="[CHANGE|NAME]", required=False, default="")
 def diff(session: Session, change: str) -> Answer:
-    """Show what one change did.
-
-    It is the newest, the one with this id, or the newest of this memory.
-    """
+    """The newest change, the one with this id, or the newest of this memory."""
     logged, versions = _find(_store_of(session, change), change)
     files = file_fields(versions)
     lines = session.screen.table([_row(logged)])
@@ -113,15 +108,13 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
     return logged, [version for version in versions if means(name, version[0])]
 
 
-@command("undo", "memdir undo", changes=True, bulk=True)
+@command("undo", "memdir undo", changes=True)
 @click.argument("change", required=False)
-@click.option("--batch", metavar="ID", help="Everything of one batch.")
-@click.option("--since", metavar="TIME", help="Everything since: 10m, 2h, 2026-03-02T14:00.")
+@click.option("--batch", metavar="ID", help="All changes of one batch.")
+@click.option("--since", metavar="TIME", help="All changes since: 10m, 2h, 2026-03-02T14:00.")
 def undo(session: Session, change: str | None, batch: str | None, since: str | None) -> Answer:
-    """Take a change back.
-
-    It is the newest that still stands, unless you name one. Undo is itself a change, so it can
-    be undone. Where something newer stands in the way, both texts are shown and nothing is
+    """Undoes the newest change that still stands, unless you name one. Undo is itself a change, so
+    it can be undone. If something newer is in the way, both texts are shown and nothing is
     written.
     """
     from memdir.capture import review
@@ -129,7 +122,7 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     if sum(given is not None for given in (change, batch, since)) > 1:
         raise click.UsageError("Give CHANGE, --batch or --since.", click.get_current_context())
     if change is not None and len(change.strip()) < SHORTEST_ID:
-        raise BadInput(f"{change!r} is too short for a change", next="memdir log lists them")
+        raise BadInput(f"{change!r} is too short for an id", next="memdir log lists the changes")
     if batch is not None and not batch.strip():
         raise BadInput("--batch is empty", next="memdir log --json shows the batch of each change")
     app = _store_of(session, change or "")
@@ -145,7 +138,7 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     if done.dry_run and done.changes:
         return Answer(fields, [*lines, "", *screen.done_lines(done)])
     if not done.changes:
-        lines.append("  the files are as before already; nothing was written")
+        lines.append("  the files already are as before; nothing was written")
     for item in done.changes[:FEW]:
         lines.append(f"  {line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)

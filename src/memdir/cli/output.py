@@ -294,10 +294,8 @@ class Screen:
         lines = []
         for finding in findings:
             place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-            # `docs/a.md` does not name `a.md`.
-            path = rf"(?<![\w./~-]){re.escape(finding.path)}(?![\w/-])"
             named = finding.message.startswith(finding.path) or (
-                not finding.line and re.search(path, finding.message)
+                not finding.line and finding.path in finding.message
             )
             text = finding.message if named else f"{place}: {finding.message}"
             lines += self.block("!", text, style="yellow")
@@ -344,23 +342,6 @@ def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[N
             raise ReaderGone from None
         message = f"the answer cannot be written: {error.strerror}; {stands}"
         raise Unwritable(message, next="write it where there is room") from None
-
-
-@contextmanager
-def progress(screen: Screen, bulk: bool) -> Iterator[None]:
-    """Says once, after a second, that work is under way; only to a person at a terminal."""
-    if not bulk or not screen.is_waited_for:
-        yield
-        return
-    from threading import Timer
-
-    timer = Timer(PATIENCE_SECONDS, screen.tell, ["working …"])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 SHORT_ID = 8  # characters of a change's id shown to a person

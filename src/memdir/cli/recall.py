@@ -24,16 +24,12 @@ PROJECT, ALL = "project", "all"
 
 
 @command("prompt", "memdir prompt --mode team")
-@click.option(
-    "--mode", type=click.Choice(MODES), help="Default: team if there is one, else normal."
-)
+@click.option("--mode", type=click.Choice(MODES), help="Default: team if it exists, else normal.")
 @click.option("--behaviour", is_flag=True, help="Without the index: some clients load it.")
 def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
-    """Print what tells an agent how to use its memory.
-
-    Where it lies, what to save and what not, how, when to use it and how far to trust it; then
-    the index. A team has two directories; a log is only appended to, one file a day. Where memory
-    is off, nothing is printed.
+    """It says where memory is, what to save and how, when to use it and how far to trust it; then
+    comes the index. Mode `team` has two directories, mode `log` appends to one file a day. Prints
+    nothing if memory is off.
     """
     from memdir.recall.answer import render_prompt as make_prompt
 
@@ -61,14 +57,12 @@ RECALLED = "path=memory.path scope store=root from=giver score shown text verdic
 
 @command("recall", 'memdir recall "how do we cut a release?" --explain', dashes=True)
 @click.argument("words", metavar="PROMPT", nargs=-1, required=True)
-@click.option(
-    "--k", type=click.IntRange(1, MAX_MEMORIES), default=5, help="Given whole at most (5)."
-)
-@click.option("--explain", is_flag=True, help="Scores, the words that matched, and why not.")
+@click.option("--k", type=click.IntRange(1, MAX_MEMORIES), default=5, help="In full at most (5).")
+@click.option("--explain", is_flag=True, help="Show scores, and the words that matched.")
 @click.option("--session", "session_id", metavar="ID", help="Tell this session nothing twice.")
-@click.option("--always", is_flag=True, help="Answer also when nothing fits well.")
-@click.option("--model", is_flag=True, help="Let the model of the settings choose; it costs.")
-@click.option("--no-verify", is_flag=True, help="Say what is known; do not look at the code.")
+@click.option("--always", is_flag=True, help="Show the closest even if nothing matches well.")
+@click.option("--model", is_flag=True, help="Let the configured model choose; this costs tokens.")
+@click.option("--no-verify", is_flag=True, help="Use known verdicts; do not look at the code.")
 def recall(
     session: Session,
     words: tuple[str, ...],
@@ -79,11 +73,9 @@ def recall(
     model: bool,
     no_verify: bool,
 ) -> Answer:
-    """Print exactly what an agent would be told for PROMPT (`-` reads standard input).
-
-    The memories that fit come whole, the next best as one line each, or nothing where none fits.
-    Every scope that applies is searched unless --scope names one. What is `not accepted yet`
-    comes from others and is shown to you alone: memdir review.
+    """PROMPT may be `-` for standard input. Memories that match come in full, the next best as one
+    line each; nothing is printed if none matches. All scopes are searched unless --scope names
+    one. What is `not accepted yet` comes from others and is shown only to you: memdir review.
     """
     from memdir.recall.answer import recall as find_memories
 
@@ -126,7 +118,7 @@ def recall(
         "milliseconds": round(answer.milliseconds, 2),
         "findings": pick_all(found.findings, FINDING),
     }
-    remark = f"nothing to tell: {answer.reason}; see --explain and --always"
+    remark = f"nothing recalled: {answer.reason}; try --explain, or --always to see the closest"
     return Answer(fields, lines, remark="" if answer.text or explain else remark)
 
 
@@ -152,7 +144,7 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
     searched = count(found.searched, "memory", "memories")
     yield from screen.block("", f"{searched} searched in {answer.milliseconds:.1f} ms", "")
     if found.abstained:
-        yield from screen.block("", f"nothing told: {answer.reason}", "")
+        yield from screen.block("", f"nothing recalled: {answer.reason}", "")
     items = [("whole", item) for item in injected.bodies]
     items += [("line", item) for item in injected.pointers]
     items += [("no", item) for item in found.near]

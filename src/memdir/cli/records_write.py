@@ -163,7 +163,7 @@ FEW = 20
 HERE = (".claude/memory", "")
 
 
-@record_command("import", "memdir records import ../old-project", changes=True, bulk=True)
+@record_command("import", "memdir records import ../old-project", changes=True)
 @click.argument("source", required=False, default="")
 @click.option("--from", "from_", type=click.Choice(MAIN_SCOPES), help="Markdown memories of ours.")
 def import_(session: Session, source: str, from_: str | None) -> Answer:
@@ -207,7 +207,7 @@ def _read_source(session: Session, source: str, scope: str, now: float) -> Sourc
     return exchange.read_memories(archive_module.read_source(source).files, now)
 
 
-@record_command("export", "memdir records export ~/records-as-markdown", changes=True, bulk=True)
+@record_command("export", "memdir records export ~/records-as-markdown", changes=True)
 @click.argument("target", required=False, default="")
 @click.option("--to", "into", type=click.Choice(MAIN_SCOPES), help="Into a store of ours.")
 @click.option("--all", "every", is_flag=True, help="Also retired and archived records.")

@@ -29,23 +29,21 @@ LABELS = {
     "tokens": "tokens per session",
     "files": "memories",
     "inline": "lines of content in it",
-    "long_pointers": "pointers too long",
+    "long_pointers": "overlong pointers",
     "overlong": "memories over 200 lines",
     "duplicates": "pairs that say the same",
     "orphans": "memories without pointer",
-    "dangling": "pointers to nothing",
-    "headless": "headers incomplete",
+    "dangling": "dead pointers",
+    "headless": "incomplete headers",
 }
 
 
-@command("restructure", "memdir restructure --dry-run", changes=True, bulk=True)
-@click.option("--model", is_flag=True, help="Let a model find better titles; it costs.")
+@command("restructure", "memdir restructure --dry-run", changes=True)
+@click.option("--model", is_flag=True, help="Let a model find better titles; this costs tokens.")
 def restructure(session: Session, model: bool) -> Answer:
-    """Make the index short: its content becomes memories.
-
-    Pointers stay in the index, one line each; content goes into files with a header. Overlong
-    files are split at headings, memories that say the same are merged. No line of knowledge is
-    lost, or nothing is written. One undo takes it all back.
+    """Pointers stay in the index, one line each; content moves to files with a header. Overlong
+    files are split at headings, memories that say the same are merged. If a line of knowledge
+    would be lost, nothing is written. One undo takes it all back.
     """
     app, screen = session.app, session.screen
     plan, done = put_in_order(app, model=model)
@@ -84,7 +82,7 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from screen.block("", check.fix, "     ") if check.fix else []
     if accounted := plan.work.accounted:
         lines = count(len(accounted), "line")
-        yield from ["", f"{lines} no longer there word for word, each with its reason:"]
+        yield from ["", f"{lines} changed or dropped, each with its reason:"]
         texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
         yield from screen.blocks("-", texts)
         yield from screen.more_lines(len(accounted), FEW)
@@ -123,17 +121,17 @@ def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.dry_run:
         yield from screen.dry_lines(done)
     elif done.changes:
-        yield from ["", "All of it back: " + screen.advise("memdir undo")]
+        yield from ["", "Undo all of it: " + screen.advise("memdir undo")]
 
 
-@command("dream", "memdir dream --dry-run", changes=True, bulk=True)
-@click.option("--model", is_flag=True, help="Let a model find better titles and merges; it costs.")
+@command("dream", "memdir dream --dry-run", changes=True)
+@click.option(
+    "--model", is_flag=True, help="Let a model find titles and merges; this costs tokens."
+)
 def dream(session: Session, model: bool) -> Answer:
-    """Bring logs and memories together: save, merge, date, put away, index.
-
-    What the logs say to remember is saved. Memories that say the same become one, dates are
-    written out, the index is put in order. What is old and contradicted by the code
-    goes into the trash. Nothing is deleted; one undo takes all of it back.
+    """Saves what the logs say to remember, merges memories that say the same, makes dates absolute
+    and tidies the index. Old memories that the code contradicts move to the trash. Nothing is
+    deleted; one undo takes it all back.
     """
     app, screen = session.app, session.screen
     run = dream_module.run(app, model=model)
@@ -167,7 +165,7 @@ def dream(session: Session, model: bool) -> Answer:
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
     logs, old = run.oriented.logs, run.oriented.old
     if logs.entries:
-        parts = [f"{count(len(logs.saved), 'thing')} to remember"] * bool(logs.saved)
+        parts = [f"{count(len(logs.saved), 'item')} to remember"] * bool(logs.saved)
         parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] * bool(logs.held)
         silent = count(logs.silent, "entry", "entries")
         parts += [f"{silent} with nothing to keep"] * bool(logs.silent)
@@ -175,9 +173,9 @@ def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
         yield from screen.block("logs:", screen.advise(text))
     if old:
         many = count(len(old), "memory", "memories")
-        yield from screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
+        yield from screen.block("old:", f"{many} may be stale: memdir prune goes through them")
     if doubts := len(run.plan.work.proposals):
-        text = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
+        text = f"{count(doubts, 'question')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")
 
 
@@ -185,13 +183,11 @@ def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
     "log-day", 'memdir log-day "The staging cluster moves on Friday."', changes=True, dashes=True
 )
 @click.argument("text")
-@click.option("--type", metavar="TYPE", help="See: memdir types. Default: from the wording.")
-@click.option("--date", metavar="DAY", help="The day `yesterday` in the text counts from.")
+@click.option("--type", metavar="TYPE", help="See memdir types; else guessed.")
+@click.option("--date", metavar="DAY", help="The day that `yesterday` in the text counts from.")
 def log_day(session: Session, text: str, type: str | None, date: str | None) -> Answer:
-    """Append TEXT to the log of today; `-` reads it from standard input.
-
-    Logs are for what is learned on the way. They are only ever added to, by as many writers as
-    there are, and no agent reads them; memdir dream makes memories of what they say to remember.
+    """Logs are only appended to, by any number of writers, and no agent reads them; memdir dream
+    makes memories of what they say to remember.
     """
     app = session.app
     if text == STDIN:

@@ -18,16 +18,17 @@ HIDDEN = "(a line with a secret; it is not shown)"
 
 @command("setup", "memdir setup claude-code --dry-run", changes=True)
 @click.argument("client")
-@click.option("--plugin", is_flag=True, help="As the client's plugin, with its /memdir: commands.")
-@click.option("--settings", is_flag=True, help="As hooks in the client's settings.")
-@click.option("--commands", is_flag=True, help="Also the commands /memory:save and its like.")
-@click.option("--rules", is_flag=True, help="Cursor: also a rule in this project; others see it.")
-@click.option("--remove", is_flag=True, help="Take it out; every file is as it was before.")
+@click.option("--plugin", is_flag=True, help="As a plugin of the client, with /memdir: commands.")
+@click.option("--settings", is_flag=True, help="As hooks in the settings of the client.")
+@click.option("--commands", is_flag=True, help="Also install /memory:save and similar commands.")
+@click.option(
+    "--rules", is_flag=True, help="Cursor: also a rule in this project, visible to others."
+)
+@click.option("--remove", is_flag=True, help="Remove it; every file is restored.")
 def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer:
-    """Put memdir into an agent: session start and recall run from then on.
-
-    Shows the diff of every file it changes. Run again, it changes nothing; --remove restores
-    the files byte for byte. Memories are never touched, and the agent's own memory stays on.
+    """Recall then runs at the session start and at each prompt. Shows the diff of every file it
+    changes. A second run changes nothing; --remove restores the files byte for byte. Memories are
+    never touched, and the agent's own memory stays on.
     """
     if chosen["plugin"] and chosen["settings"]:
         raise click.UsageError("--plugin and --settings exclude each other")
@@ -45,8 +46,10 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
         raise
     remarks = list(plan.remarks)
     if not remove and (place := setup_module.find_temporary_place()):
-        text = f"memdir lies in {place}, where things vanish; then the hooks fall silent. "
-        remarks.append(text + "Install it where it stays, and run this again from there.")
+        text = (
+            f"memdir is installed in {place}, a temporary place; without it the hooks do nothing. "
+        )
+        remarks.append(text + "Install it elsewhere and run this again.")
     fields = pick(
         plan,
         "client way files hooks remarks dry_run",
@@ -66,11 +69,11 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
     if dry_run:
         lines += ["", DRY_RUN]
     elif all(edit.old == edit.new for edit in plan.edits):
-        lines.append("nothing of memdir was there" if remove else "all of it was there already")
+        lines.append("memdir was not installed" if remove else "memdir is installed already")
     else:
         option = plan.way if remove else "remove"
         back = f"memdir setup {client}" + f" --{option}" * bool(option)
-        text = "put it back" if remove else "it works from the next session on; take it out"
+        text = "install it again" if remove else "it works from the next session on; remove it"
         lines += screen.block("", f"{text}: {back}", "")
     return Answer(fields, lines)
 
@@ -85,11 +88,9 @@ def _diff(edit: Edit) -> str:
 
 @command("mcp", "memdir mcp")
 def mcp(session: Session) -> int:
-    """Serve the memories to an agent over MCP, on standard input and output.
-
-    Agents start this themselves: recall, save, read, list, forget, verify, history and undo are
-    their tools, and each memory is a resource. Every scope that applies is recalled unless
-    --scope names one; what is saved is the project's unless the agent names another scope.
+    """Agents start this themselves. Tools: recall, save, read, list, forget, verify, history, undo;
+    each memory is a resource. Recall searches all scopes unless --scope names one; save uses the
+    project scope unless the agent names another.
     """
     asked = session.asked
     return serve_client(asked.project, asked.dir, asked.scope if session.names_scope else "all")

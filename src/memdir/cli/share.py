@@ -31,18 +31,14 @@ TEAM, LOCAL, PROJECT = "team", "local", "project"
 MERGED, CONFLICT, SAME = "merged", "conflict", "same"
 
 
-@command("share", "memdir share release-freeze --dry-run", changes=True, bulk=True)
+@command("share", "memdir share release-freeze --dry-run", changes=True)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option(
-    "--to", type=click.Choice((TEAM, LOCAL)), default=TEAM, help="Where to.", show_default=True
-)
-@click.option("--move", is_flag=True, help="Keep no private copy: it goes to the trash.")
+@click.option("--to", type=click.Choice((TEAM, LOCAL)), default=TEAM, help="Default: team.")
+@click.option("--move", is_flag=True, help="Move the private copy to the trash.")
 def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answer:
-    """Copy memories to where others get them, and show the diff.
-
-    `team` is the directory team/ below the project's memories, `local` is .claude/memory in this
-    checkout, for a commit. What is personal by its type or holds what looks like a secret is
-    refused, and nothing is overwritten.
+    """`team` is the directory team/ below the project's memories; `local` is .claude/memory in this
+    checkout, for you to commit. Personal types and what looks like a secret are refused, and
+    nothing is overwritten.
     """
     source = session.app
     # A store given by --dir has a team, but no checkout.
@@ -68,11 +64,11 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
         "to": str(target.config.scope),
         "moved": shared.moved,
     }
-    says = ["yours stays as it was; memdir retire NAME if one is enough"]
+    says = ["your copy stays; to keep only the shared one: memdir retire NAME"]
     if shared.moved:
         where = "would go to the trash here" if done.dry_run else "now in the trash here"
         remarks, says = [f"{where}: {', '.join(shared.moved)}", *remarks], []
-    says = [] if done.dry_run else [*says, there("take it back: memdir undo")]
+    says = [] if done.dry_run else [*says, there("to undo: memdir undo")]
     lines = [*session.screen.diff_lines(text), ""] if text else []
     lines += session.screen.done_lines(replace(done, diff=(), remarks=tuple(remarks)), says)
     return Answer(fields, lines, int(is_refused(done.changes)))
@@ -80,13 +76,11 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
 
 @command("merge-index", "memdir merge-index --install --dry-run", changes=True)
 @click.argument("files", metavar="[BASE OURS THEIRS [PATH]]", nargs=-1)
-@click.option("--install", is_flag=True, help="Let git merge the indexes of this repository so.")
+@click.option("--install", is_flag=True, help="Make git use it in this repository.")
 def merge_index(session: Session, files: tuple[str, ...], install: bool) -> Answer:
-    """Merge three versions of an index; git calls it.
-
-    The result takes the place of OURS. The pointers of both sides stay, a pointer that one side
-    took out goes, and where both changed one, the words of both stay. Exit code 1 and conflict
-    marks are left for prose that both sides rewrote.
+    """The result replaces OURS. Pointers of both sides stay, a pointer that one side removed goes,
+    and if both changed one, the words of both stay. Prose that both sides rewrote gets conflict
+    marks and exit code 1.
     """
     if install and not files:
         return _install(session)
@@ -117,13 +111,13 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
     screen, lines = session.screen, []
     lines += screen.diff_lines(text) if dry_run else []
     came, went = count(len(merged.added), "pointer"), len(merged.dropped)
-    lines += screen.block("", f"{path}: {came} came, {went} went", "")
+    lines += screen.block("", f"{path}: {came} added, {went} removed", "")
     if merged.joined:
-        text = "changed by both sides, the words of both stay: "
+        text = "changed by both sides, the words of both are kept: "
         lines += screen.block("note:", text + ", ".join(merged.joined))
     if merged.conflicts:
         places = count(merged.conflicts, "place")
-        text = f"both sides rewrote the text in {places}; look for <<<<<<< in it"
+        text = f"both sides rewrote the text in {places}; look for <<<<<<<"
         lines += screen.block("!", text, style="yellow")
     return Answer(fields, lines, int(bool(merged.conflicts)))
 
@@ -142,7 +136,7 @@ def _install(session: Session) -> Answer:
     lines = []
     for file in files:
         lines += [*session.screen.diff_lines(str(file["diff"])), ""]
-    lines += [] if files else ["git merges the indexes here with memdir already", ""]
+    lines += [] if files else ["git already merges the indexes here with memdir", ""]
     lines += [DRY_RUN, ""] if dry_run else []
     lines += ["Commit .gitattributes. In every other clone, once:"]
     lines += ["  memdir merge-index --install", "which is the same as"]

@@ -14,61 +14,48 @@ from memdir.hot.memory import stem
 from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
 
-REASON = click.option("--reason", metavar="TEXT", default="", help="Why; the history keeps it.")
-NAMES = click.argument("names", metavar="NAME...", nargs=-1, required=True)
-SOME_NAMES = click.argument("names", metavar="[NAME...]", nargs=-1)
+names_argument = click.argument("names", metavar="NAME...", nargs=-1, required=True)
+some_names_argument = click.argument("names", metavar="[NAME...]", nargs=-1)
+reason_option = click.option("--reason", metavar="TEXT", default="", help="Kept in the history.")
 
 
-def _retire(session: Session, names: tuple[str, ...], room: str, reason: str) -> Answer:
-    app = session.app
+def _put_away(session: Session, names: tuple[str, ...], room: str, reason: str) -> Answer:
+    done = changes.retire(session.app, names, room, reason)
     back = "to bring it back: memdir restore NAME, or memdir undo"
-    done = changes.retire(app, names, room, reason)
-    return session.done_answer(app, done, back)
+    return session.done_answer(session.app, done, back)
 
 
-@command("retire", "memdir retire old-sprint-plan", changes=True, bulk=True)
-@NAMES
-@REASON
+@command("retire", "memdir retire old-sprint-plan", changes=True)
+@names_argument
+@reason_option
 def retire(session: Session, names: tuple[str, ...], reason: str) -> Answer:
-    """Take memories out of the store into the trash.
-
-    There they stay restorable, for 30 days at least.
-    """
-    return _retire(session, names, TRASH, reason)
+    """They can be restored for at least 30 days."""
+    return _put_away(session, names, TRASH, reason)
 
 
-@command("forget", "memdir forget old-sprint-plan", changes=True, bulk=True)
-@NAMES
-@REASON
+@command("forget", "memdir forget old-sprint-plan", changes=True)
+@names_argument
+@reason_option
 def forget(session: Session, names: tuple[str, ...], reason: str) -> Answer:
-    """The same as retire: nothing is lost, it can be restored."""
-    return _retire(session, names, TRASH, reason)
+    return _put_away(session, names, TRASH, reason)
 
 
-@command("archive", "memdir archive migration-2025", changes=True, bulk=True)
-@NAMES
-@REASON
+@command("archive", "memdir archive migration-2025", changes=True)
+@names_argument
+@reason_option
 def archive(session: Session, names: tuple[str, ...], reason: str) -> Answer:
-    """Take memories out of the store and keep them for ever."""
-    return _retire(session, names, ARCHIVE, reason)
+    return _put_away(session, names, ARCHIVE, reason)
 
 
-@command("restore", "memdir restore old-sprint-plan", changes=True, bulk=True)
-@SOME_NAMES
+@command("restore", "memdir restore old-sprint-plan", changes=True)
+@some_names_argument
 @click.option("--list", "show_list", is_flag=True, help="List what can be restored.")
 def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer:
-    """Bring retired or archived memories back.
-
-    Each gets its line in the index again. Without NAME, list what there is. An archive/ folder
-    that another tool left inside the store counts as an archive, too.
+    """Each gets its line in the index again. Without NAME, lists what can be restored, including
+    an archive/ folder that another tool left inside the store.
     """
-    if show_list or not names:
-        return _list_shelved(session)
-    app = session.app
-    return session.done_answer(app, changes.restore(app, names))
-
-
-def _list_shelved(session: Session) -> Answer:
+    if names and not show_list:
+        return session.done_answer(session.app, changes.restore(session.app, names))
     fields, rows = [], []
     for scope, app in session.apps():
         for item in look.list_missed(app):
@@ -82,34 +69,30 @@ def _list_shelved(session: Session) -> Answer:
     return Answer({"memories": fields}, lines if rows else ["nothing to restore"])
 
 
-@command("purge", "memdir purge --expired --yes", changes=True, bulk=True)
-@SOME_NAMES
+@command("purge", "memdir purge --expired --yes", changes=True)
+@some_names_argument
 @click.option("--expired", is_flag=True, help="All trash that is past its days.")
-@click.option("--yes", is_flag=True, help="Really; without it nothing happens.")
+@click.option("--yes", is_flag=True, help="Without it nothing is deleted.")
 def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) -> Answer:
-    """Remove memories from trash and archive for good.
-
-    The history keeps its versions. To be rid of these as well, say of a secret, remove the folder
+    """The history keeps its versions. To delete these as well, say of a secret, remove the folder
     history.git in the directory that `memdir where` calls "history, trash". A new history
-    begins with the next command; what was before can then not be undone.
+    begins with the next command; changes before that can no longer be undone.
     """
     if not names and not expired:
-        raise click.UsageError("Say what: NAME..., or --expired.", click.get_current_context())
+        raise click.UsageError("Give NAME... or --expired.", click.get_current_context())
     app = session.app
     if not yes and not session.asked.dry_run:
         words = shlex.join(names) or "--expired"
         raise BadInput(
-            "purge cannot be taken back by restore; nothing was removed",
+            "a purged memory cannot be restored; nothing was deleted",
             next=f"look with --dry-run, then: memdir purge {words} --yes",
         )
-    says = "the history still has its versions; to remove these, too: memdir purge --help"
+    says = "the history still has its versions; to delete these, too: memdir purge --help"
     done = changes.purge(app, names, expired)
     return session.done_answer(app, done, *[says] * app.history.on)
 
 
-@command("touch", "memdir touch use-uv", changes=True, bulk=True)
-@NAMES
+@command("touch", "memdir touch use-uv", changes=True)
+@names_argument
 def touch(session: Session, names: tuple[str, ...]) -> Answer:
-    """Say that memories still hold: their age counts from now."""
-    app = session.app
-    return session.done_answer(app, changes.touch(app, names))
+    return session.done_answer(session.app, changes.touch(session.app, names))

@@ -27,16 +27,15 @@ CLAIM = (
 Checked = list[tuple[str, str, list[Judged]]]  # scope, path, claims
 
 
-@command("verify", "memdir verify auth-flow --check", bulk=True)
+@command("verify", "memdir verify auth-flow --check")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--all", "whole", is_flag=True, help="List every claim, not only stale ones.")
-@click.option("--check", is_flag=True, help="Exit code 1 when a claim is stale.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a claim is stale.")
 def verify(session: Session, names: tuple[str, ...], whole: bool, check: bool) -> Answer:
-    """Check what memories say of the code: paths, symbols, commands, branches, commits.
-
-    `stale` needs evidence that it once was true: a removed or renamed file, a symbol that left
-    the code. What is merely not found is `unknown`. Files that a memory names are compared with
-    the names that git tracks, never opened. URLs are not visited.
+    """Checks paths, symbols, commands, branches and commits. `stale` needs evidence that the claim
+    once was true: a removed or renamed file, a symbol that left the code. What is just not found
+    is `unknown`. File names are compared with those that git tracks; the files are never opened.
+    URLs are not visited.
     """
     apps = [(str(session.config.scope), session.app)] if names else session.apps()
     results = [(scope, check_claims(app, names)) for scope, app in apps]
@@ -79,7 +78,7 @@ def _verify_lines(
     parts = ", ".join(f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items())
     yield from screen.block("", f"{total} in {files}: {parts}", "")
     for text in remarks:
-        yield from screen.block("remark:", text, "", "yellow")
+        yield from screen.block("note:", text, "", "yellow")
 
 
 def _claim_lines(screen: Screen, claims: list[Judged]) -> Iterator[str]:
