@@ -29,7 +29,7 @@ def test_a_healthy_store_is_well_and_proven(store):
     names = ["python", "git", "settings", "store", "state", "lock", "history", "index", "memories"]
     assert [*found] == [*names, "trash", "setup", "proof"]
     assert all(check["ok"] for check in found.values())
-    assert re.search(r"brought back in \d+ ms", found["proof"]["message"])
+    assert re.search(r"memory in \d+ ms", found["proof"]["message"])
     assert tree(store) == before
 
 
@@ -219,7 +219,7 @@ def test_a_store_that_is_a_file_is_said(store):
     store.parent.mkdir(parents=True)
     store.write_text("")
     found = checks()
-    assert "stands in the way" in found["store"]["message"] and found["store"]["fix"]
+    assert "is in the way" in found["store"]["message"] and found["store"]["fix"]
     assert found["state"]["ok"]
     assert not found["index"]["ok"]  # what cannot be looked at is not well
 
@@ -228,7 +228,7 @@ def test_a_store_that_others_may_write_to_is_said(store):
     memdir("remember", RULE)
     store.chmod(0o777)
     found = checks()["store"]
-    assert "others may use it" in found["message"] and "chmod go-w" in found["fix"]
+    assert "other users have access" in found["message"] and "chmod go-w" in found["fix"]
 
 
 def test_a_full_disk_is_said(monkeypatch):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,11 +17,9 @@ from memdir.cli.command import Session, command
 from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, pick
 from memdir.errors import Finding
 from memdir.hot import safe
-from memdir.hot.memory import MAX_CHARACTERS
 from memdir.store.writer import App
 from memdir.text.terminal import count, cut_middle, line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.audit.projects import Place
 
@@ -40,7 +38,13 @@ HEADINGS = ("stale", "", "memory", "type", "age", "tokens")
 NO_STORE = "there is no store yet: memdir remember TEXT makes one"
 LOAD = "index prompt total memories"
 MEMORY = "path type age_days score action tokens claims reasons store"
-Report = tuple[str, str, App, Audit]  # title, scope (empty for one of many stores), store, result
+
+
+class Report(NamedTuple):
+    title: str
+    app: App
+    result: Audit
+    advise: Advice  # makes commands name this store
 
 
 @command("audit", "memdir audit --deep")
@@ -57,31 +61,29 @@ def audit(
     nothing.
     """
     wish = Wish(deep, online, session.config.options.private_urls)
-    reports = list(_audit_projects(session, wish) if all_projects else _audit_here(session, wish))
-    loads = [result.load for *_, result in reports]
+    reports = list(_audit_stores(session, wish, all_projects))
+    loads = [report.result.load for report in reports]
     sums = [sum(getattr(load, key) for load in loads) for key in ("index", "prompt", "memories")]
     memories, findings, stores = [], [], []
     remarks: list[str] = []
     lines: list[str] = []
     for report in reports:
-        title, _, app, result = report
-        root = app.store.root
+        root, result = report.app.store.root, report.result
         for item in result.memories:
             claims = pick(item.claims, "checked stale unknown")
             memories.append(pick(item, MEMORY, claims=claims, store=root))
         for finding in result.findings:
-            fix = _advise(session, report, finding.fix)
-            findings.append(pick(finding, FINDING, fix=fix, store=root))
-        stores.append({"title": title, "store": root, "tokens": pick(result.load, LOAD)})
+            findings.append(pick(finding, FINDING, fix=report.advise(finding.fix), store=root))
+        stores.append({"title": report.title, "store": root, "tokens": pick(result.load, LOAD)})
         remarks += result.remarks
-        lines += [*[""][: len(lines)], *_report_lines(session, report, everything)]
+        lines += [*[""][: len(lines)], *_report_lines(session, report, everything, all_projects)]
     fields: Fields = {
         "store": session.config.store,
         "memories": memories,
         "findings": findings,
         "tokens": pick(Load(*sums), LOAD),
         "stores": stores,
-        "actions": {action: sum(r.count(action) for *_, r in reports) for action in ACTIONS},
+        "actions": {name: sum(one.result.count(name) for one in reports) for name in ACTIONS},
         "remarks": list(dict.fromkeys(remarks)),
     }
     if all_projects and reports:
@@ -89,34 +91,26 @@ def audit(
     return Answer(fields, lines or [NO_STORE], int(check and bool(findings)))
 
 
-def _audit_here(session: Session, wish: Wish) -> Iterator[Report]:
-    known: set[Finding] = set()
-    for scope, app in session.apps():
-        result = look_over(app, wish, session.screen.tell)
+def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[Report]:
+    from memdir.audit.projects import open_projects
+
+    screen, known = session.screen, set[Finding]()
+    for place in open_projects(session.config, time.time, screen.tell) if all_projects else ():
+        result = look_over(place.app, wish, screen.tell)
+        result = replace(result, findings=(*place.findings, *result.findings))
+        advise = Advice(screen.advise.commands, place.app.store.root, home=screen.advise.home)
+        yield Report(session.short(place.title), place.app, result, advise)
+    for scope, app in () if all_projects else session.apps():
+        result = look_over(app, wish, screen.tell)
         # All scopes share the settings, so their findings appear once.
         findings = tuple(finding for finding in result.findings if finding not in known)
         known.update(app.config.findings)
-        yield scope, scope, app, replace(result, findings=findings)
+        result = replace(result, findings=findings)
+        yield Report(scope, app, result, screen.advise._replace(scope=scope))
 
 
-def _audit_projects(session: Session, wish: Wish) -> Iterator[Report]:
-    from memdir.audit.projects import open_projects
-
-    for place in open_projects(session.config, time.time, session.screen.tell):
-        result = look_over(place.app, wish, session.screen.tell)
-        result = replace(result, findings=(*place.findings, *result.findings))
-        yield session.short(place.title), "", place.app, result
-
-
-def _advise(session: Session, report: Report, text: str) -> str:
-    advise, (_, scope, app, _) = session.screen.advise, report
-    if scope:
-        return advise(text, scope)
-    return Advice(advise.commands, app.store.root, home=advise.home)(text)
-
-
-def _report_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
-    screen, (title, scope, app, result) = session.screen, report
+def _report_lines(session: Session, report: Report, everything: bool, many: bool) -> Iterator[str]:
+    screen, (title, app, result, advise) = session.screen, report
     root, load = app.store.root, result.load
     parts = [count(len(result.memories), "memory", "memories")]
     parts += [f"{number} {action}" for action in ACTIONS if (number := result.count(action))]
@@ -137,12 +131,11 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
         left = len(result.memories) - len(shown)
         yield from [f"  and {count(left, 'other')}: --all shows them"] if left else []
     yield from _finding_lines(session, report, everything)
-    yield ""
     text = (
         f"each session loads ~{load.total:,} (index {load.index:,}, instructions {load.prompt:,}); "
         f"all memories together have ~{load.memories:,}"
     )
-    yield from screen.block("tokens:", text)
+    yield from ["", *screen.block("tokens:", text)]
     remarks = [session.short(text.replace(root, session.short(root))) for text in result.remarks]
     yield from screen.blocks("note:", remarks)
     steps = ["memdir prune"] if result.count("prune") else []
@@ -150,8 +143,8 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
     checked = any(item.claims.checked or item.claims.unknown for item in result.memories)
     if app.config.code and not checked:
         steps.append("memdir audit --deep checks claims against the code")
-    if steps and result.memories and scope:  # for many stores, the last line says it once
-        yield from screen.block("Next:", _advise(session, report, " · ".join(steps)), "")
+    if steps and result.memories and not many:  # for many stores, the last line says it once
+        yield from screen.block("Next:", advise(" · ".join(steps)), "")
 
 
 def score_bar(score: int) -> str:
@@ -173,7 +166,7 @@ def _row(item: Audited, widest: int) -> list[Cell]:
 
 def _finding_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
     screen, kinds = session.screen, dict[str, list[Finding]]()
-    for finding in report[3].findings:
+    for finding in report.result.findings:
         kinds.setdefault(finding.kind, []).append(finding)
     # Harmful kinds first, then the most frequent.
     order = sorted(kinds.items(), key=lambda pair: (pair[0] not in SERIOUS, -len(pair[1]), pair[0]))
@@ -188,7 +181,7 @@ def _finding_lines(session: Session, report: Report, everything: bool) -> Iterat
                 yield f"  … and {len(findings) - number} more: --all"
             fix = finding.fix if everything else findings[0].fix * is_last
             if fix and (is_last or shown[number].fix != fix):
-                yield from screen.block("fix:", _advise(session, report, fix), "    ")
+                yield from screen.block("fix:", report.advise(fix), "    ")
 
 
 TOP = 10  # projects, alerts and consumers shown to a person
@@ -226,6 +219,10 @@ def dashboard(session: Session, limit: int) -> Answer:
         )
         for place, audit in audits
     ]
+
+    def item_fields(place: Place, item: Audited) -> Fields:
+        return pick(item, CONSUMER, store=place.app.store.root, title=place.title)
+
     loads = [audit.load for _, audit in audits]
     types = Counter(item.type for _, item in items)
     fields: Fields = {
@@ -237,9 +234,9 @@ def dashboard(session: Session, limit: int) -> Answer:
             "types": dict(sorted(types.items())),
             "actions": Counter(item.action for _, item in items),
         },
-        "alerts": _item_fields(alerts),
+        "alerts": [item_fields(*pair) for pair in alerts],
         "tokens": {key: sum(getattr(load, key) for load in loads) for key in LOAD.split()},
-        "top": _item_fields(longest),
+        "top": [item_fields(*pair) for pair in longest],
     }
     if not projects:
         return Answer(fields, [NO_STORE])
@@ -249,10 +246,15 @@ def dashboard(session: Session, limit: int) -> Answer:
     lines += screen.block("", ", ".join(f"{n:,} {name}" for name, n in types.most_common()))
     rows = [_project_row(session, *pair) for pair in audits[:limit]]
     headings = ("store", "tokens a session", "memories", "alerts")
-    lines += ["", *screen.table(rows, headings=headings), *_others(len(projects) - limit)]
+    lines += [
+        "",
+        *screen.table(rows, headings=headings),
+        *screen.more_lines(len(projects), limit, ": --limit"),
+    ]
     if alerts:
         lines += ["", screen.paint(f"stale memories (score above {REVIEW})", "cyan")]
-        lines += _item_lines(session, alerts[:limit]) + _others(len(alerts) - limit)
+        lines += _item_lines(session, alerts[:limit])
+        lines += screen.more_lines(len(alerts), limit, ": --limit")
     lines += ["", screen.paint("longest memories", "cyan")]
     lines += _item_lines(session, longest[: TOP // 2], tokens=True)
     steps = "memdir audit --all-projects lists findings · memdir prune goes through one store"
@@ -266,29 +268,13 @@ def _is_gone(place: Place) -> bool:
 def _project_row(session: Session, place: Place, audit: Audit) -> list[Cell]:
     gone = " (gone)" if _is_gone(place) else ""
     alerts = sum(item.score > REVIEW for item in audit.memories)
-    is_over = audit.load.index * 4 >= MAX_CHARACTERS
     widest = int(session.screen.columns * PROJECT_SHARE) - len(gone)
     return [
-        (cut_middle(line(_title(session, place)), widest) + gone, "bold"),
-        (f"{audit.load.total:>16,}", "red" if is_over else "green"),
+        (cut_middle(line(session.short(place.title)), widest) + gone, "bold"),
+        f"{audit.load.total:>16,}",
         f"{len(audit.memories):>8}",
         (f"{alerts}", "yellow" if alerts else "dim"),
     ]
-
-
-def _item_fields(items: Sequence[Item]) -> list[Fields]:
-    return [
-        pick(item, CONSUMER, store=place.app.store.root, title=place.title) for place, item in items
-    ]
-
-
-def _others(number: int) -> list[str]:
-    return [f"  and {count(number, 'other')}: --limit"] if number > 0 else []
-
-
-def _title(session: Session, place: Place) -> str:
-    """Path of a project; if it is gone, the end of its old name."""
-    return session.short(place.title) if os.path.isabs(place.title) else place.title
 
 
 def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -> list[str]:
@@ -298,5 +284,5 @@ def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -
         figure = f"{item.tokens:>6,}" if tokens else f"{score_bar(item.score)} {item.score:3}"
         name = cut_middle(line(item.path.removesuffix(".md")), widest)
         style = STYLES[item.action]
-        rows.append([(figure, style), (name, "bold"), item.type, _title(session, place)])
+        rows.append([(figure, style), (name, "bold"), item.type, session.short(place.title)])
     return session.screen.table(rows)

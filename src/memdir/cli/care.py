@@ -57,11 +57,10 @@ def budget(session: Session, limit: int) -> Answer:
         spent={**of_session, "day": spent.day, "cached": cached, "cost": cost},
         entries=[pick(call, CALL, time=safe.iso_time(call.time)) for call in result.calls],
     )
-    lines = [_budget_bar(screen, "today", spent.day, limits.day)]
+    session_line = f"  {'session':8}at most {limits.session:,} tokens"
     if result.session:
-        lines.append(_budget_bar(screen, "session", spent.session, limits.session))
-    else:
-        lines.append(f"  {'session':8}at most {limits.session:,} tokens")
+        session_line = _budget_bar(screen, "session", spent.session, limits.session)
+    lines = [_budget_bar(screen, "today", spent.day, limits.day), session_line]
     lines.append(f"  {'run':8}at most {limits.run or 0:,} tokens")
     parts = [f"{count(len(result.today), 'call')} today"]
     parts += [f"{cached:,} tokens from caches"] if cached else []
@@ -95,17 +94,10 @@ def _call_row(call: Call, today: str) -> list[Cell]:
         time.strftime(form, time.localtime(call.time)),
         call.purpose,
         call.model.rpartition(":")[2],
-        *map(_short, (usage.input_tokens, usage.output_tokens, usage.cached_tokens)),
+        *(f"{n:,}" for n in (usage.input_tokens, usage.output_tokens, usage.cached_tokens)),
         "" if usage.cost is None else _dollars(usage.cost),
         call.produced or failed,
     ]
-
-
-def _short(tokens: int) -> str:
-    for size, unit in ((10**9, "G"), (10**6, "M")):
-        if tokens >= size:
-            return f"{tokens / size:.1f}{unit}"
-    return f"{tokens:,}" if tokens < 100_000 else f"{tokens // 1000}k"
 
 
 def _dollars(cost: float) -> str:

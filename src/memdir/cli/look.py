@@ -251,14 +251,13 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
         return Answer(fields, visible(text).split("\n") if text else [])
     stores = {scope: _load(app, full) for scope, app in session.apps()}
     stores = stores or {"project": pick(Loaded("", 0, 0), LOADED)}
-    fields = next(iter(stores.values()))
-    lines = []
+    first, lines = next(iter(stores.values())), list[str]()
     for scope, loaded in stores.items():
         lines += [f"# scope {scope}", ""] if len(stores) > 1 else []
         lines += visible(str(loaded["text"])).split("\n") if loaded["text"] else []
-    remark = "" if fields["text"] else "there is no index yet: memdir remember TEXT makes one"
+    remark = "" if first["text"] else "there is no index yet: memdir remember TEXT makes one"
     more = {"scopes": stores} if len(stores) > 1 else {}
-    return Answer({**fields, **more}, lines, remark=remark)
+    return Answer({**first, **more}, lines, remark=remark)
 
 
 def _load(app: App, full: bool) -> Fields:

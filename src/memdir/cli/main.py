@@ -21,10 +21,10 @@ SECTIONS = {
         "remember": ("save", "Save TEXT as a memory; `-` reads it from standard input."),
         "save": ("save", "Save a draft: a Markdown file with a header and a body."),
         "edit": ("save", "Change a memory, by options or in your editor."),
-        "touch": ("shelf", "Confirm that memories still hold: their age starts again at 0."),
+        "touch": ("history", "Confirm that memories still hold: their age starts again at 0."),
         "capture": ("capture", "Learn from what is new in a conversation."),
         "review": ("review", "Decide on drafts, and on memories that others wrote."),
-        "extract": ("extract", "Learn from past sessions; each item goes where it belongs."),
+        "extract": ("capture", "Learn from past sessions; each item goes where it belongs."),
         "log-day": ("restructure", "Append TEXT to the log of today; `-` reads standard input."),
     },
     "Recall": {
@@ -41,11 +41,11 @@ SECTIONS = {
         "manifest": ("look", "Print the list that a model chooses from: the newest 200."),
     },
     "Put away": {
-        "forget": ("shelf", "Same as retire: nothing is lost, it can be restored."),
-        "retire": ("shelf", "Move memories to the trash."),
-        "archive": ("shelf", "Move memories to the archive, which is kept forever."),
-        "restore": ("shelf", "Bring retired or archived memories back."),
-        "purge": ("shelf", "Delete memories from trash and archive for good."),
+        "forget": ("history", "Same as retire: nothing is lost, it can be restored."),
+        "retire": ("history", "Move memories to the trash."),
+        "archive": ("history", "Move memories to the archive, which is kept forever."),
+        "restore": ("history", "Bring retired or archived memories back."),
+        "purge": ("history", "Delete memories from trash and archive for good."),
     },
     "Undo": {
         "log": ("history", "List changes, the newest first."),
@@ -62,7 +62,7 @@ SECTIONS = {
         "prune": ("prune", "Go through stale memories one by one."),
         "restructure": ("restructure", "Shorten the index: its content becomes memories."),
         "dream": ("restructure", "Turn logs into memories, merge duplicates, tidy the index."),
-        "verify": ("verify", "Check what memories claim about the code."),
+        "verify": ("recall", "Check what memories claim about the code."),
         "budget": ("care", "Show token limits, what was spent, and the calls of models."),
         "doctor": ("care", "Check the store, and prove that saving works."),
         "status": ("care", "Show what was captured, saved and recalled, and the last error."),
@@ -74,8 +74,8 @@ SECTIONS = {
         "records": ("records", "Keep decisions, runbooks, constraints and more as records."),
     },
     "Connect": {
-        "setup": ("setup", "Install memdir in an agent, or remove it."),
-        "mcp": ("setup", "Serve memories to an agent over MCP (stdio)."),
+        "setup": ("exchange", "Install memdir in an agent, or remove it."),
+        "mcp": ("exchange", "Serve memories to an agent over MCP (stdio)."),
     },
 }
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}

@@ -132,9 +132,9 @@ class Advice(NamedTuple):
         return self._options(given)
 
     def _options(self, given: Iterable[tuple[str, str | None]]) -> str:
-        return "".join(f" {name} {self._word(value)}" for name, value in sorted(given) if value)
+        return "".join(f" {name} {self.word(value)}" for name, value in sorted(given) if value)
 
-    def _word(self, value: str) -> str:
+    def word(self, value: str) -> str:
         """Quotes for the shell, except `~`: quoted, it would not be expanded."""
         home = self.home.rstrip("/")
         below = home and value.startswith(home + "/")
@@ -175,10 +175,11 @@ class Screen:
 
     def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
         if self.json:
+            from dataclasses import asdict
             from json import dumps
 
             # ASCII only: surrogates and control characters stay escaped.
-            lines = [dumps(fields, indent=2)]
+            lines = [dumps(fields, indent=2, default=asdict)]
         text = "".join(part + "\n" for part in lines)
         self.answered = True
         with delivered():

@@ -73,7 +73,7 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
     before = look_over(app, Wish(deep=deep), session.screen.tell)
     run = Run(app, before, find_candidates(before, review))
     is_asked = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
-    interrupted = False
+    code = 0
     if to_trash or to_archive or session.asked.dry_run:
         # All candidates in one change, except pinned memories and the index.
         pinned = {item.path for item in app.store.scan().memories if item.pinned}
@@ -97,9 +97,9 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
                     break
         except KeyboardInterrupt:  # still report the answers so far
             click.echo()
-            interrupted = True
+            code = INTERRUPTED
     answer = _answer(session, run, deep)
-    return answer._replace(code=INTERRUPTED) if interrupted else answer
+    return answer._replace(code=code or answer.code)
 
 
 def _question_lines(session: Session, run: Run, item: Audited, number: int) -> list[str]:

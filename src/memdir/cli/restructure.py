@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import click
 
 from memdir.cli.command import STDIN, Session, command, guess_type, read_day, read_text
-from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_fields, pick_all
+from memdir.cli.output import CHANGE, Answer, Screen, dry_fields, pick, pick_all
 from memdir.format.draft import CREATED, RETIRED
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
@@ -22,6 +21,10 @@ from memdir.upkeep.restructure import restructure as put_in_order
 FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
 BAR = 14  # columns of the longest bar
+DREAMT = (
+    "before after=plan.after changes batch lost accounted log_entries=oriented.logs.entries "
+    "log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
+)
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
     "index_lines": "lines of the index",
@@ -48,19 +51,15 @@ def restructure(session: Session, model: bool) -> Answer:
     app, screen = session.app, session.screen
     plan, done = put_in_order(app, model=model)
     done, work = screen.advised(done), plan.work
-    fields: Fields = {
-        "before": asdict(plan.before),
-        "after": asdict(plan.after),
-        "changes": pick_all(done.changes, CHANGE),
-        "batch": plan.batch if done.changes else "",
-        "lost": list(map(asdict, plan.lost)),
-        "accounted": list(map(asdict, work.accounted)),
-        "checks": list(map(asdict, plan.checks)),
-        "proposals": list(map(asdict, work.proposals)),
-        "remarks": [*work.remarks, *done.remarks],
-        "store": app.store.root,
+    fields = pick(
+        plan,
+        "before after changes batch lost accounted=work.accounted checks proposals=work.proposals",
+        changes=pick_all(done.changes, CHANGE),
+        batch=plan.batch if done.changes else "",
+        remarks=[*work.remarks, *done.remarks],
+        store=app.store.root,
         **dry_fields(done),
-    }
+    )
     code = int(not all(check.ok for check in plan.checks))
     return Answer(fields, _restructure_lines(screen, plan, done), code)
 
@@ -68,9 +67,8 @@ def restructure(session: Session, model: bool) -> Answer:
 def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.changes:
         would = "would restructure" if done.dry_run else "restructured"
-        files = count(plan.before.files, "memory", "memories")
-        subject = f"{files} and the index" if plan.before.files else "the index"
-        yield f"{would} {subject}: {plan.title}"
+        files = f"{count(plan.before.files, 'memory', 'memories')} and " * bool(plan.before.files)
+        yield f"{would} {files}the index: {plan.title}"
         yield from ["", *_table(screen, plan.before, plan.after), ""]
         yield from _change_lines(screen, done)
     else:
@@ -135,23 +133,16 @@ def dream(session: Session, model: bool) -> Answer:
     """
     app, screen = session.app, session.screen
     run = dream_module.run(app, model=model)
-    done, work, oriented = screen.advised(run.done), run.plan.work, run.oriented
-    fields: Fields = {
-        "before": asdict(run.before),
-        "after": asdict(run.plan.after),
-        "changes": pick_all(done.changes, CHANGE),
-        "batch": "" if done.dry_run else run.batch,
-        "lost": run.lost,
-        "accounted": list(map(asdict, run.accounted)),
-        "log_entries": oriented.logs.entries,
-        "log_silent": oriented.logs.silent,
-        "held": run.held,
-        "old": oriented.old,
-        "proposals": list(map(asdict, work.proposals)),
-        "remarks": [*work.remarks, *done.remarks],
-        "store": app.store.root,
+    done = screen.advised(run.done)
+    fields = pick(
+        run,
+        DREAMT,
+        changes=pick_all(done.changes, CHANGE),
+        batch="" if done.dry_run else run.batch,
+        remarks=[*run.plan.work.remarks, *done.remarks],
+        store=app.store.root,
         **dry_fields(done),
-    }
+    )
     lines = ["nothing to do: logs, memories and index are in order"]
     if done.changes:
         would = "would change" if done.dry_run else "changed"
@@ -195,13 +186,8 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
     day = read_day(date) if date is not None else None
     added = logs.log_day(app, text, guess_type(text) if type is None else type, day)
     entry = logs.write_entry(added.entry)
-    fields = {
-        "change": CREATED,
-        "path": added.path,
-        "entry": entry,
-        "remarks": added.remarks,
-        "dry_run": app.dry_run,
-    }
+    more = {"change": CREATED, "entry": entry, "dry_run": app.dry_run}
+    fields = pick(added, "change path entry remarks", **more)
     would = "would be logged in" if app.dry_run else "logged in"
     lines = [f"{would} {line(session.short(added.path))}"]
     lines += [f"  {line(text)}" for text in entry.rstrip("\n").split("\n")]
