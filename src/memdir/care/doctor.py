@@ -142,9 +142,7 @@ def _index(store: Store) -> Check:
         return Check("index", False, f"{orphans} without a pointer, {dead} dead pointers", MENDED)
     if survey.no_memories:
         first = survey.no_memories[0]
-        message = (
-            f"{len(survey.no_memories)} pointers to what is not a memory: {first.target}"
-        )
+        message = f"{len(survey.no_memories)} pointers to what is not a memory: {first.target}"
         fix = "links and hidden files are not read; put the file itself there, or drop the line"
         return Check("index", False, f"{message} (line {first.line}); kept", fix)
     message = f"{survey.lines} of {MAX_LINES} lines; every memory has a pointer"

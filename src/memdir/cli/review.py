@@ -98,19 +98,22 @@ def review(
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
-    screen, (held, broken) = session.screen, open_inbox(app).look()
+    held = open_inbox(app).look()[0]
     chosen = review_module.find_rejected(app, (), every=True) if rejected else held
     sources = _find_sources(session, rejected=rejected)
-    lines = [*_list_lines(screen, app, chosen, rejected)] if chosen or not sources else []
+    lines = [*_list_lines(session.screen, app, chosen, rejected)] if chosen or not sources else []
     for source in sources:
         lines += [*[""][: len(lines)], *_source_lines(session, source)]
-    fields = {
-        "held": [_held_fields(item) for item in chosen],
-        "findings": pick_all(broken, FINDING),
-        "store": app.store.root,
-        "sources": _source_fields(sources),
-    }
-    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
+    return _answer(session, app, chosen, lines, sources=_source_fields(sources))
+
+
+def _answer(
+    session: Session, app: App, held: Sequence[Held], lines: list[str], **more: object
+) -> Answer:
+    broken = open_inbox(app).look()[1]
+    fields: Fields = {"held": [_held_fields(item) for item in held]}
+    fields |= {"findings": pick_all(broken, FINDING), "store": app.store.root, **more}
+    return Answer(fields, [*lines, *session.screen.finding_lines(broken)], int(bool(broken)))
 
 
 def _list_lines(
@@ -165,8 +168,7 @@ def _change_fields(items: Sequence[Settled]) -> Fields:
 
 
 def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
-    screen, broken = session.screen, open_inbox(app).look()[1]
-    items, lines = [], []
+    screen, items, lines = session.screen, [], list[str]()
     for held in chosen:
         done = review_module.preview_draft(app, held, wishes)
         items.append(Settled(held, "", done))
@@ -184,13 +186,7 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
         change = screen.done_lines(screen.advised(done))
         change = change[:-2] if done.dry_run else change  # without the note on the dry run
         lines += [*screen.labelled(rows, 9), "", "If approved:", *change, ""]
-    fields = {
-        "held": [_held_fields(held) for held in chosen],
-        "findings": pick_all(broken, FINDING),
-        "store": app.store.root,
-        **_change_fields(items),
-    }
-    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
+    return _answer(session, app, chosen, lines, **_change_fields(items))
 
 
 def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, str]) -> Answer:
@@ -230,17 +226,15 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
 
 
 def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
-    screen, changes = session.screen, _change_fields(items)
+    screen, lines = session.screen, list[str]()
     fields: Fields = {
         "held": [_held_fields(item.held, change=item.how or HELD) for item in items],
-        "changes": changes["changes"],
+        **_change_fields(items),
         "remarks": [text for item in items for text in item.done.remarks],
         "waiting": len(open_inbox(app).list()),
         "store": app.store.root,
         "dry_run": app.dry_run,
-        "files": changes["files"],
     }
-    lines: list[str] = []
     for item in items:
         would = "would be " if app.dry_run and item.how else ""
         text = f"{would}{item.how or 'still waits'}: {review_module.draft_title(item.held)}"

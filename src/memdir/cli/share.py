@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 
@@ -128,16 +127,13 @@ def _install(session: Session) -> Answer:
     agents = kind in (PROJECT, LOCAL)
     installed = install_driver(place.config.store, sys.argv[0], agents=agents, dry_run=dry_run)
     files = file_fields(installed.files, installed.root.rstrip("/") + "/")
-    pairs = installed.settings.items()
-    commands = [f"git config {key} {shlex.quote(value)}" for key, value in pairs]
     change = UPDATED if files else SAME
-    fields: Fields = {"change": change, "path": installed.root, "files": files}
-    fields |= {"commands": commands, "dry_run": dry_run}
+    more = {"files": files, "dry_run": dry_run}
+    fields: Fields = {"change": change, "path": installed.root, **more}
     lines = []
     for file in files:
         lines += [*session.screen.diff_lines(str(file["diff"])), ""]
     lines += [] if files else ["git already merges the indexes here with memdir", ""]
     lines += [DRY_RUN, ""] if dry_run else []
-    lines += ["Commit .gitattributes. In every other clone, once:"]
-    lines += ["  memdir merge-index --install", "which is the same as"]
-    return Answer(fields, [*lines, *[f"  {command}" for command in commands]])
+    lines += ["Commit .gitattributes. In every other clone, once: memdir merge-index --install"]
+    return Answer(fields, lines)
