@@ -13,7 +13,7 @@ import click
 from memdir.care.doctor import check_store
 from memdir.care.status import Status, read_status
 from memdir.cli.command import ACTOR, Session, command, private_folder
-from memdir.cli.output import Answer, Cell, Fields, Screen, local_time, pick
+from memdir.cli.output import Answer, Cell, Fields, local_time, pick
 from memdir.config.config import is_silent
 from memdir.config.scope import Scope
 from memdir.hot import safe
@@ -23,10 +23,6 @@ from memdir.text.terminal import count
 from memdir.upkeep.worksheet import Check
 
 ROWS = 10  # calls shown
-BAR = 30  # columns
-BESIDE = 36  # columns beside the bar
-FULL, EMPTY = "█", "░"
-NEARLY, OVER = 0.75, 1.0
 HEADINGS = ("when", "purpose", "model", "in", "out", "cached", "cost", "produced")
 COLUMNS = (5, 8, 16)  # maximum widths of the first three columns
 SESSION_VARIABLE = "MEMDIR_SESSION"
@@ -57,11 +53,10 @@ def budget(session: Session, limit: int) -> Answer:
         spent={**of_session, "day": spent.day, "cached": cached, "cost": cost},
         entries=[pick(call, CALL, time=safe.iso_time(call.time)) for call in result.calls],
     )
-    session_line = f"  {'session':8}at most {limits.session:,} tokens"
-    if result.session:
-        session_line = _budget_bar(screen, "session", spent.session, limits.session)
-    lines = [_budget_bar(screen, "today", spent.day, limits.day), session_line]
-    lines.append(f"  {'run':8}at most {limits.run or 0:,} tokens")
+    used = f"{spent.session:,} of " if result.session else "at most "
+    lines = [f"  today    {spent.day:,} of {limits.day:,} tokens"]
+    lines.append(f"  session  {used}{limits.session:,} tokens")
+    lines.append(f"  run      at most {limits.run or 0:,} tokens")
     parts = [f"{count(len(result.today), 'call')} today"]
     parts += [f"{cached:,} tokens from caches"] if cached else []
     parts += [f"about {_dollars(cost)}"] if cost is not None else []
@@ -75,16 +70,6 @@ def budget(session: Session, limit: int) -> Answer:
     if len(shown) < total:
         lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
     return Answer(fields, lines)
-
-
-def _budget_bar(screen: Screen, name: str, used: int, limit: int) -> str:
-    share = used / limit if limit else OVER
-    wide = min(BAR, screen.columns - BESIDE)
-    full = min(round(share * wide), wide) if limit else 0
-    full = max(full, 1) if used and limit else full
-    style = "red" if share >= OVER else "yellow" if share >= NEARLY else "green"
-    bar = screen.paint(FULL * full, style) + EMPTY * (wide - full)
-    return f"  {name:8}{bar}  {used:,} of {limit:,}"
 
 
 def _call_row(call: Call, today: str) -> list[Cell]:

@@ -153,32 +153,21 @@ some_names_argument = click.argument("names", metavar="[NAME...]", nargs=-1)
 reason_option = click.option("--reason", metavar="TEXT", default="", help="Kept in the history.")
 
 
-def _put_away(session: Session, names: tuple[str, ...], room: str, reason: str) -> Answer:
-    done = changes.retire(session.app, names, room, reason)
-    back = "to bring it back: memdir restore NAME, or memdir undo"
-    return session.done_answer(session.app, done, back)
+def _put_away(name: str, example: str, room: str) -> click.Command:
+    @command(name, example, changes=True)
+    @names_argument
+    @reason_option
+    def put_away(session: Session, names: tuple[str, ...], reason: str) -> Answer:
+        done = changes.retire(session.app, names, room, reason)
+        back = "to bring it back: memdir restore NAME, or memdir undo"
+        return session.done_answer(session.app, done, back)
+
+    return put_away
 
 
-@command("retire", "memdir retire old-sprint-plan", changes=True)
-@names_argument
-@reason_option
-def retire(session: Session, names: tuple[str, ...], reason: str) -> Answer:
-    """They can be restored for at least 30 days."""
-    return _put_away(session, names, TRASH, reason)
-
-
-@command("forget", "memdir forget old-sprint-plan", changes=True)
-@names_argument
-@reason_option
-def forget(session: Session, names: tuple[str, ...], reason: str) -> Answer:
-    return _put_away(session, names, TRASH, reason)
-
-
-@command("archive", "memdir archive migration-2025", changes=True)
-@names_argument
-@reason_option
-def archive(session: Session, names: tuple[str, ...], reason: str) -> Answer:
-    return _put_away(session, names, ARCHIVE, reason)
+retire = _put_away("retire", "memdir retire old-sprint-plan", TRASH)
+forget = _put_away("forget", "memdir forget old-sprint-plan", TRASH)
+archive = _put_away("archive", "memdir archive migration-2025", ARCHIVE)
 
 
 @command("restore", "memdir restore old-sprint-plan", changes=True)

@@ -42,7 +42,7 @@ SECTIONS = {
     },
     "Put away": {
         "forget": ("history", "Same as retire: nothing is lost, it can be restored."),
-        "retire": ("history", "Move memories to the trash."),
+        "retire": ("history", "Move memories to the trash, for at least 30 days."),
         "archive": ("history", "Move memories to the archive, which is kept forever."),
         "restore": ("history", "Bring retired or archived memories back."),
         "purge": ("history", "Delete memories from trash and archive for good."),

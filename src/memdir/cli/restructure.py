@@ -12,7 +12,7 @@ from memdir.format.draft import CREATED, RETIRED
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
 from memdir.store.writer import Done
-from memdir.text.terminal import count, cut, line, pad
+from memdir.text.terminal import count, cut, line
 from memdir.upkeep import dream as dream_module
 from memdir.upkeep.proof import Figures
 from memdir.upkeep.restructure import Plan
@@ -20,7 +20,6 @@ from memdir.upkeep.restructure import restructure as put_in_order
 
 FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
-BAR = 14  # columns of the longest bar
 DREAMT = (
     "before after=plan.after changes batch lost accounted log_entries=oriented.logs.entries "
     "log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
@@ -69,7 +68,7 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         would = "would restructure" if done.dry_run else "restructured"
         files = f"{count(plan.before.files, 'memory', 'memories')} and " * bool(plan.before.files)
         yield f"{would} {files}the index: {plan.title}"
-        yield from ["", *_table(screen, plan.before, plan.after), ""]
+        yield from ["", *_figures(screen, plan.before, plan.after), ""]
         yield from _change_lines(screen, done)
     else:
         yield "nothing to restructure: the index and its memories are in order"
@@ -95,15 +94,12 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     yield from _last_lines(screen, plan, done)
 
 
-def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
-    wide = max(map(len, LABELS.values()))
-    yield f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"
+def _figures(screen: Screen, before: Figures, after: Figures) -> list[str]:
+    rows = []
     for name, label in LABELS.items():
         old, new = getattr(before, name), getattr(after, name)
-        if largest := max(old, new):
-            bars = ["█" * max(round(value / largest * BAR), bool(value)) for value in (old, new)]
-            figures = f"{old:>7,}  {screen.paint(pad(bars[0], BAR), 'dim')}  {new:>7,}"
-            yield f"  {pad(label, wide)}  {figures}  {bars[1]}".rstrip()
+        rows += [(label, f"{old:>7,}", f"{new:>7,}")] if old or new else []
+    return screen.table(rows, headings=("", " before", "  after"))
 
 
 def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
