@@ -192,7 +192,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
             with delivered("nothing was changed"):
                 raise
         report = _write_report(error)
-        message = f"this should not have happened: {type(error).__name__}, a mistake in memdir"
+        message = f"this is a bug in memdir: {type(error).__name__}"
         next = f"please report it with {report}" if report else "please report it"
         _say(screen, {"code": "internal", "message": message, "next": next, "report": report})
         return INTERNAL
@@ -216,7 +216,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
     lines = []
     if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
-        lines = ["", "What stands there (-) and what would take its place (+):"]
+        lines = ["", "The current text (-) and the one that would replace it (+):"]
         lines += screen.diff_lines(diff(error.path, error.theirs, error.ours))
     if isinstance(error, RecordError) and not screen.json:  # in the format that scripts read
         error.fix = screen.advise(error.fix)

@@ -150,7 +150,6 @@ def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list
 
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
-ROWS = 24  # if unknown
 PATIENCE_SECONDS = 1.0
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -169,8 +168,7 @@ class Screen:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.person = sys.stdout.isatty()  # a person reads the output, not a program
         self.colour = self.person and not plain
-        columns, self.rows = _terminal_size(environ)
-        self.columns = min(max(columns, NARROWEST), WIDEST)
+        self.columns = min(max(_terminal_columns(environ), NARROWEST), WIDEST)
         self._reported = time.monotonic()
 
     def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
@@ -313,17 +311,12 @@ class Screen:
         return replace(done, changes=changes, remarks=remarks)
 
 
-def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
-    """Columns and rows as `shutil` finds them, which is slow to import."""
-    try:
-        size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):
-        size = os.terminal_size((USUAL, ROWS))
-    columns, rows = environ.get("COLUMNS", ""), environ.get("LINES", "")
-    return (
-        int(columns if columns.isdecimal() else 0) or size.columns or USUAL,
-        int(rows if rows.isdecimal() else 0) or size.lines or ROWS,
-    )
+def _terminal_columns(environ: Mapping[str, str]) -> int:
+    """As `shutil` finds them, which is slow to import."""
+    given, columns = environ.get("COLUMNS", ""), 0
+    with suppress(AttributeError, ValueError, OSError):
+        columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    return int(given if given.isdecimal() else 0) or columns or USUAL
 
 
 def drop_output() -> None:

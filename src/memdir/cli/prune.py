@@ -26,8 +26,7 @@ from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.writer import App, Done
 from memdir.text.terminal import count, line, visible
 
-MAX_LINES, MIN_LINES = 40, 6  # lines of a memory shown with the question
-AROUND = 9  # terminal lines needed above and below it
+MAX_LINES = 15  # of a memory shown with the question
 INTERRUPTED = 130  # exit code
 EDGE = "  │ "
 CHOICES = {"d": "delete", "a": "archive", "k": "keep", "e": "edit", "s": "skip", "q": "quit"}
@@ -59,9 +58,7 @@ class Run:
 @click.option("--all", "review", is_flag=True, help="Also memories to review (score 50 to 74).")
 @click.option("--deep", is_flag=True, help="Also count claims that are no longer true.")
 @click.option("--retire", "to_trash", is_flag=True, help="Move all to the trash without asking.")
-@click.option(
-    "--archive", "to_archive", is_flag=True, help="Move all to the archive without asking."
-)
+@click.option("--archive", "to_archive", is_flag=True, help="Move all to the archive instead.")
 def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive: bool) -> Answer:
     """Each is shown with its text: delete moves it to the trash, archive keeps it forever, keep
     confirms that it still holds. Every answer is saved at once; one undo takes back the whole
@@ -72,7 +69,7 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
     before = look_over(app, Wish(deep=deep), session.screen.tell)
     run = Run(app, before, find_candidates(before, review))
-    is_asked = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
+    terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     code = 0
     if to_trash or to_archive or session.asked.dry_run:
         # All candidates in one change, except pinned memories and the index.
@@ -83,7 +80,7 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
             done = changes.retire(app, paths, ARCHIVE if to_archive else TRASH, "prune")
             run.changes += done.changes
             run.dry = done if done.dry_run else None
-    elif run.chosen and (session.screen.json or not is_asked):
+    elif run.chosen and (session.screen.json or not terminal):
         many = count(len(run.chosen), "memory", "memories")
         raise BadInput(
             f"{many} could go, but there is no terminal to ask; nothing was changed",
@@ -103,8 +100,7 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
 
 
 def _question_lines(session: Session, run: Run, item: Audited, number: int) -> list[str]:
-    screen = session.screen
-    path = item.path
+    screen, path = session.screen, item.path
     head = f"[{number}/{len(run.chosen)}] {line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
     score = screen.paint(f"{score_bar(item.score)} {item.score} {item.action}", STYLES[item.action])
@@ -114,11 +110,10 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
         text = visible(look.show(run.app, path)[1].decode("utf-8", "surrogateescape"))
         paragraphs = text.strip("\n").split("\n")
         body = [part for item in paragraphs for part in screen.fold(item, len(EDGE))]
-        fit = min(MAX_LINES, max(screen.rows - AROUND - len(lines), MIN_LINES))
-        lines += ["", *[EDGE + part for part in body[:fit]]]
-        more = count(len(body) - fit, "more line")
-        step = screen.advise(write_command("show", path))
-        lines += [f"{EDGE}… {more}: {step}"] if len(body) > fit else []
+        lines += ["", *[EDGE + part for part in body[:MAX_LINES]]]
+        if len(body) > MAX_LINES:
+            step = screen.advise(write_command("show", path))
+            lines.append(f"{EDGE}… {count(len(body) - MAX_LINES, 'more line')}: {step}")
     return [*lines, ""]
 
 
