@@ -9,12 +9,11 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.contract.home import Answer, Home, Server
+from tests.helpers.data_tables import table
 from tests.helpers.hostile import FILE, Hostile, read
 
 OUTCOMES = Path(__file__).parent / "golden/hostile.tsv"
@@ -25,9 +24,10 @@ RECORD = {
     "content": {"status": "accepted", "context": "Slow", "decision": "Weekly", "rationale": ["x"]},
 }
 WRITE = "records write --action create --category decision --input"
-SAVE = "records save --category decision --set status=accepted --set context=c --set rationale=r"
 REFUSED, SAVED, NEUTRAL = "refused", "saved", "neutral"
-Try = Callable[[Home, Server, str], str]
+SURFACES: dict[str, dict[str, list[Any]]] = {
+    field: row["tries"] for row in table("hostile", "surfaces") for field in row["fields"]
+}
 
 
 def rows() -> list[Hostile]:
@@ -38,10 +38,10 @@ def outcomes(home: Home, server: Server, row: Hostile) -> str:
     """The line of one input; a state or a request has no text to try."""
     tries = {} if row.setup or row.http else SURFACES.get(row.field, {})
     found = []
-    for name, attempt in tries.items():
+    for name, (kind, *words) in tries.items():
         shutil.rmtree(home.home)
         (home.project / ".git").mkdir(parents=True)
-        found.append(f"{name}={attempt(home, server, row.value)}")
+        found.append(f"{name}={KINDS[kind](*words, home, server, row.value)}")
     return "\t".join([row.id, row.field, *(found or ["not tried here"])])
 
 
@@ -180,92 +180,15 @@ def _transcript(home: Home, server: Server, value: str) -> str:
     return _judged(home, answer, value)
 
 
-ANYWAY = {"type": "project", "anyway": True}
-HEADER = "---\nname: odd\ndescription: odd\ntype: project\n"
-BODY: dict[str, Try] = {
-    "remember": partial(_command, "remember - --name odd --type project", "show odd"),
-    "save": partial(_command, "save --file - --name odd", "show odd"),
-    "team": partial(
-        _command, "remember - --name odd --type project --scope team", "show odd --scope team"
-    ),
-    "log-day": partial(_command, "log-day -", ""),
-    "record": partial(
-        _command, f"{SAVE} --title Odd --tag t --set decision=VALUE", "show odd --scope records"
-    ),
-    "file": partial(_by_hand, "odd.md", f"{HEADER}---\n\nVALUE\n"),
-    "mcp": partial(_tool, "save", "text", ANYWAY),
-}
-TITLE: dict[str, Try] = {
-    "remember": partial(
-        _command, "remember Noon --name odd --type project --description VALUE", "show odd"
-    ),
-    "record": partial(
-        _command, f"{SAVE} --title VALUE --tag t --set decision=x", "list --scope records"
-    ),
-    "file": partial(
-        _by_hand, "odd.md", "---\nname: odd\ndescription: VALUE\ntype: project\n---\n\nText.\n"
-    ),
-    "mcp": partial(_tool, "save", "description", {**ANYWAY, "text": TEXT}),
-}
-WHOLE: dict[str, Try] = {
-    "save": partial(_command, "save --file - --name odd", "show odd --raw"),
-    "file": partial(_by_hand, "odd.md", "VALUE"),
-}
-DATED: dict[str, Try] = {
-    "file": partial(_by_hand, "odd.md", f"{HEADER}modified: VALUE\n---\n\nText.\n")
-}
-QUERY: dict[str, Try] = {
-    "recall": partial(_asked, "recall -"),
-    "records": partial(_asked, "records search VALUE"),
-    "hook": partial(_hook, "prompt", "prompt"),
-    "mcp": partial(_tool, "recall", "query", {}),
-}
-NAME: dict[str, Try] = {
-    "remember": partial(_command, "remember Noon --name VALUE", ""),
-    "show": partial(_asked, "show -- VALUE"),
-    "retire": partial(_asked, "retire -- VALUE"),
-    "restore": partial(_asked, "restore -- VALUE"),
-    "mcp": partial(_tool, "save", "name", {**ANYWAY, "text": TEXT}),
-    "mcp-read": partial(_tool, "read", "name", {}),
-}
-SURFACES: dict[str, dict[str, Try]] = {
-    **dict.fromkeys(("body", "body (issue)", "body (tool)", "body (web)", "team memory"), BODY),
-    **dict.fromkeys(("title", "description"), TITLE),
-    **dict.fromkeys(("file", "frontmatter", "memory file"), WHOLE),
-    **dict.fromkeys(("query", "search query"), QUERY),
-    "index": {"load": partial(_by_hand, "MEMORY.md", "VALUE")},
-    "name": NAME,
-    "name pair": {"import": _archive},
-    "import.zip_entry": {"import": _archive},
-    "archive.restore": {"restore": NAME["restore"]},
-    "error path": {"show": NAME["show"]},
-    "mcp.path": {"mcp-read": NAME["mcp-read"]},
-    "mcp.rename_to": {"mcp": NAME["mcp"]},
-    "mcp": {"mcp": _line},
-    "limit": {
-        "list": partial(_asked, "list --limit VALUE"),
-        "recall": partial(_asked, "recall Noon --k VALUE"),
-    },
-    "tag": {"record": partial(_command, f"{SAVE} --title Odd --tag VALUE --set decision=x", "")},
-    "tags": {"record": partial(_record, "tags")},
-    "confidence": {"record": partial(_record, "confidence")},
-    "record_status": {"record": partial(_record, "record_status")},
-    "schema_version": {"record": partial(_record, "schema_version")},
-    "created_at": {"record": partial(_record, "created_at")},
-    "changes": {"record": partial(_record, "changes")},
-    "json": {"record": partial(_command, f"{WRITE} -", "")},
-    "draft path": {"record": partial(_asked, f"{WRITE} VALUE")},
-    "hash": {"remember": partial(_asked, "remember Other --name queue --if-hash VALUE")},
-    "date": {"remember": partial(_command, "remember Noon --name odd --date VALUE", ""), **DATED},
-    "updated_at": {**DATED, "record": partial(_record, "updated_at")},
-    "hook stdin": {
-        "prompt": partial(_hook, "prompt", ""),
-        "session-start": partial(_hook, "session-start", ""),
-    },
-    "hook json": {"prompt": partial(_hook, "prompt", "prompt")},
-    "project settings": {"where": partial(_settings, "shop/.claude/settings.json")},
-    "settings file": {"where": partial(_settings, "shop/.claude/settings.json")},
-    "user settings": {"where": partial(_settings, ".claude/settings.json")},
-    "transcript": {"capture": _transcript},
-    "log": {"log-day": BODY["log-day"]},
+KINDS = {
+    "command": _command,
+    "asked": _asked,
+    "tool": _tool,
+    "by_hand": _by_hand,
+    "record": _record,
+    "archive": _archive,
+    "hook": _hook,
+    "line": _line,
+    "settings": _settings,
+    "transcript": _transcript,
 }
