@@ -135,11 +135,11 @@ def test_what_stands_there_as_a_directory_or_a_link_stops_it_whole(opened, tmp_p
 def test_a_link_to_what_stays_private_is_told(opened):
     opened.write("plan.md", memory("plan", body="See [[ann]] and [it](freeze.md).", type="project"))
     assert share(opened, "plan").done.remarks == (
-        "plan.md leads to what stays private: ann.md, freeze.md",
+        "plan.md links to private memories: ann.md, freeze.md",
     )
     review.undo_changes(opened.app(scope="team"))
     said = share(opened, "plan", "freeze").done.remarks
-    assert said == ("plan.md leads to what stays private: ann.md",)
+    assert said == ("plan.md links to private memories: ann.md",)
 
 
 def test_what_a_person_does_not_see_is_told_before_others_get_it(opened):

@@ -111,7 +111,12 @@ class Advice(NamedTuple):
     home: str = ""  # set for a person: paths below it are shown with `~`
 
     def __call__(self, text: str, scope: str = "") -> str:
-        place = self._place(scope or self.scope)
+        scope = scope or self.scope
+        project, dir = ("--project", self.project), self.dir
+        if dir and scope == TEAM:  # --dir is enough: a scope beside it is refused or is its folder
+            dir = f"{dir.rstrip('/')}/{TEAM}"
+        named = scope == RECORDS or (scope != PROJECT and not dir)
+        place = self._options([("--dir", dir), project, ("--scope", scope if named else "")])
         if not place or not self.commands:
             return text
         # Skips `pid 7 (memdir save)`, which names a process, and commands that name a store.
@@ -119,20 +124,12 @@ class Advice(NamedTuple):
         given = r"(?!-| --(?:dir|root|project|scope)\b)"
         known = rf"(?<!\d \()\bmemdir (?:{RECORDS} [a-z-]{{1,20}}|{names})\b{given}"
         root = self.dir if self.scope == RECORDS else None  # records have a fixed scope
-        ours = self._options([("--project", self.project), ("--root", root)])
+        ours = self._options([project, ("--root", root)])
         start = f"memdir {RECORDS} "
         return re.sub(known, lambda m: m[0] + (ours if m[0].startswith(start) else place), text)
 
-    def _place(self, scope: str) -> str:
-        given = [("--project", self.project)]
-        if self.dir:  # --dir is enough: a scope beside it is refused or is its folder
-            given.append(("--dir", f"{self.dir.rstrip('/')}/{TEAM}" if scope == TEAM else self.dir))
-        if scope == RECORDS or (scope != PROJECT and not self.dir):
-            given.append(("--scope", scope))
-        return self._options(given)
-
     def _options(self, given: Iterable[tuple[str, str | None]]) -> str:
-        return "".join(f" {name} {self.word(value)}" for name, value in sorted(given) if value)
+        return "".join(f" {name} {self.word(value)}" for name, value in given if value)
 
     def word(self, value: str) -> str:
         """Quotes for the shell, except `~`: quoted, it would not be expanded."""
