@@ -323,7 +323,7 @@ def drop_output() -> None:
 
 
 @contextmanager
-def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[None]:
+def delivered(stands: str = "changes are kept: memdir log") -> Iterator[None]:
     """Turns a failed write to stdout into ReaderGone or Unwritable."""
     try:
         yield

@@ -41,7 +41,7 @@ def merge_index(base: str, ours: str, theirs: str) -> Merged:
     for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
         if "\0" in text or text.count("\n") > MAX_LINES:
             raise BadInput(
-                f"{name} is no index: it holds a NUL byte or more than {MAX_LINES:,} lines; "
+                f"{name} is not an index: it has a NUL byte or more than {MAX_LINES:,} lines; "
                 "nothing was merged",
                 next="choose one side: git checkout --ours, or --theirs",
             )
@@ -52,7 +52,7 @@ def write_merged(path: str, text: str) -> None:
     folder, name = os.path.split(os.path.abspath(path))
     if name == INDEX:  # git passes copies; a store's own index has one writer
         raise BadInput(
-            f"{path} is an index in its place, and not a copy of one; nothing was written",
+            f"{path} is the index of a store, not a copy; nothing was written",
             path=path,
             next="let git call memdir merge-index, or merge a copy under another name",
         )
