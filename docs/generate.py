@@ -570,7 +570,6 @@ FIELDS = {
         "joined?": "memories whose pointers both sides changed; the words of both stay",
         "diff?": "what it makes of OURS",
         "files?": "[file] with `--install`: the files of the repository that it changes",
-        "commands?": "with `--install`: what every other clone sets once",
     },
     "import": {
         "files": "[file] every memory of the source",

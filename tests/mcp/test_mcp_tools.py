@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
@@ -10,6 +9,7 @@ from memdir.mcp.tools import TOOLS
 from tests.helpers.asking import FACT, QUESTION, Agent, request
 from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
+from tests.helpers.repositories import Checkout
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -130,14 +130,12 @@ def test_a_broken_memory_does_not_hide_the_others(agent, store):
 
 def test_stale_claims_are_told_with_their_evidence(agent, project):
     (project / ".git").rmdir()
-    run = ["git", "-c", "user.name=a", "-c", "user.email=b", "-C", str(project)]
-    (project / "old.py").write_text("def restart(): ...\n")
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
-        subprocess.run([*run, *words], check=True, capture_output=True)
+    checkout = Checkout(project)
+    checkout.commit({"old.py": "def restart(): ...\n"})
     agent.use("save", text="Restart lives in `old.py`, ask it.", type="project", name="where")
     assert "stale: where.md" not in agent.use("verify")
-    for words in (["rm", "-q", "old.py"], ["commit", "-qm", "two"]):
-        subprocess.run([*run, *words], check=True, capture_output=True)
+    (project / "old.py").unlink()
+    checkout.commit()
     assert "stale: where.md" in framed(agent.use("verify"))
     assert "old.py" in framed(agent.use("verify", name="where"))
     assert "checked:" in agent.use("recall", query="where does restart live, which file?")

@@ -1,6 +1,5 @@
 """The memory of an agent (`memory: user | project | local` of a custom agent): a store like any."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,6 @@ from memdir.store.writer import App, open_app
 from tests.helpers.repositories import Checkout
 
 NOON = 1_772_452_800.0
-PLACES = {
-    "user": "{home}/.claude/agent-memory/reviewer",
-    "project": "{project}/.claude/agent-memory/reviewer",
-    "local": "{project}/.claude/agent-memory-local/reviewer",
-}
 RULE = "Check the migrations for a missing index."
 
 
@@ -44,14 +38,6 @@ def save(app: App, body: str = RULE, name: str = "migrations", **fields: str):
     return changes.save(app, draft, Wishes(anyway=True))
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_each_scope_of_an_agent_has_its_own_directory(place, opened, home, project):
-    app = opened(f"agent:reviewer@{place}")
-    (change,) = save(app).changes
-    folder = Path(PLACES[place].format(home=os.path.realpath(home), project=project))
-    assert (folder / change.path).exists() and "migrations.md" in (folder / "MEMORY.md").read_text()
-
-
 def test_another_agent_and_the_project_do_not_get_it(opened):
     agent = opened("agent:reviewer@project")
     save(agent)
@@ -60,14 +46,6 @@ def test_another_agent_and_the_project_do_not_get_it(opened):
         app = opened(scope)
         assert ages.list_memories(app)[0] == []
         assert not answer.recall([(scope, app)], "review the migrations, please").text
-
-
-@pytest.mark.parametrize("name", ["../../x", "a/b", "plugin:reviewer", "..", "rev\niewer", "審査"])
-def test_a_name_becomes_one_folder_and_leads_nowhere(name, opened, project):
-    app = opened(f"agent:{name}@project")
-    save(app)
-    (folder,) = (project / ".claude/agent-memory").iterdir()
-    assert app.store.root == str(folder) and (folder / "migrations.md").exists()
 
 
 def test_the_shared_scope_of_an_agent_takes_no_secret(opened):
