@@ -219,10 +219,6 @@ def dashboard(session: Session, limit: int) -> Answer:
         )
         for place, audit in audits
     ]
-
-    def item_fields(place: Place, item: Audited) -> Fields:
-        return pick(item, CONSUMER, store=place.app.store.root, title=place.title)
-
     loads = [audit.load for _, audit in audits]
     types = Counter(item.type for _, item in items)
     fields: Fields = {
@@ -234,9 +230,9 @@ def dashboard(session: Session, limit: int) -> Answer:
             "types": dict(sorted(types.items())),
             "actions": Counter(item.action for _, item in items),
         },
-        "alerts": [item_fields(*pair) for pair in alerts],
+        "alerts": [_item_fields(*pair) for pair in alerts],
         "tokens": {key: sum(getattr(load, key) for load in loads) for key in LOAD.split()},
-        "top": [item_fields(*pair) for pair in longest],
+        "top": [_item_fields(*pair) for pair in longest],
     }
     if not projects:
         return Answer(fields, [NO_STORE])
@@ -259,6 +255,10 @@ def dashboard(session: Session, limit: int) -> Answer:
     lines += _item_lines(session, longest[: TOP // 2], tokens=True)
     steps = "memdir audit --all-projects lists findings · memdir prune goes through one store"
     return Answer(fields, [*lines, "", *screen.block("Next:", steps, "")])
+
+
+def _item_fields(place: Place, item: Audited) -> Fields:
+    return pick(item, CONSUMER, store=place.app.store.root, title=place.title)
 
 
 def _is_gone(place: Place) -> bool:

@@ -53,8 +53,8 @@ SECTIONS = {
         "undo": ("history", "Undo a change."),
     },
     "Share": {
-        "share": ("share", "Copy memories to a shared store, and show the diff."),
-        "merge-index": ("share", "Merge three versions of an index; called by git."),
+        "share": ("exchange", "Copy memories to a shared store, and show the diff."),
+        "merge-index": ("exchange", "Merge three versions of an index; called by git."),
     },
     "Maintain": {
         "audit": ("audit", "Report stale memories, and what is wrong with a store."),

@@ -94,7 +94,7 @@ _QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
 _WITH_VALUE = "dir|root|project|scope|batch|file|type|to|action|target"
 _VALUE = rf"--(?:{_WITH_VALUE}) (?:{_QUOTED}|[^\s;,]{{1,300}})"
 _FLAG = r"--?[a-z-]{0,30}(?![\w-])"
-_NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w"
+_NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w|[a-z\d]{1,80}-[a-z\d-]{1,80}"
 # A command with its options and names, up to the first word that may be prose.
 _COMMAND = pattern(
     rf"\bmemdir (?:records )?[a-z][a-z-]{{0,20}}(?: (?:{_VALUE}|{_FLAG}|{_QUOTED}|{_NAME})){{0,12}}"
