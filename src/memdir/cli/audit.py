@@ -204,21 +204,7 @@ def dashboard(session: Session, limit: int) -> Answer:
     alerts = [pair for pair in items if pair[1].score > REVIEW]
     alerts.sort(key=lambda pair: (-pair[1].score, pair[1].path))
     longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))[:limit]
-    projects = [
-        pick(
-            place,
-            PROJECT,
-            gone=_is_gone(place),
-            memories=len(audit.memories),
-            types=Counter(item.type for item in audit.memories),
-            actions=Counter(item.action for item in audit.memories),
-            alerts=sum(item.score > REVIEW for item in audit.memories),
-            # Only files and index; texts are not inspected here.
-            index_findings=len(audit.findings) + len(place.findings),
-            tokens=pick(audit.load, LOAD),
-        )
-        for place, audit in audits
-    ]
+    projects = [_project_fields(place, audit) for place, audit in audits]
     loads = [audit.load for _, audit in audits]
     types = Counter(item.type for _, item in items)
     fields: Fields = {
@@ -255,6 +241,21 @@ def dashboard(session: Session, limit: int) -> Answer:
     lines += _item_lines(session, longest[: TOP // 2], tokens=True)
     steps = "memdir audit --all-projects lists findings · memdir prune goes through one store"
     return Answer(fields, [*lines, "", *screen.block("Next:", steps, "")])
+
+
+def _project_fields(place: Place, audit: Audit) -> Fields:
+    return pick(
+        place,
+        PROJECT,
+        gone=_is_gone(place),
+        memories=len(audit.memories),
+        types=Counter(item.type for item in audit.memories),
+        actions=Counter(item.action for item in audit.memories),
+        alerts=sum(item.score > REVIEW for item in audit.memories),
+        # Only files and index; texts are not inspected here.
+        index_findings=len(audit.findings) + len(place.findings),
+        tokens=pick(audit.load, LOAD),
+    )
 
 
 def _item_fields(place: Place, item: Audited) -> Fields:
