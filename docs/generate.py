@@ -108,7 +108,7 @@ SHAPES = {
         "description": "the one line that says what it is about",
         "modified": "the time its age counts from, UTC",
         "age_days": "whole days since then",
-        "score": "0 is fresh, 100 worn out",
+        "score": "0 is fresh, 100 stale",
         "action": "`keep` below 50, `review` below 75, else `prune`: advice, nothing more",
         "pinned": "true when it comes first in an index over its limit",
         "bytes": "the file's size",
@@ -161,7 +161,7 @@ SHAPES = {
         "path": "the file, below the store",
         "type": "one of `memdir types`, or `unknown`",
         "age_days": "whole days since it was last confirmed",
-        "score": "0 is fresh, 100 worn out",
+        "score": "0 is fresh, 100 stale",
         "action": "`keep`, `review` or `prune`",
         "tokens": "its length in characters / 4",
         "claims": "an object: `checked`, `stale`, `unknown`; all 0 without `--deep`",
@@ -178,7 +178,7 @@ SHAPES = {
     },
     "candidate": {
         "path": "the file, below the store",
-        "score": "0 is fresh, 100 worn out",
+        "score": "0 is fresh, 100 stale",
         "action": "`review` or `prune`",
         "tokens": "its length in characters / 4",
         "reasons": "sentences: why it is proposed",
@@ -199,7 +199,7 @@ SHAPES = {
         "title": "the project's directory, or the scope",
         "path": "the file, below the store",
         "type": "one of `memdir types`, or `unknown`",
-        "score": "0 is fresh, 100 worn out",
+        "score": "0 is fresh, 100 stale",
         "action": "`keep`, `review` or `prune`",
         "age_days": "whole days since it was last confirmed",
         "tokens": "its length in characters / 4",
@@ -441,7 +441,7 @@ FIELDS = {
     },
     "audit": {
         "store": "the directory of the store that was asked for",
-        "memories": "[audited] the most worn out first",
+        "memories": "[audited] the stalest first",
         "findings": "[audit_finding] what a person should know",
         "tokens": "an object: `index` and `prompt` are what every session carries, `total` is "
         "both, `memories` all files together",
@@ -569,7 +569,6 @@ FIELDS = {
         "joined?": "memories whose pointers both sides changed; the words of both stay",
         "diff?": "what it makes of OURS",
         "files?": "[file] with `--install`: the files of the repository that it changes",
-        "commands?": "with `--install`: what every other clone sets once",
     },
     "import": {
         "files": "[file] every memory of the source",

@@ -96,7 +96,7 @@ def test_each_is_shown_and_does_what_was_answered(worn):
         one["name"]: one["room"] for one in memdir("restore", "--list", "--json").json["memories"]
     }
     assert rooms == {"four": "trash", "one": "archive"}
-    assert "1 retired, 1 archived, 1 updated, 1 left as they are" in shown
+    assert "1 retired, 1 archived, 1 updated, 1 skipped" in shown
     assert "tokens saved" in shown and "memdir undo --batch prune-" in shown
 
 

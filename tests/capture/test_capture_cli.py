@@ -112,7 +112,7 @@ def test_a_sum_that_does_not_come_out_is_an_error_that_everybody_sees(talk, home
     journal.write_text(journal.read_text() + line + "\n")
     answer = memdir("status")
     assert answer.code == 1
-    assert "THE SUM IS WRONG" in answer.text
+    assert "THIS DOES NOT ADD UP" in answer.text
     assert "lost: saved, but never received" in answer.text
 
 

@@ -67,7 +67,7 @@ def test_the_command_says_without_a_repository_that_nothing_was_checked(project)
     answer = memdir("verify", "--json")
     assert answer.code == 0
     assert "stale" not in {each["verdict"] for each in answer.json["claims"]}
-    assert "remark: this project is no git repository" in memdir("verify").text
+    assert "note: this project is no git repository" in memdir("verify").text
 
 
 def test_a_hostile_or_unreadable_memory_hides_no_other(project, store):

@@ -24,14 +24,10 @@ def save(text: str = RULE, *more: str) -> dict:
 )
 def test_a_missing_type_is_guessed_and_the_guess_is_said(text, type):
     said = memdir("remember", text)
-    assert f"type {type}, from its wording; another one: memdir edit" in " ".join(said.text.split())
+    assert f"type {type}, from its wording; to change it: memdir edit" in " ".join(
+        said.text.split()
+    )
     assert memdir("list", "--json").json["memories"][0]["type"] == type
-
-
-def test_the_text_may_come_from_standard_input():
-    answer = memdir("remember", "-", "--name", "piped", "--json", stdin="naïve 日本\n".encode())
-    assert answer.json["change"] == "created"
-    assert memdir("show", "piped", "--json").json["body"].strip() == "naïve 日本"
 
 
 def test_relative_dates_count_from_the_day_that_was_given(store):
@@ -41,13 +37,8 @@ def test_relative_dates_count_from_the_day_that_was_given(store):
 
 
 def test_a_refusal_is_an_answer_with_a_reason_and_exit_code_1():
-    key = (
-        "-----BEGIN RSA PRIVATE "
-        + "KEY-----\nMIIEow"
-        + "A" * 60
-        + "\n-----END RSA PRIVATE KEY-----"
-    )
-    answer = memdir("remember", key, "--json")
+    label = "RSA PRIVATE KEY-----"
+    answer = memdir("remember", f"-----BEGIN {label}\nMIIEow{'A' * 60}\n-----END {label}", "--json")
     assert (answer.code, answer.json["change"]) == (1, "skipped")
     assert "secret" in answer.json["reason"] and "MIIEow" not in answer.text
 
@@ -82,11 +73,7 @@ def test_show_raw_gives_the_exact_bytes(store):
 
 @pytest.mark.parametrize(
     ("command", "change", "room"),
-    [
-        ("forget", "retired", "trash"),
-        ("retire", "retired", "trash"),
-        ("archive", "archived", "archive"),
-    ],
+    [("forget", "retired", "trash"), ("archive", "archived", "archive")],
 )
 def test_what_is_put_away_can_be_listed_and_restored(command, change, room, store):
     save(RULE, "--name", "use-uv")
@@ -97,10 +84,7 @@ def test_what_is_put_away_can_be_listed_and_restored(command, change, room, stor
     assert [one["path"] for one in said["changes"]] == ["use-uv.md", "staging.md"]
     assert memdir("list", "--json").json["memories"] == []
     shelved = memdir("restore", "--list", "--json").json["memories"]
-    assert {(one["path"], one["room"]) for one in shelved} == {
-        ("use-uv.md", room),
-        ("staging.md", room),
-    }
+    assert {one["room"] for one in shelved} == {room} and len(shelved) == 2
     assert memdir("restore", "use-uv", "--json").json["change"] == "restored"
     assert (store / "use-uv.md").read_bytes() == before
     assert "use-uv.md" in (store / "MEMORY.md").read_text()
@@ -172,15 +156,8 @@ def test_all_scopes_are_read_together_and_never_written(project):
         ("user", "mine.md"),
     }
     assert memdir("show", "mine", "--scope", "all", "--json").json["path"] == "mine.md"
-    for words in (
-        ("load",),
-        ("log",),
-        ("index",),
-        ("manifest",),
-        ("doctor",),
-        ("restore", "--list"),
-    ):
-        assert memdir(*words, "--scope", "all", "--json").code == 0, words
+    for command in ("load", "log", "index", "manifest", "doctor", "restore"):
+        assert memdir(command, "--scope", "all", "--json").code == 0, command
     refused = memdir("remember", "x", "--scope", "all", "--json")
     assert (refused.code, refused.error["code"]) == (1, "bad_input")
     assert "project" in refused.error["next"]

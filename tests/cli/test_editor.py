@@ -79,15 +79,11 @@ def test_an_editor_that_fails_saves_nothing(editor, tmp_path, monkeypatch):
     assert copies(tmp_path) == []
 
 
-@pytest.mark.parametrize("chosen", ["", "vim", "/usr/bin/nano -w"])
+@pytest.mark.parametrize("chosen", ["", "/usr/bin/nano -w"])
 def test_without_a_terminal_no_editor_for_one_is_started(chosen, editor, tmp_path, monkeypatch):
-    editor("true")
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in ("sensible-editor", "vim"):
-        (folder / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
-        (folder / name).chmod(0o700)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    editor(f"touch {tmp_path}/started")
+    (tmp_path / "my editor.sh").rename(tmp_path / "sensible-editor")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("EDITOR", chosen)
     error = memdir("edit", "use-uv", "--json").error
     assert error["code"] == "bad_input" and "needs a terminal" in error["message"]
@@ -95,13 +91,12 @@ def test_without_a_terminal_no_editor_for_one_is_started(chosen, editor, tmp_pat
     assert not (tmp_path / "started").exists() and copies(tmp_path) == []
 
 
-@pytest.mark.parametrize("line", ['rm "$2"', 'rm -r "$(dirname "$2")"', 'rm "$2"; mkdir "$2"'])
-def test_an_editor_that_leaves_no_file_is_said(line, editor, store):
-    editor(line)
+def test_an_editor_that_leaves_no_file_is_said(editor, store):
+    editor('rm -r "$(dirname "$2")"')
     before = (store / "use-uv.md").read_bytes()
     answer = memdir("edit", "use-uv", "--json")
     assert (answer.code, answer.error["code"]) == (1, "bad_input")
-    assert "left no file" in answer.error["message"] and "EDITOR" in answer.error["next"]
+    assert "left no readable file" in answer.error["message"] and "EDITOR" in answer.error["next"]
     assert (store / "use-uv.md").read_bytes() == before
 
 
@@ -124,19 +119,3 @@ def test_reasons_are_changed_or_added_where_they_belong(store):
     assert text.endswith(f"{RULE}\n\n{reasons}") and "pinned: true" in text
     for empty in ("", "two\nlines"):
         assert memdir("edit", "use-uv", "--why", empty, "--json").error["code"] == "bad_input"
-
-
-def test_a_reason_is_not_written_over_somebody_elses_version():
-    memdir("remember", RULE, "--name", "use-uv")
-    answer = memdir("edit", "use-uv", "--why", "uv.lock", "--if-hash", "0" * 64, "--json")
-    assert (answer.code, answer.error["code"]) == (1, "conflict")
-
-
-def test_a_new_label_keeps_the_file_and_both_find_it(store):
-    memdir("remember", RULE, "--name", "use-uv")
-    assert (
-        memdir("edit", "use-uv", "--name", "Packages by uv", "--json").json["path"] == "use-uv.md"
-    )
-    for name in ("use-uv", "Packages by uv"):
-        assert memdir("show", name, "--json").json["path"] == "use-uv.md"
-    assert "[Packages by uv](use-uv.md)" in (store / "MEMORY.md").read_text()

@@ -54,12 +54,6 @@ def test_wrong_usage_is_exit_code_2(words):
     assert memdir(*words).stderr.startswith("memdir: ")
 
 
-def test_choices_that_click_lists_line_by_line_stand_in_one_sentence():
-    done = memdir("records", "write")
-    assert "Choose from: create, update, delete" in " ".join(done.stderr.split())
-    assert "␊" not in done.stderr
-
-
 def test_a_conflict_shows_both_texts_and_writes_nothing(store):
     read = save()
     (store / "use-uv.md").write_text("---\nname: use-uv\n---\n\nSomebody else's words.\n")
@@ -127,10 +121,7 @@ def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
     assert memdir("list", "--json").error["code"] == "internal"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("list",), ("show", "nothing", "--json"), ("nonsense", "--json"), ("--help",), ("--version",)],
-)
+@pytest.mark.parametrize("words", [("list",), ("show", "nothing", "--json"), ("--help",)])
 def test_a_reader_that_goes_away_hears_no_complaint(words):
     """As in `memdir list | head -1`; the reader is gone before a byte is written."""
     save()
@@ -141,14 +132,13 @@ def test_a_reader_that_goes_away_hears_no_complaint(words):
     assert (done.stderr, done.returncode) == (b"", 141)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_an_answer_that_cannot_be_written_is_a_failure_but_the_change_stands(store):
-    if not os.path.exists("/dev/full"):
-        pytest.skip("there is no /dev/full here")
-    with open("/dev/full", "wb") as full:
-        words = [*SCRIPT, "remember", RULE, "--name", "kept", "--json"]
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode == 1
-    assert b"the answer cannot be written" in done.stderr
+    for words in (["remember", RULE, "--name", "kept", "--json"], ["--help"], ["--version"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([*SCRIPT, *words], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1
+        assert b"the answer cannot be written: No space left" in done.stderr
     assert (store / "kept.md").exists()
     assert memdir("log", "--json").json["changes"][0]["verb"] == "save"
 
@@ -178,17 +168,6 @@ def test_a_current_directory_that_is_gone_is_said(project, tmp_path):
     assert process("remember", RULE, *where, "--json").code == 0
     assert len(process("list", *where, "--json").json["memories"]) == 1
     assert process("export", *where, "--output", "x.zip", "--json").error["code"] == "bad_input"
-
-
-@pytest.mark.parametrize("words", [(), ("--help",), ("list", "--help"), ("--version",)])
-def test_help_that_cannot_be_written_is_said(words):
-    if not os.path.exists("/dev/full"):
-        pytest.skip("there is no /dev/full here")
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run([*SCRIPT, *words], stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode == 1
-    assert b"the answer cannot be written: No space left" in done.stderr
-    assert b"Next: " in done.stderr and b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -15,17 +15,7 @@ TEXT = "Use uv, never pip, to install packages."
 # What a terminal would obey, or a reader would not see.
 COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 LIMIT = 65_536
-NAMES = ["../escape", "a/b", "..", "", " ", "C:\\x", "~/.bashrc", "CON", "nul.md", "-rf", "a:b"]
-NAMES += [
-    "line\nbreak",
-    "trailing ",
-    "MEMORY",
-    "n" * 300,
-    "\x1b[2J",
-    "\udcff",
-    "memory\0.md",
-    "caf\u00e9",
-]
+NAMES = [*table("cli", "names"), "n" * 300, "\udcff", "memory\0.md"]
 ESCAPES = table("cli", "escapes")
 
 
@@ -65,15 +55,7 @@ def test_a_hostile_name_means_no_memory(row, store, project):
     memdir("remember", TEXT, "--name", "kept")
     (project / "settings.json").write_text("{}")
     before = tree(store, project)
-    for words in (
-        ("show",),
-        ("edit", "--description", "x"),
-        ("retire",),
-        ("archive",),
-        ("touch",),
-        ("restore", "--dry-run"),
-        ("purge", "--yes"),
-    ):
+    for words in (("show",), ("edit", "--pin"), ("retire",), ("touch",), ("purge", "--yes")):
         answer = memdir(*words, "--json", "--", row.value)
         assert answer.code == 1, (words, answer)
         assert answer.error["code"] in ("missing", "bad_input")
@@ -94,12 +76,7 @@ def test_two_names_that_are_one_refuse_the_whole_import(row, store, project):
     assert not store.exists()
 
 
-@pytest.mark.parametrize(
-    "row",
-    inputs("file names", "title")
-    + inputs("size and cost", "title")
-    + sample(["!!!", "日本"], "title"),
-)
+@pytest.mark.parametrize("row", inputs("file names", "title") + sample(["!!!", "日本"], "title"))
 def test_a_strange_title_is_kept_and_gets_a_safe_name(row, store):
     answer = memdir("remember", "-", "--description", row.value, "--json", stdin=TEXT.encode())
     assert answer.code == 0, answer.text
@@ -157,16 +134,6 @@ def test_errors_show_what_they_quote_harmlessly(row):
         assert answer.stderr and not COMMANDS.search(answer.stderr), words
 
 
-@pytest.mark.parametrize("row", inputs("terminal escapes", "tag") + sample(["\x07bell"], "tag"))
-def test_a_header_value_with_a_control_character_is_refused(row, store):
-    draft = f"---\nname: tagged\ntags: {row.value}\n---\nx\n"
-    answer = memdir("save", "--file", "-", "--json", stdin=draft.encode())
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-    assert "tags" in answer.error["message"]
-    answer = memdir("remember", TEXT, "--description", row.value, "--json")
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-
-
 def test_bytes_that_are_no_text_break_nothing(store):
     store.mkdir(parents=True)
     (store / b"odd-\xff.md".decode("utf-8", "surrogateescape")).write_bytes(
@@ -177,6 +144,13 @@ def test_bytes_that_are_no_text_break_nothing(store):
             assert answer.code in (0, 1), words
     narrow = process("list", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
     assert narrow.code == 0 and narrow.bytes.isascii() and rb"\x80" in narrow.bytes
+
+
+@pytest.mark.parametrize("value", ["\x07bell", "t," * 9_000])
+def test_a_header_value_with_a_control_character_or_without_end_is_refused(value):
+    draft = f"---\nname: tagged\ntags: {value}\n---\nx\n"
+    answer = memdir("save", "--file", "-", "--json", stdin=draft.encode())
+    assert (answer.code, answer.error["code"]) == (1, "bad_input")
 
 
 # -- size and cost ---------------------------------------------------------------------------
@@ -198,14 +172,6 @@ def test_a_big_text_is_kept_or_refused_by_size_and_never_cut(row, store):
         shown = memdir("show", "big", "--json").json
         assert shown["body"].strip("\n") == row.value.strip("\n")
         assert memdir("list").code == 0
-
-
-@pytest.mark.parametrize("row", inputs("size and cost", "tags") + sample(["t," * 9_000], "tags"))
-def test_a_big_header_value_is_refused_by_size(row):
-    draft = f"---\nname: tagged\ntags: {row.value}\n---\nx\n"
-    answer = memdir("save", "--file", "-", "--json", stdin=draft.encode())
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-    assert "limit" in answer.error["message"]
 
 
 def test_endless_input_is_refused_without_reading_on():

@@ -63,25 +63,6 @@ def test_every_output_fits_80_columns(words, filled):
     assert too_wide(answer.text + answer.stderr) == []
 
 
-@pytest.mark.parametrize("command", MODULES)
-def test_every_command_has_an_example(command):
-    answer = memdir(command, "--help")
-    assert answer.code == 0
-    assert re.search(rf"\n  Example:\n    memdir {command}\b", answer.text)
-    if command == "records":  # a group: its commands have them, and know their scope
-        answer = memdir(command, "status", "--help")
-        assert "--root" in answer.text
-    for option in ("--dir", "--project", "--scope", "--json") if command != "records" else ():
-        assert option in answer.text
-
-
-def test_the_help_lists_every_command_once():
-    text = memdir("--help").text
-    assert re.findall(r"^  ([a-z][a-z-]+)  ", text, re.MULTILINE) == [*MODULES]
-    assert memdir().text == text
-    assert re.fullmatch(r"memdir \d+\.\d+\.\d+\n", memdir("--version").text)
-
-
 def on_a_terminal(*words: str, **env: str) -> str:
     """What a person sees: the output of the command on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
@@ -109,18 +90,3 @@ def test_colour_is_for_terminals_that_want_it(filled, monkeypatch):
     assert not ESCAPE.search(process("list").text)
     coloured = on_a_terminal("list", TERM="xterm", COLUMNS="80").replace("\r\n", "\n")
     assert ESCAPE.sub("", coloured) == process("list").text
-
-
-def test_columns_stay_in_line_with_wide_characters(filled):
-    rows = [line for line in memdir("list").text.split("\n") if "today" in line]
-    assert len(rows) == 3
-    assert len({width(row[: row.index("today")]) for row in rows}) == 1
-
-
-def test_long_names_are_told_apart(store):
-    names = [f"{'a-name-that-goes-on-' * 3}version-{number}" for number in (1, 2)]
-    for name, more in zip(names, ((), ("--pin",)), strict=True):
-        memdir("remember", f"Always do this {name}.", "--name", name, "--anyway", *more)
-    said = memdir("list").text
-    assert re.search(r"a-name-that.*…\S*version-1  ", said)
-    assert re.search(r"a-name-that.*…\S*version-2 \* ", said)

@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 
 from tests.contract.home import CODE, Home
-from tests.contract.script import run
 
 FIXTURE = Path(__file__).parent / "fixture-0.1.0"
-ARCHIVE, MADE_BY = FIXTURE / "home.tar.xz", FIXTURE / "made-by.txt"
+ARCHIVE = FIXTURE / "home.tar.xz"  # made-by.txt says how
 AGE_SECONDS = 600  # of what is tidied up once it is old
 TOP = "/dev/shm/memdir-0.1.0"  # in memory: every command waits for the disk
 LOCK = f"{TOP}-{os.geteuid()}.lock"
@@ -69,18 +68,4 @@ def _fresh(member: tarfile.TarInfo) -> tarfile.TarInfo:
     if member.name.startswith(("home/.local", "home/.cache")):
         member.mtime = int(time.time()) - AGE_SECONDS
     member.uid, member.gid = os.geteuid(), os.getegid()
-    return member
-
-
-def make() -> None:
-    """What 0.1.0 did once; a later version may do the same for a fixture of its own."""
-    with _place() as home:
-        MADE_BY.write_text(run(home, MADE_BY.read_text("utf-8")), "utf-8")
-        with tarfile.open(ARCHIVE, "w:xz") as archive:
-            archive.add(home.home, "home", filter=_anonymous)
-
-
-def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
     return member

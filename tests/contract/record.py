@@ -7,7 +7,7 @@ import shutil
 import sys
 
 from tests.contract.home import Home, avoid_midnight
-from tests.contract.hostile import INPUTS, OUTCOMES, outcomes, rows
+from tests.contract.hostile import FILE, OUTCOMES, outcomes, rows
 from tests.contract.script import FIRST, GOLDEN, run
 
 
@@ -22,7 +22,7 @@ def main(names: list[str]) -> None:
             file.write_text(text, "utf-8")
         if file.stem == FIRST:
             home.keep_template()
-    if INPUTS.is_file() and (not names or OUTCOMES.stem in names):
+    if FILE.is_file() and (not names or OUTCOMES.stem in names):
         other = Home()
         (other.project / ".git").mkdir()
         with other.server() as server:

@@ -63,13 +63,6 @@ VARYING = (
 
 
 @dataclass
-class Step:
-    command: str
-    given: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)  # that stand before it
-
-
-@dataclass
 class Names:
     """Stands between what varies and what is written down; ids are counted as they come."""
 
@@ -126,34 +119,23 @@ class Names:
         return f"<id{len(self.ids)}>"
 
 
-def read(text: str) -> list[Step]:
-    steps: list[Step] = []
-    remarks: list[str] = []
-    for line in text.splitlines():
-        if line.startswith("#"):
-            remarks.append(line)
-        elif line.startswith("$ "):
-            steps.append(Step(line[2:], remarks=remarks))
-            remarks = []
-        elif line[:2].rstrip() == "<":
-            steps[-1].given.append(line[2:])
-    return steps
-
-
 def run(home: Home, text: str) -> str:
     """The same golden, with what its commands print now."""
-    names, lines = Names(home), []
+    names, lines = Names(home), list[str]()
     home.begin(not text.startswith(FROM_NOTHING))
-    for step in read(text):
-        lines += [
-            *step.remarks,
-            f"$ {step.command}",
-            *(f"< {line}".rstrip() for line in step.given),
-        ]
-        given = "".join(f"{line}\n" for line in step.given)
-        answer = _answer(home, names.real(step.command), names.real(given).encode())
-        lines += [f"[{answer.code}]"] if answer.code else []
-        lines += _shown(names, answer.out, "  ") + _shown(names, answer.err, "! ") + [""]
+    steps: list[tuple[str, list[str]]] = []  # a command or a remark, and its standard input
+    for line in text.splitlines():
+        if line.startswith(("#", "$ ")):
+            steps.append((line, []))
+        elif line[:2].rstrip() == "<":
+            steps[-1][1].append(line)
+    for line, given in steps:
+        lines += [line, *given]
+        if line.startswith("$ "):
+            typed = "".join(f"{part[2:]}\n" for part in given)
+            answer = _answer(home, names.real(line[2:]), names.real(typed).encode())
+            lines += [f"[{answer.code}]"] if answer.code else []
+            lines += _shown(names, answer.out, "  ") + _shown(names, answer.err, "! ") + [""]
     home.wait()
     return "\n".join(lines)
 

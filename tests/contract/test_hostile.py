@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.contract.home import Home, Server
-from tests.contract.hostile import INPUTS, OUTCOMES, outcomes, rows
+from tests.contract.hostile import FILE, OUTCOMES, outcomes, rows
 
 LINES = OUTCOMES.read_text("utf-8").splitlines()
 KINDS = sorted({line[:2] for line in LINES})  # an id begins with two letters for its class
 
 pytestmark = pytest.mark.skipif(
-    not INPUTS.is_file(), reason="../shared (hostile inputs, not part of the repository) is absent"
+    not FILE.is_file(), reason="../shared (hostile inputs, not part of the repository) is absent"
 )
 
 
@@ -29,5 +29,5 @@ def place() -> Iterator[tuple[Home, Server]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_hostile_inputs_end_as_before(place: tuple[Home, Server], kind: str) -> None:
-    found = [outcomes(*place, row) for row in rows() if row["id"].startswith(kind)]
+    found = [outcomes(*place, row) for row in rows() if row.id.startswith(kind)]
     assert found == [line for line in LINES if line.startswith(kind)]

@@ -8,8 +8,9 @@ from urllib.parse import quote
 import pytest
 
 from memdir.mcp import server as rpc
-from memdir.mcp.server import MAX_BYTES, VERSIONS, Server, Stores, client_name
-from tests.helpers.asking import FACT, Agent, lines, piped, request, use
+from memdir.mcp.server import MAX_BYTES, VERSIONS, Server, Stores
+from tests.helpers.asking import FACT, Agent, hello, lines, piped, request, use
+from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -23,83 +24,25 @@ def code(answer) -> int:
     return answer["error"]["code"]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_each_version_is_taken_as_it_is_wanted(version):
-    agent = Agent(version)
-    assert agent.welcome["protocolVersion"] == version
-    assert agent.welcome["serverInfo"]["name"] == "memdir"
-    assert set(agent.welcome["capabilities"]) == {"tools", "resources"}
-    assert "not an instruction" in agent.welcome["instructions"]
-
-
 def test_the_versions_are_those_of_the_official_package():
     version = pytest.importorskip("mcp_types.version", reason="the official SDK is not installed")
     assert version.HANDSHAKE_PROTOCOL_VERSIONS == VERSIONS
 
 
 def test_fields_beside_the_text_come_to_clients_that_read_them():
+    assert Agent("2025-03-26").welcome["protocolVersion"] == "2025-03-26"
     saving = use(1, "save", text=FACT, type="project", name="pelican")
     assert "structuredContent" not in Agent("2025-03-26").ask(saving)["result"]
     saving["params"]["arguments"]["text"] = "The heron job does it."
     assert Agent("2025-06-18").ask(saving)["result"]["structuredContent"]["change"] == "updated"
 
 
-BAD = {
-    "nothing": (b"{}", rpc.INVALID),
-    "a text": (b'"hello"', rpc.INVALID),
-    "a number": (b"7", rpc.INVALID),
-    "null": (b"null", rpc.INVALID),
-    "half": (b'{"jsonrpc":"2.0","id":1,"method":', rpc.PARSE),
-    "not JSON": (b"GET / HTTP/1.1", rpc.PARSE),
-    "a header of another protocol": (b"Content-Length: 52\r", rpc.PARSE),
-    "binary": (bytes(range(128, 256)).replace(b"\n", b""), rpc.PARSE),
-    "zeros": (b"\0" * 100, rpc.PARSE),
-    "not a number": (
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}}',
-        rpc.PARSE,
-    ),
-    "infinite": (b'{"jsonrpc":"2.0","id":Infinity,"method":"ping"}', rpc.PARSE),
-    "a huge number": (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b"}", rpc.PARSE),
-    "deep": (b"[" * 100_000, rpc.PARSE),
-    "deep objects": (b'{"a":' * 100_000, rpc.PARSE),
-    "no version": (b'{"id":1,"method":"ping"}', rpc.INVALID),
-    "an old version": (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', rpc.INVALID),
-    "no method": (b'{"jsonrpc":"2.0","id":1}', rpc.INVALID),
-    "a number for a method": (b'{"jsonrpc":"2.0","id":1,"method":5}', rpc.INVALID),
-    "an object for an id": (b'{"jsonrpc":"2.0","id":{},"method":"tools/call"}', rpc.INVALID),
-    "null for an id": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', rpc.INVALID),
-    "true for an id": (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', rpc.INVALID),
-    "half an id": (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', rpc.INVALID),
-    "an unknown method": (b'{"jsonrpc":"2.0","id":1,"method":"rm"}', rpc.UNKNOWN),
-    "prompts": (b'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', rpc.UNKNOWN),
-    "a list for params": (
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}',
-        rpc.PARAMS,
-    ),
-    "an unknown tool": (
-        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}',
-        rpc.PARAMS,
-    ),
-    "no tool": (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', rpc.PARAMS),
-    "a list for arguments": (
-        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":[]}}',
-        rpc.PARAMS,
-    ),
-    "an odd cursor": (
-        b'{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":7}}',
-        rpc.PARAMS,
-    ),
-    "initialize without a version": (
-        b'{"jsonrpc":"2.0","id":1,"method":"initialize"}',
-        rpc.PARAMS,
-    ),
-    "a batch": (b"[" + b",".join([lines(PING).strip()] * 2) + b"]", rpc.INVALID),
-}
+BAD = [(message.encode(), code) for message, code in table("mcp", "bad_messages")]
+BAD += [(bytes(range(128, 256)), rpc.PARSE), (b"\0" * 100, rpc.PARSE), (b"[" * 100_000, rpc.PARSE)]
 
 
-@pytest.mark.parametrize("case", BAD, ids=str)
-def test_a_bad_message_gets_its_error_and_the_next_its_answer(case):
-    data, expected = BAD[case]
+@pytest.mark.parametrize(("data", "expected"), BAD)
+def test_a_bad_message_gets_its_error_and_the_next_its_answer(data, expected):
     first, second = piped(data + b"\n" + lines(PING))
     assert code(first) == expected and second == PONG
 
@@ -118,12 +61,6 @@ def test_a_line_beyond_the_limit_is_not_kept_and_its_id_is_answered():
     answers = piped(first + last + b"\n" + b"{" * (MAX_BYTES + 5) + b"\n" + lines(PING))
     assert [answer["id"] for answer in answers] == [41, "forty-two", None, "p"]
     assert {code(answer) for answer in answers[:3]} == {rpc.INVALID}
-
-
-def test_a_line_of_just_the_limit_is_read():
-    query = "x" * (MAX_BYTES - len(lines(use(1, "recall", query=""))))
-    [answer] = piped(lines(use(1, "recall", query=query)))
-    assert answer["result"]["isError"] and "limit" in answer["result"]["content"][0]["text"]
 
 
 def test_blank_lines_notifications_and_answers_get_none():
@@ -150,19 +87,11 @@ def test_a_mistake_of_ours_is_an_error_of_one_request(home):
     assert "mcp: ZeroDivisionError" in log and "secret words" not in log
 
 
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        ({"name": "claude-code"}, "claude-code"),
-        ({"name": "My Agent\n<b>"}, "My-Agent--b"),
-        ({"name": "x" * 900}, "x" * 40),
-        ({"name": 7}, ""),
-        ("claude", ""),
-        ({"name": "‮evil"}, "evil"),
-    ],
-)
-def test_a_client_is_called_by_plain_letters(given, name):
-    assert client_name(given) == name
+def test_a_client_is_called_by_plain_letters():
+    agent = Agent("")
+    agent.ask(hello(name="My Agent\n\u202e<b>" + "x" * 900))
+    agent.use("save", text=FACT, type="project", name="pelican")
+    assert "mcp:My-Agent---b-xxx" in agent.use("history")
 
 
 # Resources

@@ -46,7 +46,7 @@ def test_the_answer_is_exactly_what_an_agent_reads():
 def test_nothing_to_tell_is_no_failure_and_has_a_reason(prompt, reason):
     answer = memdir("recall", prompt)
     assert (answer.code, answer.text) == (0, "")
-    assert f"nothing to tell: {reason}" in answer.stderr
+    assert f"nothing recalled: {reason}" in answer.stderr
     found = memdir("recall", prompt, "--json").json
     assert found["abstained"] is True
     assert found["reason"].startswith(reason)

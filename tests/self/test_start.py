@@ -3,14 +3,10 @@
 import subprocess
 import sys
 
-import click
 import pytest
-
-from memdir.cli.main import SECTIONS, commands
 
 pytestmark = pytest.mark.usefixtures("project")
 
-HELP_COLUMNS = 66
 COUNT = """
 import sys
 from memdir.cli.main import run
@@ -32,11 +28,3 @@ def test_a_command_imports_no_more_than_it_needs(words):
     code, number, *names = done.stderr.split("\n")[-2].split()
     assert code == "0"
     assert int(number) <= MAX_MODULES[words], names
-
-
-def test_the_help_says_what_each_command_says_of_itself():
-    context = click.Context(commands)
-    for names in SECTIONS.values():
-        for name, (_, help) in names.items():
-            command = commands.get_command(context, name)
-            assert command and help == command.get_short_help_str(HELP_COLUMNS), name

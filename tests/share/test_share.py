@@ -7,7 +7,6 @@ import pytest
 from memdir.capture import review
 from memdir.errors import BadInput, Busy, Conflict, Missing, Unwritable
 from memdir.share import share as share_module
-from memdir.store import look
 from tests.helpers.opened import Opened, memory, tree
 
 TEXT = memory("freeze", "The freeze", "No merges in March.", "project")
@@ -27,11 +26,6 @@ def share(opened: Opened, *names: str, **options: object):
     return share_module.share_memories(source, target, names, **options)
 
 
-def team_log(opened: Opened) -> list[str]:
-    logged = look.log(opened.app(scope="team"))
-    return [f"{one.cause.verb} {one.cause.name}".strip() for one in reversed(logged)]
-
-
 def kinds(shared) -> list[tuple[str, str]]:
     return [(change.path, change.kind) for change in shared.done.changes]
 
@@ -49,7 +43,7 @@ def test_a_move_leaves_one_copy_and_undo_works_on_each_side(opened):
     shared = share(opened, "freeze", move=True)
     assert shared.moved == ("freeze.md",)
     assert not (opened.root / "freeze.md").exists() and "freeze.md" not in opened.index
-    assert opened.verbs()[-1] == "share freeze" and team_log(opened)[-1] == "share freeze"
+    assert opened.verbs()[-1] == "share freeze"
     review.undo_changes(opened.app())
     review.undo_changes(opened.app(scope="team"))
     after = {path: data for path, data in opened.files().items() if not path.startswith("team")}
@@ -65,52 +59,30 @@ def test_a_dry_run_says_the_same_and_writes_nothing(opened):
     assert (dry.diff, dry.moved, kinds(dry)) == (real.diff, real.moved, kinds(real))
 
 
-def test_a_memory_in_a_folder_keeps_its_folder(opened):
-    opened.write("api/limits.md", memory("limits", type="project"))
-    share(opened, "limits")
-    assert opened.read("team/api/limits.md") == opened.read("api/limits.md")
-    assert "(api/limits.md)" in opened.read("team/MEMORY.md")
-
-
 def test_a_move_that_was_cut_off_is_completed_by_the_next(opened):
     share(opened, "freeze")
     assert share(opened, "freeze", move=True).moved == ("freeze.md",)
     assert not (opened.root / "freeze.md").exists()
 
 
-@pytest.mark.parametrize("type", ["user", "value", "session_summary"])
-def test_what_is_personal_by_its_type_stays_private(type, opened):
-    opened.write("mine.md", memory("mine", type=type))
+def test_what_is_personal_by_its_type_stays_private(opened):
+    opened.write("mine.md", memory("mine", type="value"))
     shared = share(opened, "mine", "freeze", move=True)
     assert kinds(shared) == [("mine.md", "skipped"), ("freeze.md", "created")]
-    assert f"type {type} are not shared" in shared.done.changes[0].reason
+    assert "type value are not shared" in shared.done.changes[0].reason
     assert (opened.root / "mine.md").exists() and shared.moved == ("freeze.md",)
 
 
 TOKEN = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (f"---\nname: key\ntype: project\n---\n\nThe token is {TOKEN}\n", 6),
-        (f"---\nname: key\ndescription: {TOKEN}\ntype: project\n---\n\nWords.\n", 3),
-        (f"---\nname: key\ntype: project\nx-token: {TOKEN}\n---\n\nWords.\n", 4),
-    ],
-    ids=["in the text", "in the description", "in an unknown key"],
-)
-def test_a_secret_is_refused_with_its_line_and_without_its_value(text, line, opened):
-    opened.write("key.md", text)
-    (change,) = share(opened, "key").done.changes
-    assert f"github-token, line {line}" in change.reason
-    assert TOKEN not in repr(share(opened, "key"))
-    assert not (opened.root / "team").exists()
-
-
-def test_a_secret_is_not_shown_by_a_conflict_either(opened):
-    opened.write("key.md", f"---\nname: key\ntype: project\n---\n\n{TOKEN}\n")
-    opened.write("team/key.md", memory("key", type="project"))
-    assert kinds(share(opened, "key")) == [("key.md", "skipped")]
+@pytest.mark.parametrize("text", [f"x-token: {TOKEN}\n---\n", f"---\n{TOKEN}\n"])
+def test_a_secret_is_refused_with_its_line_and_without_its_value(text, opened):
+    opened.write("key.md", f"---\nname: key\ntype: project\n{text}")
+    opened.write("team/key.md", memory("key", type="project"))  # a conflict shows it no more
+    shared = share(opened, "key")
+    assert kinds(shared) == [("key.md", "skipped")]
+    assert "github-token, line " in shared.done.changes[0].reason and TOKEN not in repr(shared)
 
 
 def test_another_memory_of_that_name_is_never_overwritten(opened):
@@ -124,23 +96,10 @@ def test_another_memory_of_that_name_is_never_overwritten(opened):
     assert opened.files() == before  # the other one was not shared either
 
 
-@pytest.mark.parametrize("there", ["Freeze.md", "FREEZE.md"])
-def test_a_name_that_is_the_same_on_some_disks_is_refused(there, opened):
-    opened.write(f"team/{there}", TEXT)
+def test_a_name_that_is_the_same_on_some_disks_is_refused(opened):
+    opened.write("team/Freeze.md", TEXT)
     (change,) = share(opened, "freeze").done.changes
-    assert there in change.reason and not (opened.root / "team/freeze.md").exists()
-
-
-BIG = memory("big", body="word " * 220_000, type="project").encode()
-
-
-@pytest.mark.parametrize(
-    ("data", "reason"), [(TEXT.encode() + b"\0\x01", "NUL"), (BIG, "limit: 65,536")]
-)
-def test_what_is_no_text_or_too_big_is_refused(data, reason, opened):
-    opened.write("odd.md", data)
-    (change,) = share(opened, "odd").done.changes
-    assert reason in change.reason
+    assert "Freeze.md" in change.reason and not (opened.root / "team/freeze.md").exists()
 
 
 @pytest.mark.parametrize(
@@ -162,13 +121,6 @@ def test_a_team_directory_that_is_a_link_is_not_followed(opened, tmp_path):
     assert list(outside.iterdir()) == [] and (opened.root / "freeze.md").exists()
 
 
-def test_a_team_directory_that_is_a_file_is_an_error_with_a_next_step(opened):
-    opened.write("team", "not a directory")
-    with pytest.raises(Unwritable) as error:
-        share(opened, "freeze", move=True)
-    assert error.value.next and (opened.root / "freeze.md").exists()
-
-
 def test_what_stands_there_as_a_directory_or_a_link_stops_it_whole(opened, tmp_path):
     for make in (lambda path: path.mkdir(), lambda path: path.symlink_to(tmp_path / "x")):
         place = opened.root / "team/freeze.md"
@@ -180,19 +132,14 @@ def test_what_stands_there_as_a_directory_or_a_link_stops_it_whole(opened, tmp_p
         place.rmdir() if place.is_dir() else place.unlink()
 
 
-def test_one_store_is_not_shared_with_itself(opened):
-    with pytest.raises(BadInput, match="already"):
-        share_module.share_memories(opened.app(scope="team"), opened.app(scope="team"), ["x"])
-
-
 def test_a_link_to_what_stays_private_is_told(opened):
     opened.write("plan.md", memory("plan", body="See [[ann]] and [it](freeze.md).", type="project"))
     assert share(opened, "plan").done.remarks == (
-        "plan.md leads to what stays private: ann.md, freeze.md",
+        "plan.md links to private memories: ann.md, freeze.md",
     )
     review.undo_changes(opened.app(scope="team"))
     said = share(opened, "plan", "freeze").done.remarks
-    assert said == ("plan.md leads to what stays private: ann.md",)
+    assert said == ("plan.md links to private memories: ann.md",)
 
 
 def test_what_a_person_does_not_see_is_told_before_others_get_it(opened):

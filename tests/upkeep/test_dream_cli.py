@@ -38,7 +38,7 @@ def test_it_says_what_it_did_and_one_undo_takes_it_back(logged):
 
 def test_it_says_what_became_of_every_entry(logged):
     text = " ".join(memdir("dream").text.split())
-    assert "2 new entries: 1 thing to remember, 1 entry with nothing to keep" in text
+    assert "2 new entries: 1 item to remember, 1 entry with nothing to keep" in text
     memdir("log-day", "From now on we use PostgreSQL, because of jsonb.")
     assert "logs: 1 new entry: 1 for you to decide on (memdir review)" in memdir("dream").text
 

@@ -24,6 +24,7 @@ from memdir.store.ports import ARCHIVE, TRASH, Store
 from memdir.store.save import Targets
 from memdir.store.state import Lock
 from memdir.store.writer import App, Shelf
+from memdir.text.terminal import count
 from memdir.upkeep.worksheet import Check
 
 OLDEST = (3, 11)  # oldest Python for hooks
@@ -38,7 +39,7 @@ MENDED = "run: memdir doctor --fix"
 CLIENT = "claude-code"
 INSTALL = f"install Python {OLDEST[0]}.{OLDEST[1]} or newer"
 PROOF = Draft("memdir proves here that what it saves is safe.", type="project", name="proof")
-NOT_SAFE = "what memdir says it saved is not safe here; see the other checks"
+NOT_SAFE = "do not rely on this store; see the other checks"
 # The Python in a hook's command line; a path with spaces is quoted.
 _RUNS = re.compile(r"exec (?:env \S{1,100} )?('[^']{1,4096}'|\S{1,4096}) -I -S ")
 
@@ -58,7 +59,7 @@ def check_store(app: App, trial: App, fix: bool = False) -> list[Check]:
 
 def examine_store(app: App) -> Iterator[Check]:
     yield Check("python", True, f"Python {'.'.join(map(str, sys.version_info[:3]))}")
-    yield _git(shutil.which("git"))
+    yield _git()
     yield from _findings("settings", app.config.findings, "no findings")
     yield examine_folder("store", app.store.root)
     yield examine_folder("state", app.config.state_dir)
@@ -76,10 +77,10 @@ def _tried(name: str, look: Callable[[], Check]) -> Check:
         return Check(name, False, error.message, error.next)
 
 
-def _git(git: str | None) -> Check:
-    if git:
-        return Check("git", True, f"{git}; memdir itself needs it for packed histories only")
-    fix = "install git if you want to look at the history with git itself"
+def _git() -> Check:
+    if git := shutil.which("git"):
+        return Check("git", True, f"{git}; memdir needs it only for packed histories")
+    fix = "install git to look at the history with git itself"
     return Check("git", True, "not found; saving, history and undo work without it", fix)
 
 
@@ -92,7 +93,7 @@ def examine_folder(name: str, path: str) -> Check:
     except OSError:
         mode = 0
     if not stat.S_ISDIR(mode):
-        return Check(name, False, f"{path}: a file stands in the way", "move it away")
+        return Check(name, False, f"{path}: a file is in the way", "move it away")
     if not os.access(here, os.W_OK | os.X_OK):
         return Check(name, False, f"{path} is not writable", f"check: ls -ld {path}")
     free_bytes = space.f_bavail * space.f_frsize
@@ -100,11 +101,11 @@ def examine_folder(name: str, path: str) -> Check:
         message = f"{path}: only {free_bytes // 1024:,} KiB are free"
         return Check(name, False, message, "free some space")
     if here != path:
-        return Check(name, True, f"{path} is not there yet; it will be made, private")
+        return Check(name, True, f"{path} does not exist yet; it will be private")
     mode = stat.S_IMODE(mode)
     if mode & ~PRIVATE if name == "state" else mode & OTHERS_WRITE:
         fix = f"run: chmod {'700' if name == 'state' else 'go-w'} {path}"
-        return Check(name, False, f"{path}: others may use it (mode {mode:03o})", fix)
+        return Check(name, False, f"{path}: other users have access (mode {mode:03o})", fix)
     return Check(name, True, f"{path} is writable (mode {mode:03o})")
 
 
@@ -118,13 +119,13 @@ def _lock(lock: Lock) -> Check:
 
 def _history(history: History) -> Check:
     if not history.on:
-        return Check("history", True, "switched off; old versions go to the trash instead")
+        return Check("history", True, "switched off; old versions go to the trash")
     end = time.monotonic() + HISTORY_SECONDS
-    count, whole = history.check(lambda: time.monotonic() > end)
-    if not count and whole:
+    number, whole = history.check(lambda: time.monotonic() > end)
+    if not number and whole:
         return Check("history", True, "empty; it begins with the first change")
-    read = f"all {count:,} changes" if whole else f"the newest {count:,} changes"
-    return Check("history", True, f"{read} can be read")
+    read = "" if whole else "the newest "
+    return Check("history", True, f"{read}{count(number, 'change')} can be read")
 
 
 def _index(store: Store) -> Check:
@@ -136,15 +137,14 @@ def _index(store: Store) -> Check:
         fix = "shorten it: memdir index --check lists the lines"
         return Check("index", False, f"too long for an agent: {size}", fix)
     if survey.dangling or (survey.orphans and text):
-        orphans, dangling = len(survey.orphans), len(survey.dangling)
-        message = f"{orphans} files without a pointer, {dangling} pointers to nothing"
-        return Check("index", False, message, MENDED)
+        orphans, dead = count(len(survey.orphans), "file"), len(survey.dangling)
+        return Check("index", False, f"{orphans} without a pointer, {dead} dead pointers", MENDED)
     if survey.no_memories:
         first = survey.no_memories[0]
-        message = f"{len(survey.no_memories)} pointers to what is no memory: {first.target}"
-        fix = "a link or a hidden file is not read; put the file itself there, or drop the line"
+        message = f"{len(survey.no_memories)} pointers to what is not a memory: {first.target}"
+        fix = "links and hidden files are not read; put the file itself there, or drop the line"
         return Check("index", False, f"{message} (line {first.line}); kept", fix)
-    message = f"{survey.lines} of {MAX_LINES} lines; every memory has its pointer"
+    message = f"{survey.lines} of {MAX_LINES} lines; every memory has a pointer"
     return Check("index", True, message)
 
 
@@ -197,11 +197,11 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
     changed = [edit for edit in plan.edits if not edit.is_current]
     is_plugin = plan.way == PLUGIN and all(edit.new == edit.clean for edit in plan.edits)
     if is_plugin and ours:
-        yield Check(name, False, f"{title}the plugin and hooks in the settings", mend)
+        yield Check(name, False, f"{title}both the plugin and hooks in the settings", mend)
     elif is_plugin or (plan.way == PLUGIN and ours and not changed):
         yield _check_plugin()
     elif ours and changed:
-        message = f"{title}set up by another memdir or Python, or in part: {changed[0].path}"
+        message = f"{title}set up by another version, or only in part: {changed[0].path}"
         pythons = set(_RUNS.findall((changed[0].old or b"").decode("utf-8", "replace")))
         lost = sorted(path for path in pythons if version_of(path.strip("'")) < OLDEST)
         yield Check(name, False, message + (f"; {lost[0]} does not run" if lost else ""), mend)
@@ -221,11 +221,11 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
 def _check_plugin() -> Check:
     for python in filter(None, map(shutil.which, NAMES)):
         if version_of(python) >= OLDEST:
-            message = f"Claude Code: by the plugin; its hooks can run with {python}"
+            message = f"Claude Code: plugin; its hooks can run with {python}"
             return Check("setup", True, message)
     oldest = ".".join(map(str, OLDEST))
-    message = f"Claude Code: by the plugin, but no Python from {oldest} on is on the PATH"
-    return Check("setup", False, message, f"{INSTALL}; until then it is silent")
+    message = f"Claude Code: plugin, but no Python {oldest} or newer is on the PATH"
+    return Check("setup", False, message, f"{INSTALL}; until then the plugin does nothing")
 
 
 def version_of(python: str) -> tuple[int, int]:
@@ -246,7 +246,7 @@ def prove_saving(trial: App) -> Check:
     try:
         change = changes.save(trial, PROOF, wishes).changes[0]
         if hash_of(store.read(change.path)) != change.hash:
-            return Check("proof", False, "a saved memory was not read back as it was", NOT_SAFE)
+            return Check("proof", False, "a saved memory was not read back unchanged", NOT_SAFE)
         review.undo_changes(trial)
         if store.files():
             return Check("proof", False, "a saved memory is still there after undo", NOT_SAFE)
@@ -254,9 +254,9 @@ def prove_saving(trial: App) -> Check:
         store.drop(change.path)
         review.undo_changes(trial)
         if hash_of(store.read(change.path)) != change.hash:
-            return Check("proof", False, "undo did not bring back what another dropped", NOT_SAFE)
+            return Check("proof", False, "undo did not bring back a deleted memory", NOT_SAFE)
     except MemdirError as error:
         return Check("proof", False, f"in a throw-away store: {error.message}", error.next)
     spent = (trial.now() - start) * 1000
-    message = f"saved, read back, undone, lost and brought back in {spent:.0f} ms"
+    message = f"saved, read back, undid, and restored a deleted memory in {spent:.0f} ms"
     return Check("proof", True, message)

@@ -21,11 +21,11 @@ from memdir.hot.run import LOG
 from memdir.models.ledger import Ledger, day_of
 from memdir.store.look import readable_log
 from memdir.store.ports import list_standing
+from memdir.store.state import read_lines
 from memdir.store.writer import App
 
 WORKER_LOCK = "worker.lock"  # in the cache directory
-LOG_BYTES = 64 * 1024  # read from the end of the log
-MAX_QUEUE_BYTES = 16 * 1024 * 1024
+MAX_STATE_BYTES = 16 * 1024 * 1024  # of the log or the queue
 
 
 @dataclass(frozen=True)
@@ -81,23 +81,19 @@ def read_status(app: App) -> Status:
         waiting.append(Waiting(entry.id, reason, known.after, known.path))
     ledger = Ledger(config.state_dir, app.now)
     spent = _known(lambda: ledger.spent(day_of(app.now()), "").day)
-    log = _read(os.path.join(config.state_dir, LOG), LOG_BYTES, last=True)
-    log_lines = log.decode("utf-8", "replace").splitlines()
+    log = _read_lines(config, LOG)
     return Status(
         account=account,
         waiting=tuple(waiting),
         review=_known(open_inbox(app).count),
         set_up=_set_up(config),
-        queued=sum(
-            _read(os.path.join(config.state_dir, file), MAX_QUEUE_BYTES).count(b"\n")
-            for file in (NAME, TAKEN)
-        ),
+        queued=len(_read_lines(config, NAME)) + len(_read_lines(config, TAKEN)),
         last_save=save,
         last_saved=name,
         last_recall=_last_told(os.path.join(config.state_dir, SESSIONS)),
         last_capture=max((session.time for session in captures.sessions()), default=0.0),
         worker=_is_held(os.path.join(config.cache_dir, WORKER_LOCK)),
-        last_trouble=log_lines[-1] if log_lines else "",
+        last_trouble=log[-1].decode("utf-8", "replace") if log else "",
         day_tokens=config.options.day_tokens,
         tokens_left=None if spent is None else max(0, config.options.day_tokens - spent),
         damaged=tuple(damaged),
@@ -141,28 +137,20 @@ def _last_told(folder: str) -> float:
     return max(times, default=0.0)
 
 
-def _read(path: str, limit: int, last: bool = False) -> bytes:
+def _read_lines(config: Config, name: str) -> list[bytes]:
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
-            if last:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
-            return file.read(limit) or b""
+        return read_lines(config.state_dir, name, MAX_STATE_BYTES)[0]
     except OSError:
-        return b""
+        return []
 
 
 def _is_held(path: str) -> bool:
     """True while a worker runs, since it holds its lock until it ends."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     except OSError:
         return False
-    finally:
-        os.close(handle)
     return False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,11 +17,9 @@ from memdir.cli.command import Session, command
 from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, pick
 from memdir.errors import Finding
 from memdir.hot import safe
-from memdir.hot.memory import MAX_CHARACTERS
 from memdir.store.writer import App
 from memdir.text.terminal import count, cut_middle, line
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.audit.projects import Place
 
@@ -40,85 +38,79 @@ HEADINGS = ("stale", "", "memory", "type", "age", "tokens")
 NO_STORE = "there is no store yet: memdir remember TEXT makes one"
 LOAD = "index prompt total memories"
 MEMORY = "path type age_days score action tokens claims reasons store"
-Report = tuple[str, str, App, Audit]  # title, scope (empty for one of many stores), store, result
 
 
-@command("audit", "memdir audit --deep", bulk=True)
-@click.option("--deep", is_flag=True, help="Check what memories claim against the code.")
-@click.option("--online", is_flag=True, help="Ask their URLs whether they still answer.")
-@click.option("--all-projects", is_flag=True, help="Every store that the client has.")
+class Report(NamedTuple):
+    title: str
+    app: App
+    result: Audit
+    advise: Advice  # makes commands name this store
+
+
+@command("audit", "memdir audit --deep")
+@click.option("--deep", is_flag=True, help="Check claims against the code.")
+@click.option("--online", is_flag=True, help="Check that URLs still answer.")
+@click.option("--all-projects", is_flag=True, help="All stores of the client.")
 @click.option("--check", is_flag=True, help="Exit with 1 if there is any finding.")
-@click.option("--all", "everything", is_flag=True, help="Every memory and every finding.")
+@click.option("--all", "everything", is_flag=True, help="Show every memory and finding.")
 def audit(
     session: Session, deep: bool, online: bool, all_projects: bool, check: bool, everything: bool
 ) -> Answer:
-    """Say which memories are worn out, and what is wrong with a store.
-
-    The score of a memory is 0 when fresh and 100 when worn out: from 50 on it wants a look, from
-    75 on it should go. With --deep every claim that is no longer true adds to it. Nothing is
-    changed, and a score hides nothing.
+    """Scores go from 0 (fresh) to 100: review a memory from 50 on, prune it from 75 on. With --deep
+    every claim that is no longer true adds to its score. Nothing is changed, and a score hides
+    nothing.
     """
     wish = Wish(deep, online, session.config.options.private_urls)
-    reports = list(_audit_projects(session, wish) if all_projects else _audit_here(session, wish))
-    loads = [result.load for *_, result in reports]
+    reports = list(_audit_stores(session, wish, all_projects))
+    loads = [report.result.load for report in reports]
     sums = [sum(getattr(load, key) for load in loads) for key in ("index", "prompt", "memories")]
     memories, findings, stores = [], [], []
     remarks: list[str] = []
     lines: list[str] = []
     for report in reports:
-        title, _, app, result = report
-        root = app.store.root
+        root, result = report.app.store.root, report.result
         for item in result.memories:
             claims = pick(item.claims, "checked stale unknown")
             memories.append(pick(item, MEMORY, claims=claims, store=root))
         for finding in result.findings:
-            fix = _advise(session, report, finding.fix)
-            findings.append(pick(finding, FINDING, fix=fix, store=root))
-        stores.append({"title": title, "store": root, "tokens": pick(result.load, LOAD)})
+            findings.append(pick(finding, FINDING, fix=report.advise(finding.fix), store=root))
+        stores.append({"title": report.title, "store": root, "tokens": pick(result.load, LOAD)})
         remarks += result.remarks
-        lines += [*[""][: len(lines)], *_report_lines(session, report, everything)]
+        lines += [*[""][: len(lines)], *_report_lines(session, report, everything, all_projects)]
     fields: Fields = {
         "store": session.config.store,
         "memories": memories,
         "findings": findings,
         "tokens": pick(Load(*sums), LOAD),
         "stores": stores,
-        "actions": {action: sum(r.count(action) for *_, r in reports) for action in ACTIONS},
+        "actions": {name: sum(one.result.count(name) for one in reports) for name in ACTIONS},
         "remarks": list(dict.fromkeys(remarks)),
     }
     if all_projects and reports:
-        lines += ["", "Next: memdir prune --dir STORE works through one of them"]
+        lines += ["", "Next: memdir prune --dir STORE"]
     return Answer(fields, lines or [NO_STORE], int(check and bool(findings)))
 
 
-def _audit_here(session: Session, wish: Wish) -> Iterator[Report]:
-    known: set[Finding] = set()
-    for scope, app in session.apps():
-        result = look_over(app, wish, session.screen.tell)
+def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[Report]:
+    from memdir.audit.projects import open_projects
+
+    screen, known = session.screen, set[Finding]()
+    for place in open_projects(session.config, time.time, screen.tell) if all_projects else ():
+        result = look_over(place.app, wish, screen.tell)
+        result = replace(result, findings=(*place.findings, *result.findings))
+        advise = Advice(screen.advise.commands, place.app.store.root, home=screen.advise.home)
+        yield Report(session.short(place.title), place.app, result, advise)
+    for scope, app in () if all_projects else session.apps():
+        result = look_over(app, wish, screen.tell)
         # All scopes share the settings, so their findings appear once.
         findings = tuple(finding for finding in result.findings if finding not in known)
         known.update(app.config.findings)
-        yield scope, scope, app, replace(result, findings=findings)
+        result = replace(result, findings=findings)
+        yield Report(scope, app, result, screen.advise._replace(scope=scope))
 
 
-def _audit_projects(session: Session, wish: Wish) -> Iterator[Report]:
-    from memdir.audit.projects import open_projects
-
-    for place in open_projects(session.config, time.time, session.screen.tell):
-        result = look_over(place.app, wish, session.screen.tell)
-        result = replace(result, findings=(*place.findings, *result.findings))
-        yield session.short(place.title), "", place.app, result
-
-
-def _advise(session: Session, report: Report, text: str) -> str:
-    advise, (_, scope, app, _) = session.screen.advise, report
-    if scope:
-        return advise(text, scope)
-    return Advice(advise.commands, app.store.root, home=advise.home)(text)
-
-
-def _report_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
-    screen, (title, scope, app, result) = session.screen, report
+def _report_lines(session: Session, report: Report, everything: bool, many: bool) -> Iterator[str]:
+    screen, (title, app, result, advise) = session.screen, report
     root, load = app.store.root, result.load
     parts = [count(len(result.memories), "memory", "memories")]
     parts += [f"{number} {action}" for action in ACTIONS if (number := result.count(action))]
@@ -139,21 +131,20 @@ def _report_lines(session: Session, report: Report, everything: bool) -> Iterato
         left = len(result.memories) - len(shown)
         yield from [f"  and {count(left, 'other')}: --all shows them"] if left else []
     yield from _finding_lines(session, report, everything)
-    yield ""
     text = (
-        f"every session carries ~{load.total:,} tokens (index {load.index:,}, the rest "
-        f"{load.prompt:,}); all memories together have ~{load.memories:,}"
+        f"each session loads ~{load.total:,} (index {load.index:,}, instructions {load.prompt:,}); "
+        f"all memories together have ~{load.memories:,}"
     )
-    yield from screen.block("tokens:", text)
+    yield from ["", *screen.block("tokens:", text)]
     remarks = [session.short(text.replace(root, session.short(root))) for text in result.remarks]
     yield from screen.blocks("note:", remarks)
     steps = ["memdir prune"] if result.count("prune") else []
-    steps += ["memdir touch NAME for what still holds"] if result.count("review") else []
+    steps += ["memdir touch NAME if it still holds"] if result.count("review") else []
     checked = any(item.claims.checked or item.claims.unknown for item in result.memories)
     if app.config.code and not checked:
-        steps.append("memdir audit --deep checks them against the code")
-    if steps and result.memories and scope:  # for many stores, the last line says it once
-        yield from screen.block("Next:", _advise(session, report, " · ".join(steps)), "")
+        steps.append("memdir audit --deep checks claims against the code")
+    if steps and result.memories and not many:  # for many stores, the last line says it once
+        yield from screen.block("Next:", advise(" · ".join(steps)), "")
 
 
 def score_bar(score: int) -> str:
@@ -175,7 +166,7 @@ def _row(item: Audited, widest: int) -> list[Cell]:
 
 def _finding_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
     screen, kinds = session.screen, dict[str, list[Finding]]()
-    for finding in report[3].findings:
+    for finding in report.result.findings:
         kinds.setdefault(finding.kind, []).append(finding)
     # Harmful kinds first, then the most frequent.
     order = sorted(kinds.items(), key=lambda pair: (pair[0] not in SERIOUS, -len(pair[1]), pair[0]))
@@ -190,7 +181,7 @@ def _finding_lines(session: Session, report: Report, everything: bool) -> Iterat
                 yield f"  … and {len(findings) - number} more: --all"
             fix = finding.fix if everything else findings[0].fix * is_last
             if fix and (is_last or shown[number].fix != fix):
-                yield from screen.block("fix:", _advise(session, report, fix), "    ")
+                yield from screen.block("fix:", report.advise(fix), "    ")
 
 
 TOP = 10  # projects, alerts and consumers shown to a person
@@ -200,13 +191,10 @@ CONSUMER = "store title path type score action age_days tokens"
 Item = tuple["Place", Audited]
 
 
-@command("dashboard", "memdir dashboard", bulk=True)
+@command("dashboard", "memdir dashboard")
 @click.option("--limit", type=click.IntRange(1), default=TOP, help=f"Rows of each part ({TOP}).")
 def dashboard(session: Session, limit: int) -> Answer:
-    """Show every project: how much it remembers, what is worn out, what it costs.
-
-    Stores are only looked at: nothing is written, created or checked against code.
-    """
+    """Nothing is written or checked against the code."""
     from memdir.audit.projects import open_projects
 
     places = open_projects(session.config, time.time, session.screen.tell)
@@ -216,21 +204,7 @@ def dashboard(session: Session, limit: int) -> Answer:
     alerts = [pair for pair in items if pair[1].score > REVIEW]
     alerts.sort(key=lambda pair: (-pair[1].score, pair[1].path))
     longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))[:limit]
-    projects = [
-        pick(
-            place,
-            PROJECT,
-            gone=_is_gone(place),
-            memories=len(audit.memories),
-            types=Counter(item.type for item in audit.memories),
-            actions=Counter(item.action for item in audit.memories),
-            alerts=sum(item.score > REVIEW for item in audit.memories),
-            # Only files and index; texts are not inspected here.
-            index_findings=len(audit.findings) + len(place.findings),
-            tokens=pick(audit.load, LOAD),
-        )
-        for place, audit in audits
-    ]
+    projects = [_project_fields(place, audit) for place, audit in audits]
     loads = [audit.load for _, audit in audits]
     types = Counter(item.type for _, item in items)
     fields: Fields = {
@@ -242,9 +216,9 @@ def dashboard(session: Session, limit: int) -> Answer:
             "types": dict(sorted(types.items())),
             "actions": Counter(item.action for _, item in items),
         },
-        "alerts": _item_fields(alerts),
+        "alerts": [_item_fields(*pair) for pair in alerts],
         "tokens": {key: sum(getattr(load, key) for load in loads) for key in LOAD.split()},
-        "top": _item_fields(longest),
+        "top": [_item_fields(*pair) for pair in longest],
     }
     if not projects:
         return Answer(fields, [NO_STORE])
@@ -254,14 +228,38 @@ def dashboard(session: Session, limit: int) -> Answer:
     lines += screen.block("", ", ".join(f"{n:,} {name}" for name, n in types.most_common()))
     rows = [_project_row(session, *pair) for pair in audits[:limit]]
     headings = ("store", "tokens a session", "memories", "alerts")
-    lines += ["", *screen.table(rows, headings=headings), *_others(len(projects) - limit)]
+    lines += [
+        "",
+        *screen.table(rows, headings=headings),
+        *screen.more_lines(len(projects), limit, ": --limit"),
+    ]
     if alerts:
-        lines += ["", screen.paint(f"worn out (score above {REVIEW})", "cyan")]
-        lines += _item_lines(session, alerts[:limit]) + _others(len(alerts) - limit)
+        lines += ["", screen.paint(f"stale memories (score above {REVIEW})", "cyan")]
+        lines += _item_lines(session, alerts[:limit])
+        lines += screen.more_lines(len(alerts), limit, ": --limit")
     lines += ["", screen.paint("longest memories", "cyan")]
     lines += _item_lines(session, longest[: TOP // 2], tokens=True)
-    steps = "memdir audit --all-projects lists the findings · memdir prune works through one store"
+    steps = "memdir audit --all-projects lists findings · memdir prune goes through one store"
     return Answer(fields, [*lines, "", *screen.block("Next:", steps, "")])
+
+
+def _project_fields(place: Place, audit: Audit) -> Fields:
+    return pick(
+        place,
+        PROJECT,
+        gone=_is_gone(place),
+        memories=len(audit.memories),
+        types=Counter(item.type for item in audit.memories),
+        actions=Counter(item.action for item in audit.memories),
+        alerts=sum(item.score > REVIEW for item in audit.memories),
+        # Only files and index; texts are not inspected here.
+        index_findings=len(audit.findings) + len(place.findings),
+        tokens=pick(audit.load, LOAD),
+    )
+
+
+def _item_fields(place: Place, item: Audited) -> Fields:
+    return pick(item, CONSUMER, store=place.app.store.root, title=place.title)
 
 
 def _is_gone(place: Place) -> bool:
@@ -271,29 +269,13 @@ def _is_gone(place: Place) -> bool:
 def _project_row(session: Session, place: Place, audit: Audit) -> list[Cell]:
     gone = " (gone)" if _is_gone(place) else ""
     alerts = sum(item.score > REVIEW for item in audit.memories)
-    is_over = audit.load.index * 4 >= MAX_CHARACTERS
     widest = int(session.screen.columns * PROJECT_SHARE) - len(gone)
     return [
-        (cut_middle(line(_title(session, place)), widest) + gone, "bold"),
-        (f"{audit.load.total:>16,}", "red" if is_over else "green"),
+        (cut_middle(line(session.short(place.title)), widest) + gone, "bold"),
+        f"{audit.load.total:>16,}",
         f"{len(audit.memories):>8}",
         (f"{alerts}", "yellow" if alerts else "dim"),
     ]
-
-
-def _item_fields(items: Sequence[Item]) -> list[Fields]:
-    return [
-        pick(item, CONSUMER, store=place.app.store.root, title=place.title) for place, item in items
-    ]
-
-
-def _others(number: int) -> list[str]:
-    return [f"  and {count(number, 'other')}: --limit"] if number > 0 else []
-
-
-def _title(session: Session, place: Place) -> str:
-    """Path of a project; if it is gone, the end of its old name."""
-    return session.short(place.title) if os.path.isabs(place.title) else place.title
 
 
 def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -> list[str]:
@@ -303,5 +285,5 @@ def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -
         figure = f"{item.tokens:>6,}" if tokens else f"{score_bar(item.score)} {item.score:3}"
         name = cut_middle(line(item.path.removesuffix(".md")), widest)
         style = STYLES[item.action]
-        rows.append([(figure, style), (name, "bold"), item.type, _title(session, place)])
+        rows.append([(figure, style), (name, "bold"), item.type, session.short(place.title)])
     return session.screen.table(rows)

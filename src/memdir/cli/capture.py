@@ -1,60 +1,82 @@
-"""Capture."""
+"""Capture, extract."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 import click
 
 from memdir.capture.capture import capture
+from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item
+from memdir.capture.extract import extract as extract_all
 from memdir.capture.inbox import draft_id
+from memdir.capture.pages import write_patches
 from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
-from memdir.capture.sessions import find_project, open_reader
+from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
+from memdir.capture.sessions import Chosen, find_project, open_reader
 from memdir.capture.signals import Catch
-from memdir.cli.command import Session, command
-from memdir.cli.output import DRY_RUN, Answer, Fields, Screen, local_time, pick
+from memdir.cli.command import Session, command, read_moment
+from memdir.cli.output import (
+    CHANGE,
+    DRY_RUN,
+    PROJECT,
+    Answer,
+    Fields,
+    Screen,
+    file_fields,
+    local_time,
+    pick,
+)
 from memdir.config.config import Config
 from memdir.errors import BadInput, Missing
-from memdir.format.draft import RETIRED
+from memdir.format.draft import RETIRED, first_sentence
+from memdir.hot import safe
 from memdir.store import registry
 from memdir.text.secrets import before_secrets
-from memdir.text.terminal import count, cut
+from memdir.text.terminal import count, cut, line, pad
 
 FAMILY = "transcripts"
 MAX_COLUMNS = 400  # of each text in a dry run
 
 
-@command("capture", "memdir capture --transcript SESSION.jsonl --dry-run", changes=True, bulk=True)
-@click.option("--transcript", metavar="FILE", required=True, help="What a client wrote down.")
+@command("capture", "memdir capture --transcript SESSION.jsonl --dry-run", changes=True)
+@click.option("--transcript", metavar="FILE", required=True, help="The client's transcript.")
 @click.option("--client", metavar="CLIENT", default=CLIENT, help=f"Who wrote it ({CLIENT}).")
-@click.option("--model", metavar="MODEL", help="Ask this one, within the budget.")
-@click.option("--no-model", is_flag=True, help="Ask none, whatever the settings say.")
+@click.option("--model", metavar="MODEL", help="Use this model, within the budget.")
+@click.option("--no-model", is_flag=True, help="Use no model, whatever the settings say.")
 def learn(
     session: Session, transcript: str, client: str, model: str | None, no_model: bool
 ) -> Answer:
-    """Learn from a conversation what is new since the last time.
-
-    What a person asked to remember is saved at once; what was only noticed is held for a review,
-    unless a model is set. It goes to the project in which it was said, unless you name another.
-    A dry run shows the drafts; it asks no model but the one that is named.
+    """What a person asked to remember is saved at once; other finds are held for a review, unless a
+    model is set. Memories go to the project of the conversation, unless you name another. A dry
+    run shows the drafts; it calls no model unless --model names one.
     """
     if model and no_model:
         raise click.UsageError("give --model or --no-model, not both")
+    client = client.replace("_", "-")
     known = [name.replace("_", "-") for name in registry.members(FAMILY, session.config.own)]
-    if client.replace("_", "-") not in known:
+    if client not in known:
         raise BadInput(f"there is no client {client[:40]!r}", next=f"use one of {', '.join(known)}")
     path = os.path.abspath(transcript)
     # A session of opencode is called `opencode.db/<session>`.
     if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
         raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
-    request = Request(path, client=client.replace("_", "-"), model="" if no_model else model)
-    chosen = _where_it_was_said(session, request)
+    request = Request(path, client=client, model="" if no_model else model)
+    chosen, asked = session, session.asked
+    if asked.dir is None and asked.project is None and not session.names_scope:
+        project, problem = find_project(session.app, request)
+        if problem:
+            here = session.short(_project(session.config))
+            session.screen.tell(f"{problem}; its memories go to {here}")
+        chosen = session.at(project=project) if project else session
     app = replace(chosen.app, actor=ACTOR)
     outcome = capture(app, request, open_reader(app, client, path))
-    lines = [*_lines(session.screen, outcome, app.dry_run)]
+    lines = [*_capture_lines(session.screen, outcome, app.dry_run)]
     lines += session.screen.blocks("note:", outcome.remarks)
     if outcome.received or chosen is not session:
         lines += session.screen.block("project", session.short(_project(chosen.config)))
@@ -66,17 +88,6 @@ def learn(
     more = {"dry_run": app.dry_run, "store": app.store.root}
     fields = pick(outcome, declared, **entries, **more)
     return Answer(fields, lines, int(outcome.unreadable), DRY_RUN if app.dry_run else "")
-
-
-def _where_it_was_said(session: Session, request: Request) -> Session:
-    asked = session.asked
-    if asked.dir is not None or asked.project is not None or session.names_scope:
-        return session
-    project, problem = find_project(session.app, request)
-    if problem:
-        here = session.short(_project(session.config))
-        session.screen.tell(f"{problem}; what it says goes to {here}")
-    return session.at(project=project) if project else session
 
 
 def _project(config: Config) -> str:
@@ -95,11 +106,12 @@ def _entry(entry: Entry, catch: Catch | None) -> Fields:
     return fields
 
 
-def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
+def _capture_lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
     if not outcome.received:
-        yield from screen.block("", f"nothing to keep: {outcome.reason}", "")
+        yield from screen.block("", f"nothing captured: {outcome.reason}", "")
         return
-    yield f"{count(outcome.received, 'thing')} received · {outcome.tokens:,} tokens"
+    tokens = f"{outcome.tokens:,} tokens used" if outcome.tokens else "no model tokens used"
+    yield f"{count(outcome.received, 'item')} captured, {tokens}"
     for kind, style in ((SAVED, "green"), (HELD, "yellow"), (REFUSED, "red")):
         for entry in outcome.of(kind):
             catch = outcome.things.get(entry.id)
@@ -111,15 +123,208 @@ def _lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
             yield from screen.block(label, text, style=style)
             yield from _draft_lines(screen, catch) if dry_run and catch else []
     if outcome.waiting:
-        again = f"; again from {local_time(outcome.after)} on" if outcome.after else ""
+        again = f"; next try after {local_time(outcome.after)}" if outcome.after else ""
         yield from screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
 
 
 def _draft_lines(screen: Screen, catch: Catch) -> Iterator[str]:
-    rows = [("", f"to be forgotten: {catch.forget}")]
+    rows = [("", f"forget: {catch.forget}")]
     if draft := catch.draft:
         body = " ".join(before_secrets(draft.body).split())
         rows = [("", f"{draft.type}: {cut(body, MAX_COLUMNS)}"), ("Why:", draft.why)]
         rows.append(("How to apply:", draft.how))
     for label, text in rows:
         yield from screen.block(label, text, "      ") if text else []
+
+
+ITEM = "destination=routed.to outcome name reason draft forget origin project=root store"
+HEADS = {
+    VALUE: "Values",
+    MEMORY: "Memories",
+    CLAUDE_MD: "CLAUDE.md, as a patch",
+    KNOWLEDGE: "docs/knowledge, as a patch",
+    SKIP: "Left out",
+}
+STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
+FEW = 12  # items shown one by one
+OUTCOME, FOLDER = 8, 14  # columns
+INDENT = " " * (OUTCOME + 4)
+
+
+@command("extract", "memdir extract --last 5 --dry-run", changes=True)
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option("--since", metavar="DATE", help="Only sessions after it: 7d, 2026-03-02.")
+@click.option("--last", type=click.IntRange(1), metavar="N", help="Only the newest N sessions.")
+@click.option("--client", metavar="CLIENT", default="", help="Only sessions of one client.")
+@click.option("--all-projects", "every", is_flag=True, help="The sessions of every project.")
+@click.option("--model/--no-model", default=False, help="Let the model draft; this costs tokens.")
+@click.option("--yes", is_flag=True, help="Also save what you said, but did not ask to remember.")
+@click.option("--patches", metavar="DIR", help="Write the patches there for git apply.")
+def extract(
+    session: Session, since: str | None, last: int | None, patches: str | None, **options: Any
+) -> Answer:
+    """What you asked to remember is saved in the project of the session; other finds wait in memdir
+    review. What every conversation needs becomes a patch for CLAUDE.md, what people should read a
+    patch for docs/knowledge; memdir applies neither. SESSION is an id or a file; without one, all
+    sessions of this project are read. A second run finds nothing new.
+    """
+    if options["every"] and (session.asked.dir or session.asked.scope != PROJECT):
+        text = "--all-projects saves in each project's own store: leave out --dir and --scope."
+        raise click.UsageError(text)
+    app = session.app
+    moment = read_moment(since, app.now()) if since else None
+    chosen = Chosen(since=moment, last=last or 0, **options)
+
+    def report(read: int, total: int) -> None:
+        session.screen.report(f"session {read:,} of {total:,}")
+
+    made = extract_all(app, chosen, report)
+    files = _write_patches(made, patches) if patches and not app.dry_run else {}
+    left = any(item.outcome == LEFT for item in made.items)
+    things = Counter(item.session.path for item in made.items)
+    fields: Fields = {
+        "before": made.before,
+        "after": made.after,
+        "changes": [pick(change, CHANGE, store=store) for store, change in made.changes],
+        "batch": made.batch if made.changes and not app.dry_run else "",
+        "lost": made.lost,
+        "routed": [_item_fields(item) for item in made.items],
+        "patches": [
+            pick(patch, "project=root path diff=text file", file=files.get(number, ""))
+            for number, patch in enumerate(made.patches)
+        ],
+        "sessions": len(made.sessions),
+        "looked_at": [
+            past._asdict() | {"modified": safe.iso_time(past.modified), "things": things[past.path]}
+            for past in made.sessions
+        ],
+        "waiting": [{"session": id, "reason": reason} for id, reason in made.waiting.items()],
+        "tokens": made.tokens,
+        "remarks": made.remarks,
+        "dry_run": app.dry_run,
+        "files": [file for done in made.done for file in file_fields(done.diff)],
+    }
+    return Answer(fields, _extract_lines(session, made, files), int(bool(made.lost) or left))
+
+
+def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
+    names: Counter[str] = Counter()
+    texts = {}
+    for patch in made.patches:
+        names[patch.file] += 1
+        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # same project name
+        texts[again + patch.file] = patch.text
+    return dict(enumerate(write_patches(folder, texts)))
+
+
+def _item_fields(item: Item) -> Fields:
+    catch, draft = item.routed.catch, None
+    if catch.draft:
+        # Cut at the first secret: text that was refused must not be printed.
+        texts = {
+            name: before_secrets(getattr(catch.draft, name))
+            for name in ("body", "description", "why", "how")
+        }
+        day = catch.draft.day.isoformat() if catch.draft.day else ""
+        draft = pick(catch.draft, "name type day", day=day, **texts)
+    return pick(
+        item,
+        ITEM,
+        reason=item.reason or item.routed.reason,
+        draft=draft,
+        forget=catch.forget,
+        origin={**asdict(catch.origin), "transcript": item.session.path},
+    )
+
+
+def _extract_lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
+    screen, dry = session.screen, session.asked.dry_run
+    yield from screen.block("", _headline(made, dry), "")
+    several = len({item.root for item in made.items if item.root}) > 1
+    for destination in ORDER:
+        items = [item for item in made.items if item.routed.to == destination]
+        yield from _group(screen, destination, items, several, dry)
+    for patch in made.patches:
+        yield from ["", screen.paint(f"For {session.short(patch.root)}", "bold")]
+        yield from screen.diff_lines(patch.text.rstrip("\n"))
+    waits = [f"session {id}: {reason}" for id, reason in made.waiting.items()][:FEW]
+    notes = screen.blocks("waits:", waits, style="yellow")
+    notes += screen.blocks("note:", [screen.advise(text) for text in made.remarks[:FEW]])
+    notes += screen.blocks("lost:", made.lost, style="red")
+    yield from ["", screen.paint("Notes", "bold"), *notes] if notes else []
+    if not dry:
+        steps = [*_next(session, made, files)]
+        yield from ["", "Next:", *steps] if steps else []
+        return
+    for done in made.done:
+        yield from screen.dry_lines(done)[:-2]
+    things = Counter(item.session.path for item in made.items)
+    rows = [  # with the ids that a run accepts
+        (past.id, safe.iso_day(past.modified), count(things[past.path], "item"))
+        for past in made.sessions[:FEW]
+    ]
+    yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows)] if rows else []
+    yield from [*screen.more_lines(len(made.sessions), FEW), "", DRY_RUN]
+
+
+def _headline(made: Extraction, dry: bool) -> str:
+    read = count(len(made.sessions), "session")
+    if not made.items:
+        nothing = "no sessions of this project were found"
+        return f"{read} read: nothing to keep" if made.sessions else nothing
+    outcomes = Counter(item.outcome for item in made.items)
+    parts = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
+    return f"{count(len(made.items), 'item')} in {read}; {'would be: ' if dry else ''}{parts}"
+
+
+def _group(
+    screen: Screen, destination: str, items: Sequence[Item], several: bool, dry: bool
+) -> Iterator[str]:
+    """A dry run shows the whole text of held items: no review has them yet."""
+    if items:
+        yield from ["", screen.paint(HEADS[destination], "bold")]
+    for item in items[:FEW]:
+        draft, forget = item.routed.catch.draft, item.routed.catch.forget
+        day = draft.day.isoformat() if draft and draft.day else safe.iso_day(item.session.modified)
+        project = os.path.basename(item.root) or "gone"
+        title = first_sentence(draft.description or draft.body) if draft else f"forget: {forget}"
+        where = [pad(cut(project, FOLDER), FOLDER)] if several else []
+        outcome = (pad(item.outcome, OUTCOME), STYLES.get(item.outcome, ""))
+        yield from screen.table([[outcome, day, *where, title]])
+        if destination == SKIP or item.outcome in (HOLD, LEFT):
+            yield from screen.block("", screen.advise(item.reason), INDENT)
+        if dry and item.outcome == HOLD:
+            parts = (draft.body, f"Why: {draft.why}" if draft.why else "") if draft else ()
+            text = " ".join(" ".join(before_secrets(part).split()) for part in parts).strip()
+            yield from screen.block("", f'"{text}"', INDENT)
+    yield from screen.more_lines(len(items), FEW)
+
+
+def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
+    screen = session.screen
+
+    def command_for(verb: str, store: str) -> str:
+        root = roots[store]
+        if root in (session.config.project_root, session.config.checkout):
+            return screen.advise(f"memdir {verb}")
+        return screen.advise._replace(project=root)(f"memdir {verb}")
+
+    steps = []
+    roots = {item.store: item.root for item in made.items}
+    held = Counter(item.store for item in made.items if item.outcome == HOLD)
+    for store, number in held.items():
+        text = f"{number:,} {'waits' if number == 1 else 'wait'} for you"
+        steps.append((text, command_for("review", store)))
+    for number, patch in enumerate(made.patches):
+        if number in files:
+            file = screen.advise.word(os.path.abspath(files[number]))
+            step = f"git -C {screen.advise.word(patch.root)} apply {file}"
+            steps.append((f"Apply to {patch.path}", step))
+    if made.patches and not files:
+        steps.append(("Write the patches", screen.advise("memdir extract --patches DIR")))
+    for store in dict.fromkeys(store for store, _ in made.changes):
+        undo = f"{command_for('undo', store)} --batch {made.batch}"
+        steps.append(("Undo all of it", undo))
+    for text, step in steps:
+        fits = len(text) + len(step) + 4 <= screen.columns
+        yield from [f"  {text}: {line(step)}"] if fits else [f"  {text}:", f"    {line(step)}"]

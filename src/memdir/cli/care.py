@@ -13,7 +13,7 @@ import click
 from memdir.care.doctor import check_store
 from memdir.care.status import Status, read_status
 from memdir.cli.command import ACTOR, Session, command, private_folder
-from memdir.cli.output import Answer, Cell, Fields, Screen, local_time, pick
+from memdir.cli.output import Answer, Cell, Fields, local_time, pick
 from memdir.config.config import is_silent
 from memdir.config.scope import Scope
 from memdir.hot import safe
@@ -23,10 +23,6 @@ from memdir.text.terminal import count
 from memdir.upkeep.worksheet import Check
 
 ROWS = 10  # calls shown
-BAR = 30  # columns
-BESIDE = 36  # columns beside the bar
-FULL, EMPTY = "█", "░"
-NEARLY, OVER = 0.75, 1.0
 HEADINGS = ("when", "purpose", "model", "in", "out", "cached", "cost", "produced")
 COLUMNS = (5, 8, 16)  # maximum widths of the first three columns
 SESSION_VARIABLE = "MEMDIR_SESSION"
@@ -38,14 +34,10 @@ CALL = (
 
 
 @command("budget", "memdir budget")
-@click.option(
-    "--limit", type=click.IntRange(0), default=ROWS, help=f"Calls at most ({ROWS}); 0 shows all."
-)
+@click.option("--limit", type=click.IntRange(0), default=ROWS, help=f"Calls ({ROWS}); 0 shows all.")
 def budget(session: Session, limit: int) -> Answer:
-    """Show what models may cost and what they did: limits, bars, calls.
-
-    Tokens that count are output, and input that no cache gave. A session is named by
-    MEMDIR_SESSION.
+    """Output tokens count, and input tokens that came from no cache. MEMDIR_SESSION names the
+    session.
     """
     name = session.config.environ.get(SESSION_VARIABLE, "").strip()
     result, screen = read_spending(session.app, name), session.screen
@@ -61,18 +53,16 @@ def budget(session: Session, limit: int) -> Answer:
         spent={**of_session, "day": spent.day, "cached": cached, "cost": cost},
         entries=[pick(call, CALL, time=safe.iso_time(call.time)) for call in result.calls],
     )
-    lines = [_budget_bar(screen, "today", spent.day, limits.day)]
-    if result.session:
-        lines.append(_budget_bar(screen, "session", spent.session, limits.session))
-    else:
-        lines.append(f"  {'session':8}at most {limits.session:,} tokens")
-    lines.append(f"  {'run':8}at most {limits.run or 0:,} tokens")
+    used = f"{spent.session:,} of " if result.session else "at most "
+    lines = [f"  today    {spent.day:,} of {limits.day:,} tokens"]
+    lines.append(f"  session  {used}{limits.session:,} tokens")
+    lines.append(f"  run      at most {limits.run or 0:,} tokens")
     parts = [f"{count(len(result.today), 'call')} today"]
     parts += [f"{cached:,} tokens from caches"] if cached else []
     parts += [f"about {_dollars(cost)}"] if cost is not None else []
     lines += ["", "  " + ", ".join(parts)]
     if not session.config.options.model:
-        text = "No model is set, so none is asked: set model.name in config.toml."
+        text = "No model is set, so none is used: set model.name in config.toml."
         lines += ["", *screen.block("", text)]
     shown, total = result.calls[: limit or None], len(result.calls)
     rows = [_call_row(call, result.day) for call in shown]
@@ -82,16 +72,6 @@ def budget(session: Session, limit: int) -> Answer:
     return Answer(fields, lines)
 
 
-def _budget_bar(screen: Screen, name: str, used: int, limit: int) -> str:
-    share = used / limit if limit else OVER
-    wide = min(BAR, screen.columns - BESIDE)
-    full = min(round(share * wide), wide) if limit else 0
-    full = max(full, 1) if used and limit else full
-    style = "red" if share >= OVER else "yellow" if share >= NEARLY else "green"
-    bar = screen.paint(FULL * full, style) + EMPTY * (wide - full)
-    return f"  {name:8}{bar}  {used:,} of {limit:,}"
-
-
 def _call_row(call: Call, today: str) -> list[Cell]:
     usage, form = call.usage, "%H:%M" if call.day == today else "%m-%d"
     failed = "" if call.outcome == "answered" else call.outcome
@@ -99,17 +79,10 @@ def _call_row(call: Call, today: str) -> list[Cell]:
         time.strftime(form, time.localtime(call.time)),
         call.purpose,
         call.model.rpartition(":")[2],
-        *map(_short, (usage.input_tokens, usage.output_tokens, usage.cached_tokens)),
+        *(f"{n:,}" for n in (usage.input_tokens, usage.output_tokens, usage.cached_tokens)),
         "" if usage.cost is None else _dollars(usage.cost),
         call.produced or failed,
     ]
-
-
-def _short(tokens: int) -> str:
-    for size, unit in ((10**9, "G"), (10**6, "M")):
-        if tokens >= size:
-            return f"{tokens / size:.1f}{unit}"
-    return f"{tokens:,}" if tokens < 100_000 else f"{tokens // 1000}k"
 
 
 def _dollars(cost: float) -> str:
@@ -117,12 +90,10 @@ def _dollars(cost: float) -> str:
 
 
 @command("doctor", "memdir doctor --fix")
-@click.option("--fix", is_flag=True, help="Mend the index; set a damaged history aside.")
+@click.option("--fix", is_flag=True, help="Repair the index; set a damaged history aside.")
 def doctor(session: Session, fix: bool) -> Answer:
-    """Check what saving rests on, and prove that it works.
-
-    The proof saves and undoes in a throw-away store; yours is only looked at. Exit code 1 means
-    that something needs you; each such line says what to do.
+    """The proof saves and undoes in a throw-away store; yours is only read. Exit code 1 means that
+    something is wrong; each such line says what to do.
     """
     from shutil import rmtree
 
@@ -143,7 +114,7 @@ def doctor(session: Session, fix: bool) -> Answer:
         mark, style = ("ok", "green") if check.ok else ("!!", "red")
         lines += screen.block(f"{mark} {check.name:10}", session.short(check.message), "", style)
         lines += screen.block("fix:", step, " " * 14) if step and not check.ok else []
-    lines += ["", "all is well" if well else "not all is well: see the lines with !!"]
+    lines += ["", "all checks passed" if well else "some checks failed: see the lines with !!"]
     return Answer({"ok": well, "checks": fields}, lines, int(not well))
 
 
@@ -172,10 +143,8 @@ STATUS = (
 
 @command("status", "memdir status")
 def status(session: Session) -> Answer:
-    """Show what was captured, saved and told, what waits, and what went wrong last.
-
-    Everything that capture came to was saved, refused, held for a review, or waits: where the sum
-    does not come out, the exit code is 1.
+    """Every captured item was saved, refused, held for a review, or waits; if the numbers do not
+    add up, the exit code is 1.
     """
     app, options = session.app, session.config.options
     result = read_status(app)
@@ -224,33 +193,39 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     account, options = result.account, session.config.options
     parts = f"{account.saved} saved, {account.refused} refused, {account.held} held, "
     parts += f"{len(account.waiting)} waiting"
-    verdict = "" if account.balances else "; THE SUM IS WRONG"
-    yield "captured", f"{count(account.received, 'thing')} = {parts}{verdict}"
+    verdict = "" if account.balances else "; THIS DOES NOT ADD UP"
+    yield "captured", f"{count(account.received, 'item')}: {parts}{verdict}"
     for item in result.waiting[:FEW]:
         later = item.after > time.time()
         until = f"until {local_time(item.after)}" if later else "for the next session"
         yield "", f"waits {until}: {item.reason or item.id}"
         if item.transcript:
             step = f"memdir capture --transcript {shlex.quote(item.transcript)} --no-model"
-            yield "", f"do it without a model: {session.screen.advise(step)}"
-    review = "nobody can read what waits: memdir review"
+            yield "", f"without a model: {session.screen.advise(step)}"
+    review = "the inbox cannot be read: memdir review"
     if result.review is not None:
         waits = f"{result.review} {'waits' if result.review == 1 else 'wait'} for memdir review"
-        review = waits if result.review else "nothing waits for it"
+        review = waits if result.review else "nothing waits"
     yield "review", review
     name = f": {result.last_saved}" if result.last_saved else ""
     yield "last", f"save {_ago(result.last_save)}{name}"
     yield "", f"recall {_ago(result.last_recall)} · capture {_ago(result.last_capture)}"
-    how = "off" if not options.capture else "on" if options.capture_every == 1 else "seldom"
+    how = (
+        "off"
+        if not options.capture
+        else "on"
+        if options.capture_every == 1
+        else f"every {options.capture_every} turns"
+    )
     model = options.capture_model or options.model or "none"
     yield "hooks", f"{hooks} · capture {how} · model {model}"
     worker = "running" if result.worker else "idle"
     yield "worker", f"{worker} · {count(result.queued, 'request')}"
-    budget = "nobody knows what was spent: memdir budget"
+    budget = "the ledger cannot be read: memdir budget"
     if result.tokens_left is not None:
         budget = f"{result.tokens_left:,} of {result.day_tokens:,} tokens left today"
     yield "budget", budget
-    yield "trouble", result.last_trouble or "none"
+    yield "error", result.last_trouble or "none"
 
 
 def _ago(seconds: float) -> str:
@@ -267,16 +242,13 @@ DEPTH, DEEPEST = 20, 1_000  # memories per prompt
 @command("eval", "memdir eval recall --set corpus --data ../corpus")
 @click.argument("what", type=click.Choice((OWN, RECALL)), default=OWN)
 @click.option("--set", "name", type=click.Choice(SETS), help="The test set (corpus).")
-@click.option("--data", metavar="PATH", help="Where the test set lies.")
+@click.option("--data", metavar="PATH", help="Path of the test set.")
 @click.option("--k", type=click.IntRange(1, DEEPEST), help=f"Memories per prompt ({DEPTH}).")
 def evaluate(
     session: Session, what: str, name: str | None, data: str | None, k: int | None
 ) -> Answer:
-    """Measure memory: your own store, or recall on a test set.
-
-    `own` asks your store its own descriptions and links, and looks at duplicates, ages, the
-    index and what every session carries. `recall` puts the prompts of a test set to memdir.
-    Offline; nothing is written.
+    """`own` asks your store for its own descriptions and links, and counts duplicates, ages and the
+    tokens of a session. `recall` runs the prompts of a test set. Offline; nothing is written.
     """
     from memdir.evals.own import evaluate_own
     from memdir.evals.recall_sets import READERS, evaluate_recall

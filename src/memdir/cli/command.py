@@ -8,16 +8,17 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from memdir.cli.output import Advice, Answer, Screen, done_fields, progress
+from memdir.cli.main import COMMANDS
+from memdir.cli.output import Advice, Answer, Screen, done_fields
 from memdir.config.config import Config, read_config
 from memdir.config.scope import SCOPE_FORMS
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
@@ -143,7 +144,7 @@ class Asked:
                 return given[0]
         raise BadInput(
             "the current directory is gone",
-            next="cd to one that exists, or give --project or --dir as a whole path",
+            next="cd to one that exists, or give --project or --dir as an absolute path",
         )
 
 
@@ -205,15 +206,13 @@ class Session:
         return matches[0][1:]
 
     def find_elsewhere(self, verb: str, options: Mapping[str, object]) -> str:
-        given = options.get("names") or (options.get("name"), options.get("change"))
-        for name in cast(Iterable[object], given):
-            if not isinstance(name, str) or not name.strip():
-                continue
-            places = [("", *_locate(verb, name, self.app))]
-            if places[0][2] == verb:
-                continue  # this one exists; another is missing
-            places += [(scope, *_locate(verb, name, app)) for scope, app in self._others()]
-            for scope, place, step in places:
+        """Next step for a name that is missing here: it is in the trash, or in another scope."""
+        for name in options.get("names") or [options.get("name")]:  # type: ignore[attr-defined]
+            places = [("", self.app), *self._others()] if name else []
+            for scope, app in places:
+                place, step = _locate(verb, name, app)
+                if step == verb and not scope:
+                    break  # this one exists; another is missing
                 if step:
                     of_scope = f" of the scope {scope}" if scope else ""
                     text = f"it is {place}{of_scope}: memdir {step} {quote(name)}"
@@ -250,13 +249,12 @@ def command(
     example: str,
     *,
     changes: bool = False,
-    bulk: bool = False,
     dashes: bool = False,
     records: bool = False,
 ) -> Callable[[Run], click.Command]:
     """Declares a command: a function of a Session and its own options that returns an answer.
 
-    `bulk`: it may take long without input, so it reports that it is working.
+    Its help is the line in the table of commands, then the docstring.
     `dashes`: its text may start like an option (a list, a PEM block, a diff).
     `records`: it belongs to `memdir records`, so its scope is fixed and `--root` names a directory.
     """
@@ -268,35 +266,35 @@ def command(
         ) -> int:
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
             session = _begin(name, asked, json, records)
-            with progress(session.screen, bulk):
-                try:
-                    answer: Answer | int = run(session, **options)
-                    if isinstance(answer, Answer):
-                        session.screen.answer(answer.fields, answer.lines)
-                except Missing as error:
-                    with suppress(MemdirError):  # a second error would hide the first
-                        error.next = session.find_elsewhere(name, options) or error.next
-                    raise
+            try:
+                answer = run(session, **options)
+                if isinstance(answer, Answer):
+                    session.screen.answer(answer.fields, answer.lines)
+            except Missing as error:
+                with suppress(MemdirError):  # a second error would hide the first
+                    error.next = session.find_elsewhere(name, options) or error.next
+                raise
             if isinstance(answer, Answer) and answer.remark:
                 session.screen.tell(answer.remark)
             for app in () if changes else session.opened:
                 app.snapshot()  # reading commands record outside edits, too
             return answer.code if isinstance(answer, Answer) else answer
 
-        text = f"{inspect.cleandoc(run.__doc__ or '')}\n\n\b\nExample:\n  {example}"
+        parts = [] if records else [COMMANDS[name][1]]
+        parts += [inspect.cleandoc(run.__doc__ or ""), f"\b\nExample:\n  {example}"]
         own = getattr(call, "__click_params__", [])[::-1]
         kind = _TakesText if dashes else click.Command
-        return kind(name, callback=call, params=[*own, *_shared(changes, records)], help=text)
+        params = [*own, *_shared(changes, records)]
+        return kind(name, callback=call, params=params, help="\n\n".join(filter(None, parts)))
 
     return declare
 
 
 def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     context = click.get_current_context()
-    commands = cast(click.Group, context.find_root().command).list_commands(context)
     screen: Screen = context.obj
     screen.json, screen.begun, screen.records = json, True, records
-    screen.advise = Advice(commands, asked.dir, asked.project, asked.scope)
+    screen.advise = Advice([*COMMANDS], asked.dir, asked.project, asked.scope)
     config = asked.config()
     session = Session(screen, asked, config)
     screen.advise = screen.advise._replace(home="" if json else config.home)
@@ -336,12 +334,14 @@ class _TakesText(click.Command):
 def _shared(changes: bool, records: bool) -> list[click.Parameter]:
     scopes = "project, user, local, team, agent:NAME@PLACE, records or all."
     scope = click.Option(["--scope"], metavar="SCOPE", default="project", help=scopes)
-    place, where = ["--dir"], "A memory directory, wherever it lies."
+    place, where = ["--dir"], "A memory directory."
     if records:
         place, where = ["--root", "dir"], "The directory of the records."
     options: list[click.Parameter] = [
         click.Option(place, metavar="DIR", help=where),
-        click.Option(["--project"], metavar="PATH", help="The project; default: here."),
+        click.Option(
+            ["--project"], metavar="PATH", help="The project; default: the current directory."
+        ),
         *([] if records else [scope]),
         click.Option(["--json"], is_flag=True, help="Print one JSON object."),
     ]
@@ -352,20 +352,16 @@ def _shared(changes: bool, records: bool) -> list[click.Parameter]:
 
 
 def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
-    """Place of the name in this store, and the command that handles it there; empty if absent."""
+    """Place of the name in this store, and the command for it there; empty if absent."""
     from memdir.format.names import find, means
     from memdir.store.look import list_shelved
 
+    on_shelves = verb in ("restore", "purge")
     with suppress(MemdirError):
-        if verb in ("diff", "undo") or "@" in name:
-            known = app.history.find(name.rpartition("@")[2])
-            return ("in the history", verb) if known else ("", "")
-        room = next((item.room for item in list_shelved(app) if means(name, item.path)), "")
-        is_memory = False
-        with suppress(Missing):
-            is_memory = bool(find(name, app.store.scan().memories))
-        if room and (verb in ("restore", "purge") or not is_memory):
-            return f"in the {room}", verb if verb == "purge" else "restore"
-        if is_memory:
-            return "in the store", "show" if verb in ("restore", "purge") else verb
+        if not on_shelves and find(name, app.store.scan().memories):
+            return "in the store", verb
+    with suppress(MemdirError):
+        for item in list_shelved(app):
+            if means(name, item.path):
+                return f"in the {item.room}", verb if on_shelves else "restore"
     return "", ""

@@ -1,14 +1,17 @@
-"""Import, export."""
+"""Import, export, share, merge-index, setup, mcp."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
-from memdir.cli.command import Session, command
+from memdir.cli.command import Session, command, read_text
 from memdir.cli.output import (
+    DRY_RUN,
     FINDING,
     Answer,
     Fields,
@@ -16,15 +19,24 @@ from memdir.cli.output import (
     diff,
     done_fields,
     file_fields,
+    is_refused,
     pick,
     pick_all,
 )
 from memdir.clients import archive, other_tools
+from memdir.clients import setup as setup_module
 from memdir.clients.archive import ZIP, check_target, write_export
-from memdir.errors import BadInput, Finding
-from memdir.format.draft import SKIPPED, hash_of
+from memdir.clients.edit_settings import ByHand, Edit
+from memdir.clients.setup import Wish
+from memdir.errors import BadInput, Conflict, Finding
+from memdir.format.draft import SKIPPED, UPDATED, hash_of
+from memdir.hot import memory
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import is_below
+from memdir.mcp.stdio import serve_client
+from memdir.share.merge_driver import install_driver, write_merged
+from memdir.share.merge_driver import merge_index as merge
+from memdir.share.share import share_memories
 from memdir.store import changes, look
 from memdir.store.writer import Done
 from memdir.text.secrets import find_secrets
@@ -37,16 +49,15 @@ MAX_ORIGIN = 200  # characters
 CLASH = "clash"
 
 
-@command("import", "memdir import ../old-project/.agents/memory", changes=True, bulk=True)
+@command("import", "memdir import ../old-project/.agents/memory", changes=True)
 @click.argument("source")
 @click.argument("path", required=False, default="")
 def import_(session: Session, source: str, path: str) -> Answer:
-    """Take over memories from a directory, a zip or a tar, or from another tool by its name.
-
-    A project directory stands for the .agents/memory, .memory, memory or docs/memory in it.
-    Tools: basic-memory, claude-memory, codex, cursor, gemini-cli, mem0, memory-tool, replit; a
-    PATH says where theirs lie, if not in their usual place. Nothing is overwritten, and one
-    unsafe entry of an archive refuses the whole import. One undo takes it all back.
+    """SOURCE is a directory, a zip, a tar, or the name of a tool: basic-memory, claude-memory,
+    codex, cursor, gemini-cli, mem0, memory-tool, replit; PATH says where its memories are, if not
+    in the usual place. In a project directory, .agents/memory, .memory, memory or docs/memory is
+    used. Nothing is overwritten, and one unsafe entry refuses a whole archive. One undo takes it
+    all back.
     """
     app = session.app
     origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history
@@ -89,19 +100,19 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     yield from screen.more_lines(len(taken), FEW, "")
     left = [change for change in done.changes if not change.changed]
     same = {change.path for change in left if change.hash == hash_of(contents[change.path])}
-    yield from screen.blocks("", _some("there already, the same", sorted(same)))
+    yield from screen.blocks("", _some("identical already", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")
     # Every store has an index, so a skipped one is not news.
     other = [finding.path for finding in brought.skipped if finding.kind == archive.OTHER]
     other = sorted(path for path in other if path.rpartition("/")[2] != INDEX)
-    yield from screen.blocks("", _some("passed over, no memory", other))
+    yield from screen.blocks("", _some("skipped, not a memory", other))
     skipped = [finding for finding in brought.skipped if finding.kind != archive.OTHER]
     yield from screen.finding_lines(skipped[:FEW])
     yield from screen.more_lines(len(skipped), FEW, "")
     # Private memories may hold secrets; the person should know which do.
     secret = sorted(path for path in taken if find_secrets(decode(contents[path])))
-    warning = _some("these look as if they held a secret", secret)
+    warning = _some("these may contain a secret", secret)
     yield from screen.blocks("note:", [*done.remarks, *warning])
     yield from screen.dry_lines(done) if done.dry_run else ()
 
@@ -111,14 +122,12 @@ def _some(text: str, paths: list[str]) -> list[str]:
     return [f"{text}: {', '.join(paths[:NAMED])}{more}"] if paths else []
 
 
-@command("export", "memdir export --output memories.zip", changes=True, bulk=True)
+@command("export", "memdir export --output memories.zip", changes=True)
 @click.option("--output", metavar="FILE.zip|DIR", default=DEFAULT, show_default=True)
-@click.option("--force", is_flag=True, help="Replace what stands there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def export(session: Session, output: str, force: bool) -> Answer:
-    """Write all memories into a zip or a directory.
-
-    The index comes along; you alone can read it. The same memories give the same zip, byte for
-    byte.
+    """The index is included; only you can read the result. The same memories give the same zip,
+    byte for byte.
     """
     app, dry_run = session.app, session.asked.dry_run
     target = _target(session, output)
@@ -155,13 +164,207 @@ def _target(session: Session, output: str) -> str:
     try:
         target = os.path.abspath(output)
     except OSError:
-        hint = "give --output as a whole path"
+        hint = "give --output as an absolute path"
         raise BadInput("the current directory is gone", next=hint) from None
-    if "\0" in target:
-        raise BadInput("--output holds a NUL character", next="choose another --output")
     real = os.path.join(os.path.realpath(os.path.dirname(target)), os.path.basename(target))
     root = session.app.store.root
     if real == root or is_below(real, root):
-        message = f"{target} lies inside the store"
+        message = f"{target} is inside the store"
         raise BadInput(message, path=target, next="choose a place outside it")
     return target
+
+
+HIDDEN = "(a line with a secret; it is not shown)"
+
+
+@command("setup", "memdir setup claude-code --dry-run", changes=True)
+@click.argument("client")
+@click.option("--plugin", is_flag=True, help="As a plugin of the client, with /memdir: commands.")
+@click.option("--settings", is_flag=True, help="As hooks in the settings of the client.")
+@click.option("--commands", is_flag=True, help="Also install /memory:save and similar commands.")
+@click.option(
+    "--rules", is_flag=True, help="Cursor: also a rule in this project, visible to others."
+)
+@click.option("--remove", is_flag=True, help="Remove it; every file is restored.")
+def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer:
+    """Recall then runs at the session start and at each prompt. Shows the diff of every file it
+    changes. A second run changes nothing; --remove restores the files byte for byte. Memories are
+    never touched, and the agent's own memory stays on.
+    """
+    if chosen["plugin"] and chosen["settings"]:
+        raise click.UsageError("--plugin and --settings exclude each other")
+    way = "plugin" if chosen["plugin"] else "settings" if chosen["settings"] else ""
+    wish = Wish(way, chosen["commands"], remove, chosen["rules"])
+    dry_run = session.asked.dry_run
+    try:
+        plan = setup_module.install_client(session.config, client, wish, dry_run=dry_run)
+    except ByHand as error:
+        # A person gets the lines unwrapped, ready to copy.
+        if error.lines and session.screen.json:
+            error.next = f"{error.next}: {error.lines}"
+        elif error.lines:
+            session.screen.complain([*error.lines.split("\n"), ""])
+        raise
+    remarks = list(plan.remarks)
+    if not remove and (place := setup_module.find_temporary_place()):
+        text = (
+            f"memdir is installed in {place}, a temporary place; without it the hooks do nothing. "
+        )
+        remarks.append(text + "Install it elsewhere and run this again.")
+    fields = pick(
+        plan,
+        "client way files hooks remarks dry_run",
+        client=client,
+        files=[pick(edit, "path change diff", diff=_diff(edit)) for edit in plan.edits],
+        hooks=dict(plan.hooks),
+        remarks=remarks,
+        dry_run=dry_run,
+    )
+    screen, lines = session.screen, []
+    for edit in plan.edits:
+        would = "would be " if dry_run and edit.old != edit.new else ""
+        colon = ":" if edit.change == "unchanged" else ""
+        text = f"{would}{edit.change}{colon} {line(session.short(edit.path))}"
+        lines += [*screen.block("", text, ""), *screen.diff_lines(_diff(edit))]
+    lines += screen.blocks("note:", remarks)
+    if dry_run:
+        lines += ["", DRY_RUN]
+    elif all(edit.old == edit.new for edit in plan.edits):
+        lines.append("memdir was not installed" if remove else "memdir is installed already")
+    else:
+        option = plan.way if remove else "remove"
+        back = f"memdir setup {client}" + f" --{option}" * bool(option)
+        text = "install it again" if remove else "it works from the next session on; remove it"
+        lines += screen.block("", f"{text}: {back}", "")
+    return Answer(fields, lines)
+
+
+def _diff(edit: Edit) -> str:
+    """Hides secrets: settings may hold keys beside our lines."""
+    if edit.old == edit.new:
+        return ""
+    lines = diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")
+    return "\n".join(text[:1] + HIDDEN if find_secrets(text) else text for text in lines)
+
+
+@command("mcp", "memdir mcp")
+def mcp(session: Session) -> int:
+    """Agents start this themselves. Tools: recall, save, read, list, forget, verify, history, undo;
+    each memory is a resource. Recall searches all scopes unless --scope names one; save uses the
+    project scope unless the agent names another.
+    """
+    asked = session.asked
+    return serve_client(asked.project, asked.dir, asked.scope if session.names_scope else "all")
+
+
+TEAM, LOCAL, PROJECT = "team", "local", "project"
+MERGED, CONFLICT, SAME = "merged", "conflict", "same"
+
+
+@command("share", "memdir share release-freeze --dry-run", changes=True)
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--to", type=click.Choice((TEAM, LOCAL)), default=TEAM, help="Default: team.")
+@click.option("--move", is_flag=True, help="Move the private copy to the trash.")
+def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answer:
+    """`team` is the directory team/ below the project's memories; `local` is .claude/memory in this
+    checkout, for you to commit. Personal types and what looks like a secret are refused, and
+    nothing is overwritten.
+    """
+    source = session.app
+    # A store given by --dir has a team, but no checkout.
+    place = session.at(scope=to, dir=session.asked.dir if to == TEAM else None)
+    target = place.app
+    there = session.screen.advise._replace(scope=to, dir=place.asked.dir)
+    if not source.config.enabled:
+        by = source.config.enabled_by
+        session.screen.tell(f"memory is switched off (by {by}); agents will not read this")
+    try:
+        shared = share_memories(source, target, names, move=move)
+    except Conflict as error:
+        error.next = there(error.next)
+        raise
+    # Reasons concern the memory here, remarks the target store.
+    remarks = [there(remark) for remark in shared.done.remarks]
+    done = replace(session.screen.advised(shared.done), remarks=tuple(remarks))
+    text = "\n".join(diff(path, old, new) for path, old, new in shared.diff)
+    fields = {
+        **done_fields(target, done),
+        "diff": text,
+        "from": str(source.config.scope),
+        "to": str(target.config.scope),
+        "moved": shared.moved,
+    }
+    says = ["your copy stays; to keep only the shared one: memdir retire NAME"]
+    if shared.moved:
+        where = "would go to the trash here" if done.dry_run else "now in the trash here"
+        remarks, says = [f"{where}: {', '.join(shared.moved)}", *remarks], []
+    says = [] if done.dry_run else [*says, there("to undo: memdir undo")]
+    lines = [*session.screen.diff_lines(text), ""] if text else []
+    lines += session.screen.done_lines(replace(done, diff=(), remarks=tuple(remarks)), says)
+    return Answer(fields, lines, int(is_refused(done.changes)))
+
+
+@command("merge-index", "memdir merge-index --install --dry-run", changes=True)
+@click.argument("files", metavar="[BASE OURS THEIRS [PATH]]", nargs=-1)
+@click.option("--install", is_flag=True, help="Make git use it in this repository.")
+def merge_index(session: Session, files: tuple[str, ...], install: bool) -> Answer:
+    """The result replaces OURS. Pointers of both sides stay, a pointer that one side removed goes,
+    and if both changed one, the words of both stay. Prose that both sides rewrote gets conflict
+    marks and exit code 1.
+    """
+    if install and not files:
+        return _install(session)
+    if install or not 3 <= len(files) <= 4:
+        raise click.UsageError(
+            "Give BASE OURS THEIRS [PATH], or --install.", click.get_current_context()
+        )
+    return _merge(session, *files)
+
+
+def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") -> Answer:
+    limit, dry_run = session.config.options.max_file_bytes, session.asked.dry_run
+    old, mine, other = (read_text(file, limit, file) for file in (base, ours, theirs))
+    merged = merge(old, mine, other)
+    changed = merged.text != mine
+    if changed and not dry_run:
+        write_merged(ours, merged.text)
+    path = path or ours
+    text = diff(path, memory.encode(mine), memory.encode(merged.text))
+    fields = pick(
+        merged,
+        "change path conflicts added dropped joined diff dry_run",
+        change=CONFLICT if merged.conflicts else MERGED if changed else SAME,
+        path=path,
+        diff=text,
+        dry_run=dry_run,
+    )
+    screen, lines = session.screen, []
+    lines += screen.diff_lines(text) if dry_run else []
+    came, went = count(len(merged.added), "pointer"), len(merged.dropped)
+    lines += screen.block("", f"{path}: {came} added, {went} removed", "")
+    if merged.joined:
+        text = "changed by both sides, the words of both are kept: "
+        lines += screen.block("note:", text + ", ".join(merged.joined))
+    if merged.conflicts:
+        places = count(merged.conflicts, "place")
+        text = f"both sides rewrote the text in {places}; look for <<<<<<<"
+        lines += screen.block("!", text, style="yellow")
+    return Answer(fields, lines, int(bool(merged.conflicts)))
+
+
+def _install(session: Session) -> Answer:
+    kind, dry_run = session.config.scope.kind, session.asked.dry_run
+    place = session.at(dir=None, scope=LOCAL) if kind == PROJECT else session
+    agents = kind in (PROJECT, LOCAL)
+    installed = install_driver(place.config.store, sys.argv[0], agents=agents, dry_run=dry_run)
+    files = file_fields(installed.files, installed.root.rstrip("/") + "/")
+    change = UPDATED if files else SAME
+    more = {"files": files, "dry_run": dry_run}
+    fields: Fields = {"change": change, "path": installed.root, **more}
+    lines = []
+    for file in files:
+        lines += [*session.screen.diff_lines(str(file["diff"])), ""]
+    lines += [] if files else ["git already merges the indexes here with memdir", ""]
+    lines += [DRY_RUN, ""] if dry_run else []
+    lines += ["Commit .gitattributes. In every other clone, once: memdir merge-index --install"]
+    return Answer(fields, lines)

@@ -1,6 +1,8 @@
-"""Log, diff, undo."""
+"""Log, diff, undo; retire (forget), archive, restore, purge, touch."""
 
 from __future__ import annotations
+
+import shlex
 
 import click
 
@@ -18,9 +20,9 @@ from memdir.cli.output import (
 from memdir.errors import BadInput, Missing
 from memdir.format.names import means
 from memdir.hot import safe
-from memdir.hot.memory import INDEX, RECORD_INDEX
-from memdir.store import look, ports
-from memdir.store.ports import Logged
+from memdir.hot.memory import INDEX, RECORD_INDEX, stem
+from memdir.store import changes, look, ports
+from memdir.store.ports import ARCHIVE, TRASH, Logged
 from memdir.store.writer import App
 from memdir.text.terminal import line
 
@@ -39,10 +41,8 @@ SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 @click.argument("name", required=False, default="")
 @click.option("-n", "number", default=NEWEST, show_default=True, help="How many; 0 is all.")
 def log(session: Session, name: str, number: int) -> Answer:
-    """List the changes, the newest first.
-
-    Also those that an agent, an editor or a sync made: their actor is `outside`. The signs
-    before a file: + came, ~ changed, - went.
+    """The actor `outside` is an agent, an editor or a sync that wrote without memdir. Signs before
+    a file: + added, ~ changed, - removed.
     """
     limit = number if number > 0 else None
     several = session.config.scope.kind == "all"
@@ -51,11 +51,11 @@ def log(session: Session, name: str, number: int) -> Answer:
     ]
     if several:
         items = sorted(items, key=lambda item: -item[1].time)[:limit]
-    none = f"no change of {line(name)}" if name else "no changes yet"
+    none = f"no changes of {line(name)}" if name else "no changes yet"
     rows = [_row(logged, *[scope] * several) for scope, logged in items]
     lines = session.screen.table(rows) if rows else [none]
     if items:
-        text = "Look at one: memdir diff ID · take one back: memdir undo ID"
+        text = "Show one: memdir diff ID · undo one: memdir undo ID"
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
     changes = [{**logged_fields(logged), "scope": scope} for scope, logged in items]
     return Answer({"changes": changes}, lines)
@@ -83,10 +83,7 @@ def _row(logged: Logged, *scope: str) -> list[Cell]:
 @command("diff", "memdir diff use-uv")
 @click.argument("change", metavar="[CHANGE|NAME]", required=False, default="")
 def diff(session: Session, change: str) -> Answer:
-    """Show what one change did.
-
-    It is the newest, the one with this id, or the newest of this memory.
-    """
+    """The newest change, the one with this id, or the newest of this memory."""
     logged, versions = _find(_store_of(session, change), change)
     files = file_fields(versions)
     lines = session.screen.table([_row(logged)])
@@ -113,25 +110,22 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
     return logged, [version for version in versions if means(name, version[0])]
 
 
-@command("undo", "memdir undo", changes=True, bulk=True)
+@command("undo", "memdir undo", changes=True)
 @click.argument("change", required=False)
-@click.option("--batch", metavar="ID", help="Everything of one batch.")
-@click.option("--since", metavar="TIME", help="Everything since: 10m, 2h, 2026-03-02T14:00.")
+@click.option("--batch", metavar="ID", help="All changes of one batch.")
+@click.option("--since", metavar="TIME", help="All changes since: 10m, 2h, 2026-03-02T14:00.")
 def undo(session: Session, change: str | None, batch: str | None, since: str | None) -> Answer:
-    """Take a change back.
-
-    It is the newest that still stands, unless you name one. Undo is itself a change, so it can
-    be undone. Where something newer stands in the way, both texts are shown and nothing is
+    """Undoes the newest change that still stands, unless you name one. Undo is itself a change, so
+    it can be undone. If something newer is in the way, both texts are shown and nothing is
     written.
     """
     from memdir.capture import review
 
     if sum(given is not None for given in (change, batch, since)) > 1:
         raise click.UsageError("Give CHANGE, --batch or --since.", click.get_current_context())
-    if change is not None and len(change.strip()) < SHORTEST_ID:
-        raise BadInput(f"{change!r} is too short for a change", next="memdir log lists them")
-    if batch is not None and not batch.strip():
-        raise BadInput("--batch is empty", next="memdir log --json shows the batch of each change")
+    for id in (change, batch):
+        if id is not None and len(id.strip()) < SHORTEST_ID:
+            raise BadInput(f"{id!r} is too short for an id", next="memdir log --json lists them")
     app = _store_of(session, change or "")
     start = None if since is None else read_moment(since, app.now())
 
@@ -145,10 +139,83 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     if done.dry_run and done.changes:
         return Answer(fields, [*lines, "", *screen.done_lines(done)])
     if not done.changes:
-        lines.append("  the files are as before already; nothing was written")
+        lines.append("  the files already are as before; nothing was written")
     for item in done.changes[:FEW]:
         lines.append(f"  {line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)
     paths = tuple(item.path for item in done.changes)  # already listed
     remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
     return Answer(fields, [*lines, *screen.blocks("note:", remarks)])
+
+
+names_argument = click.argument("names", metavar="NAME...", nargs=-1, required=True)
+some_names_argument = click.argument("names", metavar="[NAME...]", nargs=-1)
+reason_option = click.option("--reason", metavar="TEXT", default="", help="Kept in the history.")
+
+
+def _put_away(name: str, example: str, room: str) -> click.Command:
+    @command(name, example, changes=True)
+    @names_argument
+    @reason_option
+    def put_away(session: Session, names: tuple[str, ...], reason: str) -> Answer:
+        done = changes.retire(session.app, names, room, reason)
+        back = "to bring it back: memdir restore NAME, or memdir undo"
+        return session.done_answer(session.app, done, back)
+
+    return put_away
+
+
+retire = _put_away("retire", "memdir retire old-sprint-plan", TRASH)
+forget = _put_away("forget", "memdir forget old-sprint-plan", TRASH)
+archive = _put_away("archive", "memdir archive migration-2025", ARCHIVE)
+
+
+@command("restore", "memdir restore old-sprint-plan", changes=True)
+@some_names_argument
+@click.option("--list", "show_list", is_flag=True, help="List what can be restored.")
+def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer:
+    """Each gets its line in the index again. Without NAME, lists what can be restored, including
+    an archive/ folder that another tool left inside the store.
+    """
+    if names and not show_list:
+        return session.done_answer(session.app, changes.restore(session.app, names))
+    fields, rows = [], []
+    for scope, app in session.apps():
+        for item in look.list_missed(app):
+            days = safe.age_days(item.time, app.now())
+            more = {"time": safe.iso_time(item.time), "age_days": days, "scope": scope}
+            fields.append(pick(item, "path name room", name=stem(item.path), **more))
+            rows.append((item.path, item.room, safe.age_words(days), scope))
+    screen, all_scopes = session.screen, session.config.scope.kind == "all"
+    text = screen.advise("memdir restore NAME", "SCOPE" if all_scopes else "")
+    lines = [*screen.table(rows, (40,)), "", *screen.block("Bring one back:", text, "")]
+    return Answer({"memories": fields}, lines if rows else ["nothing to restore"])
+
+
+@command("purge", "memdir purge --expired --yes", changes=True)
+@some_names_argument
+@click.option("--expired", is_flag=True, help="All trash that is past its days.")
+@click.option("--yes", is_flag=True, help="Without it nothing is deleted.")
+def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) -> Answer:
+    """The history keeps its versions. To delete these as well, say of a secret, remove the folder
+    history.git in the directory that `memdir where` calls "history, trash". A new history
+    begins with the next command; changes before that can no longer be undone.
+    """
+    if not names and not expired:
+        raise click.UsageError("Give NAME... or --expired.", click.get_current_context())
+    app = session.app
+    if not yes and not session.asked.dry_run:
+        words = shlex.join(names) or "--expired"
+        raise BadInput(
+            "a purged memory cannot be restored; nothing was deleted",
+            next=f"look with --dry-run, then: memdir purge {words} --yes",
+        )
+    says = "the history still has its versions; to delete these, too: memdir purge --help"
+    done = changes.purge(app, names, expired)
+    return session.done_answer(app, done, *[says] * app.history.on)
+
+
+@command("touch", "memdir touch use-uv", changes=True)
+@names_argument
+def touch(session: Session, names: tuple[str, ...]) -> Answer:
+    return session.done_answer(session.app, changes.touch(session.app, names))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 MAX_ROWS = 200  # for a person; a program gets all
+LIMIT = f"Rows at most ({MAX_ROWS}); 0 shows all."
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 HEADINGS = ("name", "type", "age", "stale", "description")
@@ -34,26 +35,17 @@ LISTED = (
 
 
 @command("list", "memdir list --scope all")
-@click.option(
-    "--limit",
-    type=click.IntRange(0),
-    default=MAX_ROWS,
-    help=f"Rows at most ({MAX_ROWS}); 0 shows all.",
-)
+@click.option("--limit", type=click.IntRange(0), default=MAX_ROWS, help=LIMIT)
 @click.option("--type", metavar="TYPE", help="Only this type.")
 def list_(session: Session, limit: int, type: str | None) -> Answer:
-    """List the memories, the most recently confirmed first.
-
-    `stale` is 0 for fresh and 100 for worn out; from 50 on a memory wants a look. A * marks
-    what is pinned, `not accepted yet` what others wrote and no agent is told (memdir review).
+    """`stale` is a score from 0 (fresh) to 100; review a memory from 50 on. A * marks what is
+    pinned, `not accepted yet` what others wrote and no agent is told (memdir review).
     """
     from memdir.audit.ages import list_memories
+    from memdir.format.draft import check_type
     from memdir.store.accept import waiting_paths
 
-    if type is not None:
-        from memdir.format.draft import check_type
-
-        check_type(type)
+    check_type(UNKNOWN if type is None else type)
     screen, first = session.screen, None
     memories: list[Fields] = []
     findings: list[Finding] = list(session.config.findings)
@@ -115,7 +107,6 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
 
 @command("manifest", "memdir manifest")
 def manifest_(session: Session) -> Answer:
-    """Print the list that a model chooses from: the newest 200."""
     from memdir.audit.ages import list_memories
     from memdir.recall.choose import manifest
 
@@ -129,7 +120,6 @@ def manifest_(session: Session) -> Answer:
 @command("types", "memdir types feedback")
 @click.argument("type", required=False, metavar="[TYPE]")
 def types_(session: Session, type: str | None) -> Answer:
-    """Show the types of memory and what each is for, or all about one."""
     from memdir.format.draft import check_type
     from memdir.store.registry import use_types
 
@@ -142,7 +132,7 @@ def types_(session: Session, type: str | None) -> Answer:
             lines += screen.block(f"{item.name:16}", item.purpose, "", "bold")
             continue
         rows = {
-            "for": item.purpose,
+            "purpose": item.purpose,
             "save it": item.when_to_save,
             "use it": item.how_to_use,
             "its text": item.body,
@@ -165,10 +155,7 @@ WHERE = (
 @command("where", "memdir where --project ~/code/api")
 @click.option("--path", "only_path", is_flag=True, help="Print the directory and nothing else.")
 def where(session: Session, only_path: bool) -> Answer:
-    """Say where the memories lie, and which rule decided.
-
-    Also whether memory is on, and where the other scopes are.
-    """
+    """Also shows whether memory is on, and where the other scopes are."""
     config, screen, short = session.config, session.screen, session.short
     existing = [scope for scope, path in config.scopes.items() if os.path.isdir(path)]
     exists, state = os.path.isdir(config.store), state_folder(config)
@@ -185,7 +172,7 @@ def where(session: Session, only_path: bool) -> Answer:
     if only_path:
         return Answer(fields, [visible(config.store)])
     rows = {
-        "store": short(config.store) + ("" if exists else "  (not there yet)"),
+        "store": short(config.store) + ("" if exists else "  (does not exist yet)"),
         "decided by": config.step,
         "project": f"{config.project_name} ({short(config.project_root)})",
         "memory is": f"{'on' if config.enabled else 'off'} (by {config.enabled_by})",
@@ -208,10 +195,7 @@ SHOWN = "path name type description metadata header body hash store accepted"
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
 def show(session: Session, name: str, raw: bool) -> Answer | int:
-    """Show a memory, as it is or as a change left it.
-
-    The ids of changes: memdir log NAME.
-    """
+    """The ids of changes: memdir log NAME."""
     from memdir.format.draft import hash_of
     from memdir.store.accept import waiting_paths
     from memdir.store.look import show
@@ -250,14 +234,12 @@ def show(session: Session, name: str, raw: bool) -> Answer | int:
 
 
 @command("load", "memdir load")
-@click.option("--full", is_flag=True, help="Also the text of every memory it refers to.")
-@click.option("--section", is_flag=True, help="Framed, with the standing rules and ages.")
+@click.option("--full", is_flag=True, help="Also the text of every memory it points to.")
+@click.option("--section", is_flag=True, help="Framed, with standing rules and ages.")
 @click.option("--session", "session_id", metavar="ID", help="With --section: the same each time.")
 def load(session: Session, full: bool, section: bool, session_id: str | None) -> Answer:
-    """Print the index as an agent gets it, cut to its limits.
-
-    The limits are 200 lines and 25,000 characters. With --section it is what a session of a client
-    without a memory of its own starts with.
+    """The limits are 200 lines and 25,000 characters. With --section it is what a session starts
+    with in a client that has no memory of its own.
     """
     from memdir.format.index import Loaded
 
@@ -269,14 +251,13 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
         return Answer(fields, visible(text).split("\n") if text else [])
     stores = {scope: _load(app, full) for scope, app in session.apps()}
     stores = stores or {"project": pick(Loaded("", 0, 0), LOADED)}
-    fields = next(iter(stores.values()))
-    lines = []
+    first, lines = next(iter(stores.values())), list[str]()
     for scope, loaded in stores.items():
         lines += [f"# scope {scope}", ""] if len(stores) > 1 else []
         lines += visible(str(loaded["text"])).split("\n") if loaded["text"] else []
-    remark = "" if fields["text"] else "there is no index yet: memdir remember TEXT makes one"
+    remark = "" if first["text"] else "there is no index yet: memdir remember TEXT makes one"
     more = {"scopes": stores} if len(stores) > 1 else {}
-    return Answer({**fields, **more}, lines, remark=remark)
+    return Answer({**first, **more}, lines, remark=remark)
 
 
 def _load(app: App, full: bool) -> Fields:
@@ -295,14 +276,12 @@ def _load(app: App, full: bool) -> Fields:
     return fields
 
 
-@command("index", "memdir index --check", changes=True, bulk=True)
+@command("index", "memdir index --check", changes=True)
 @click.option("--check", is_flag=True, help="Exit with 1 if there is anything to repair.")
-@click.option("--rebuild", is_flag=True, help="Bring it in step with the files.")
+@click.option("--rebuild", is_flag=True, help="Make it match the files.")
 def index(session: Session, check: bool, rebuild: bool) -> Answer:
-    """Look at the index: its size, and what is wrong with it.
-
-    That is files without a pointer, pointers to nothing, lines too long, and content. A rebuild
-    adds what is missing and drops what leads nowhere; every other line stays.
+    """Finds files without a pointer, pointers to missing files, lines that are too long, and
+    content. A rebuild adds missing pointers and drops dead ones; every other line stays.
     """
     from memdir.format.index import Survey
     from memdir.store.look import survey_index
@@ -340,7 +319,7 @@ def _rebuild(session: Session, app: App) -> Answer:
     done = changes.rebuild_index(app)
     changed = any(change.changed for change in done.changes)
     fields, (first, *rest), *_ = session.done_answer(app, done)
-    first = first if changed else "the index is in step with the files"
+    first = first if changed else "the index matches the files"
     survey = _survey_fields(look.survey_index(app))
     return Answer({**fields, **survey, "changed": changed}, [first, *rest])
 
@@ -361,10 +340,13 @@ def _problems(survey: Survey) -> list[tuple[str, list[str]]]:
     size = f"{survey.lines:,} lines, {survey.characters:,} characters"
     problems = [
         ("files without a pointer", survey.orphans),
-        ("pointers to nothing", [f"{p.target} (line {p.line})" for p in survey.dangling]),
-        ("said twice", [f"{p.target} (line {p.line})" for p in survey.duplicates]),
-        ("lines too long", [f"line {number}" for number in survey.overlong]),
-        ("content, not a pointer", [f"line {number}" for number in survey.inline]),
-        ("over the limit of what an agent sees", [size] if over else []),
+        ("pointers to missing files", [f"{p.target} (line {p.line})" for p in survey.dangling]),
+        (
+            "second pointers to the same file",
+            [f"{p.target} (line {p.line})" for p in survey.duplicates],
+        ),
+        ("lines that are too long", [f"line {number}" for number in survey.overlong]),
+        ("content instead of a pointer", [f"line {number}" for number in survey.inline]),
+        ("longer than an agent reads", [size] if over else []),
     ]
     return [(problem, places) for problem, places in problems if places]

@@ -15,76 +15,71 @@ from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
 from memdir.text.terminal import line, wrap
 
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + signal
-# Module and help line of each command.
+# Module and first line of help of each command.
 SECTIONS = {
     "Remember": {
         "remember": ("save", "Save TEXT as a memory; `-` reads it from standard input."),
-        "save": ("save", "Save a draft: Markdown with a header and a body."),
-        "edit": ("save", "Change a memory, by options or else in your editor."),
-        "touch": ("shelf", "Say that memories still hold: their age counts from now."),
-        "capture": ("capture", "Learn from a conversation what is new since the last time."),
-        "review": ("review", "Decide on what waits for a yes: list, show, approve, accept,..."),
-        "extract": ("extract", "Learn from past sessions: each thing goes where it belongs,..."),
-        "log-day": (
-            "restructure",
-            "Append TEXT to the log of today; `-` reads it from standard input.",
-        ),
+        "save": ("save", "Save a draft: a Markdown file with a header and a body."),
+        "edit": ("save", "Change a memory, by options or in your editor."),
+        "touch": ("history", "Confirm that memories still hold: their age starts again at 0."),
+        "capture": ("capture", "Learn from what is new in a conversation."),
+        "review": ("review", "Decide on drafts, and on memories that others wrote."),
+        "extract": ("capture", "Learn from past sessions; each item goes where it belongs."),
+        "log-day": ("restructure", "Append TEXT to the log of today; `-` reads standard input."),
     },
     "Recall": {
-        "recall": ("recall", "Print exactly what an agent would be told for PROMPT (`-` reads..."),
-        "prompt": ("recall", "Print what tells an agent how to use its memory."),
+        "recall": ("recall", "Print exactly what an agent would be told for PROMPT."),
+        "prompt": ("recall", "Print the instructions on memory that an agent gets."),
     },
     "Look": {
-        "list": ("look", "List the memories, the most recently confirmed first."),
+        "list": ("look", "List memories, the most recently confirmed first."),
         "show": ("look", "Show a memory, as it is or as a change left it."),
         "load": ("look", "Print the index as an agent gets it, cut to its limits."),
-        "index": ("look", "Look at the index: its size, and what is wrong with it."),
-        "where": ("look", "Say where the memories lie, and which rule decided."),
-        "types": ("look", "Show the types of memory and what each is for, or all about one."),
+        "index": ("look", "Show the size of the index and what is wrong with it."),
+        "where": ("look", "Show where memories are stored, and which rule decided."),
+        "types": ("look", "Show the types of memory, or everything about one."),
         "manifest": ("look", "Print the list that a model chooses from: the newest 200."),
     },
     "Put away": {
-        "forget": ("shelf", "The same as retire: nothing is lost, it can be restored."),
-        "retire": ("shelf", "Take memories out of the store into the trash."),
-        "archive": ("shelf", "Take memories out of the store and keep them for ever."),
-        "restore": ("shelf", "Bring retired or archived memories back."),
-        "purge": ("shelf", "Remove memories from trash and archive for good."),
+        "forget": ("history", "Same as retire: nothing is lost, it can be restored."),
+        "retire": ("history", "Move memories to the trash, for at least 30 days."),
+        "archive": ("history", "Move memories to the archive, which is kept forever."),
+        "restore": ("history", "Bring retired or archived memories back."),
+        "purge": ("history", "Delete memories from trash and archive for good."),
     },
-    "Take back": {
-        "log": ("history", "List the changes, the newest first."),
-        "diff": ("history", "Show what one change did."),
-        "undo": ("history", "Take a change back."),
+    "Undo": {
+        "log": ("history", "List changes, the newest first."),
+        "diff": ("history", "Show what a change did."),
+        "undo": ("history", "Undo a change."),
     },
     "Share": {
-        "share": ("share", "Copy memories to where others get them, and show the diff."),
-        "merge-index": ("share", "Merge three versions of an index; git calls it."),
+        "share": ("exchange", "Copy memories to a shared store, and show the diff."),
+        "merge-index": ("exchange", "Merge three versions of an index; called by git."),
     },
-    "Look after": {
-        "audit": ("audit", "Say which memories are worn out, and what is wrong with a store."),
-        "dashboard": ("audit", "Show every project: how much it remembers, what is worn out,..."),
-        "prune": ("prune", "Work through the memories that are worn out, one by one."),
-        "restructure": ("restructure", "Make the index short: its content becomes memories."),
-        "dream": (
-            "restructure",
-            "Bring logs and memories together: save, merge, date, put away,...",
-        ),
-        "verify": ("verify", "Check what memories say of the code: paths, symbols, commands,..."),
-        "budget": ("care", "Show what models may cost and what they did: limits, bars, calls."),
-        "doctor": ("care", "Check what saving rests on, and prove that it works."),
-        "status": ("care", "Show what was captured, saved and told, what waits, and what..."),
-        "eval": ("care", "Measure memory: your own store, or recall on a test set."),
-        "import": ("exchange", "Take over memories from a directory, a zip or a tar, or from..."),
-        "export": ("exchange", "Write all memories into a zip or a directory."),
+    "Maintain": {
+        "audit": ("audit", "Report stale memories, and what is wrong with a store."),
+        "dashboard": ("audit", "Show all projects: memories, alerts and token load."),
+        "prune": ("prune", "Go through stale memories one by one."),
+        "restructure": ("restructure", "Shorten the index: its content becomes memories."),
+        "dream": ("restructure", "Turn logs into memories, merge duplicates, tidy the index."),
+        "verify": ("recall", "Check what memories claim about the code."),
+        "budget": ("care", "Show token limits, what was spent, and the calls of models."),
+        "doctor": ("care", "Check the store, and prove that saving works."),
+        "status": ("care", "Show what was captured, saved and recalled, and the last error."),
+        "eval": ("care", "Measure recall on your own store or on a test set."),
+        "import": ("exchange", "Import memories from files, an archive or another tool."),
+        "export": ("exchange", "Write all memories to a zip file or a directory."),
     },
     "Records": {
-        "records": ("records", "Keep decisions, runbooks, constraints, debts, preferences,..."),
+        "records": ("records", "Keep decisions, runbooks, constraints and more as records."),
     },
     "Connect": {
-        "setup": ("setup", "Put memdir into an agent: session start and recall run from..."),
-        "mcp": ("setup", "Serve the memories to an agent over MCP, on standard input and..."),
+        "setup": ("exchange", "Install memdir in an agent, or remove it."),
+        "mcp": ("exchange", "Serve memories to an agent over MCP (stdio)."),
     },
 }
-MODULES = {name: module for names in SECTIONS.values() for name, (module, _) in names.items()}
+COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}
+MODULES = {name: module for name, (module, _) in COMMANDS.items()}
 
 
 def main() -> None:
@@ -197,7 +192,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
             with delivered("nothing was changed"):
                 raise
         report = _write_report(error)
-        message = f"this should not have happened: {type(error).__name__}, a mistake in memdir"
+        message = f"this is a bug in memdir: {type(error).__name__}"
         next = f"please report it with {report}" if report else "please report it"
         _say(screen, {"code": "internal", "message": message, "next": next, "report": report})
         return INTERNAL
@@ -221,7 +216,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
     lines = []
     if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
-        lines = ["", "What stands there (-) and what would take its place (+):"]
+        lines = ["", "The current text (-) and the one that would replace it (+):"]
         lines += screen.diff_lines(diff(error.path, error.theirs, error.ours))
     if isinstance(error, RecordError) and not screen.json:  # in the format that scripts read
         error.fix = screen.advise(error.fix)

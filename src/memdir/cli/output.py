@@ -94,7 +94,7 @@ _QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
 _WITH_VALUE = "dir|root|project|scope|batch|file|type|to|action|target"
 _VALUE = rf"--(?:{_WITH_VALUE}) (?:{_QUOTED}|[^\s;,]{{1,300}})"
 _FLAG = r"--?[a-z-]{0,30}(?![\w-])"
-_NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w"
+_NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w|[a-z\d]{1,80}-[a-z\d-]{1,80}"
 # A command with its options and names, up to the first word that may be prose.
 _COMMAND = pattern(
     rf"\bmemdir (?:records )?[a-z][a-z-]{{0,20}}(?: (?:{_VALUE}|{_FLAG}|{_QUOTED}|{_NAME})){{0,12}}"
@@ -111,7 +111,12 @@ class Advice(NamedTuple):
     home: str = ""  # set for a person: paths below it are shown with `~`
 
     def __call__(self, text: str, scope: str = "") -> str:
-        place = self._place(scope or self.scope)
+        scope = scope or self.scope
+        project, dir = ("--project", self.project), self.dir
+        if dir and scope == TEAM:  # --dir is enough: a scope beside it is refused or is its folder
+            dir = f"{dir.rstrip('/')}/{TEAM}"
+        named = scope == RECORDS or (scope != PROJECT and not dir)
+        place = self._options([("--dir", dir), project, ("--scope", scope if named else "")])
         if not place or not self.commands:
             return text
         # Skips `pid 7 (memdir save)`, which names a process, and commands that name a store.
@@ -119,22 +124,14 @@ class Advice(NamedTuple):
         given = r"(?!-| --(?:dir|root|project|scope)\b)"
         known = rf"(?<!\d \()\bmemdir (?:{RECORDS} [a-z-]{{1,20}}|{names})\b{given}"
         root = self.dir if self.scope == RECORDS else None  # records have a fixed scope
-        ours = self._options([("--project", self.project), ("--root", root)])
+        ours = self._options([project, ("--root", root)])
         start = f"memdir {RECORDS} "
         return re.sub(known, lambda m: m[0] + (ours if m[0].startswith(start) else place), text)
 
-    def _place(self, scope: str) -> str:
-        given = [("--project", self.project)]
-        if self.dir:  # --dir is enough: a scope beside it is refused or is its folder
-            given.append(("--dir", f"{self.dir.rstrip('/')}/{TEAM}" if scope == TEAM else self.dir))
-        if scope == RECORDS or (scope != PROJECT and not self.dir):
-            given.append(("--scope", scope))
-        return self._options(given)
-
     def _options(self, given: Iterable[tuple[str, str | None]]) -> str:
-        return "".join(f" {name} {self._word(value)}" for name, value in sorted(given) if value)
+        return "".join(f" {name} {self.word(value)}" for name, value in given if value)
 
-    def _word(self, value: str) -> str:
+    def word(self, value: str) -> str:
         """Quotes for the shell, except `~`: quoted, it would not be expanded."""
         home = self.home.rstrip("/")
         below = home and value.startswith(home + "/")
@@ -150,7 +147,6 @@ def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list
 
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
-ROWS = 24  # if unknown
 PATIENCE_SECONDS = 1.0
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -169,16 +165,16 @@ class Screen:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.person = sys.stdout.isatty()  # a person reads the output, not a program
         self.colour = self.person and not plain
-        columns, self.rows = _terminal_size(environ)
-        self.columns = min(max(columns, NARROWEST), WIDEST)
+        self.columns = min(max(_terminal_columns(environ), NARROWEST), WIDEST)
         self._reported = time.monotonic()
 
     def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
         if self.json:
+            from dataclasses import asdict
             from json import dumps
 
             # ASCII only: surrogates and control characters stay escaped.
-            lines = [dumps(fields, indent=2)]
+            lines = [dumps(fields, indent=2, default=asdict)]
         text = "".join(part + "\n" for part in lines)
         self.answered = True
         with delivered():
@@ -294,10 +290,8 @@ class Screen:
         lines = []
         for finding in findings:
             place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-            # `docs/a.md` does not name `a.md`.
-            path = rf"(?<![\w./~-]){re.escape(finding.path)}(?![\w/-])"
             named = finding.message.startswith(finding.path) or (
-                not finding.line and re.search(path, finding.message)
+                not finding.line and finding.path in finding.message
             )
             text = finding.message if named else f"{place}: {finding.message}"
             lines += self.block("!", text, style="yellow")
@@ -314,17 +308,12 @@ class Screen:
         return replace(done, changes=changes, remarks=remarks)
 
 
-def _terminal_size(environ: Mapping[str, str]) -> tuple[int, int]:
-    """Columns and rows as `shutil` finds them, which is slow to import."""
-    try:
-        size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):
-        size = os.terminal_size((USUAL, ROWS))
-    columns, rows = environ.get("COLUMNS", ""), environ.get("LINES", "")
-    return (
-        int(columns if columns.isdecimal() else 0) or size.columns or USUAL,
-        int(rows if rows.isdecimal() else 0) or size.lines or ROWS,
-    )
+def _terminal_columns(environ: Mapping[str, str]) -> int:
+    """As `shutil` finds them, which is slow to import."""
+    given, columns = environ.get("COLUMNS", ""), 0
+    with suppress(AttributeError, ValueError, OSError):
+        columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    return int(given if given.isdecimal() else 0) or columns or USUAL
 
 
 def drop_output() -> None:
@@ -334,7 +323,7 @@ def drop_output() -> None:
 
 
 @contextmanager
-def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[None]:
+def delivered(stands: str = "changes are kept: memdir log") -> Iterator[None]:
     """Turns a failed write to stdout into ReaderGone or Unwritable."""
     try:
         yield
@@ -344,23 +333,6 @@ def delivered(stands: str = "what was changed stands: memdir log") -> Iterator[N
             raise ReaderGone from None
         message = f"the answer cannot be written: {error.strerror}; {stands}"
         raise Unwritable(message, next="write it where there is room") from None
-
-
-@contextmanager
-def progress(screen: Screen, bulk: bool) -> Iterator[None]:
-    """Says once, after a second, that work is under way; only to a person at a terminal."""
-    if not bulk or not screen.is_waited_for:
-        yield
-        return
-    from threading import Timer
-
-    timer = Timer(PATIENCE_SECONDS, screen.tell, ["working …"])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 SHORT_ID = 8  # characters of a change's id shown to a person

@@ -26,20 +26,19 @@ from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.writer import App, Done
 from memdir.text.terminal import count, line, visible
 
-MAX_LINES, MIN_LINES = 40, 6  # lines of a memory shown with the question
-AROUND = 9  # terminal lines needed above and below it
+MAX_LINES = 15  # of a memory shown with the question
 INTERRUPTED = 130  # exit code
 EDGE = "  │ "
 CHOICES = {"d": "delete", "a": "archive", "k": "keep", "e": "edit", "s": "skip", "q": "quit"}
 DONE = {
     "delete": "in the trash: memdir restore brings it back",
     "archive": "in the archive: memdir restore brings it back",
-    "keep": "kept: its age counts from now",
+    "keep": "kept: its age starts again at 0",
     "edit": "saved",
 }
 HELP = (
-    "d puts it into the trash, a into the archive, k says that it still holds, e opens "
-    "your editor, s leaves it as it is, q ends; every answer is written at once"
+    "d moves it to the trash, a to the archive, k keeps it (its age starts again at 0), e opens "
+    "your editor, s skips it, q quits; every answer is saved at once"
 )
 QUESTION = "[d]elete (to the trash)  [a]rchive  [k]eep  [e]dit  [s]kip  [q]uit ? "
 
@@ -56,28 +55,23 @@ class Run:
 
 
 @command("prune", "memdir prune --dry-run", changes=True)
-@click.option("--all", "review", is_flag=True, help="Also what wants a look, from 50 points on.")
-@click.option("--deep", is_flag=True, help="Let claims that are no longer true count, too.")
-@click.option("--retire", "to_trash", is_flag=True, help="All of them into the trash; no question.")
-@click.option("--archive", "to_archive", is_flag=True, help="All into the archive; no question.")
-@click.option("--yes", is_flag=True, help="The same as --retire.")
-def prune(
-    session: Session, review: bool, deep: bool, to_trash: bool, to_archive: bool, yes: bool
-) -> Answer:
-    """Work through the memories that are worn out, one by one.
-
-    Each is shown with its content: delete puts it into the trash, archive keeps it for ever, keep
-    says that it still holds. Every answer is written at once; the whole run is one undo. Without
-    a terminal, say --retire or --archive for all; what is pinned stays then.
+@click.option("--all", "review", is_flag=True, help="Also memories to review (score 50 to 74).")
+@click.option("--deep", is_flag=True, help="Also count claims that are no longer true.")
+@click.option("--retire", "to_trash", is_flag=True, help="Move all to the trash without asking.")
+@click.option("--archive", "to_archive", is_flag=True, help="Move all to the archive instead.")
+def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive: bool) -> Answer:
+    """Each is shown with its text: delete moves it to the trash, archive keeps it forever, keep
+    confirms that it still holds. Every answer is saved at once; one undo takes back the whole
+    run. Without a terminal, use --retire or --archive for all; pinned memories stay.
     """
-    if (to_trash or yes) and to_archive:
+    if to_trash and to_archive:
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
     before = look_over(app, Wish(deep=deep), session.screen.tell)
     run = Run(app, before, find_candidates(before, review))
-    is_asked = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
-    interrupted = False
-    if to_trash or yes or to_archive or session.asked.dry_run:
+    terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
+    code = 0
+    if to_trash or to_archive or session.asked.dry_run:
         # All candidates in one change, except pinned memories and the index.
         pinned = {item.path for item in app.store.scan().memories if item.pinned}
         stays = {*pinned, app.store.index_path}
@@ -86,11 +80,11 @@ def prune(
             done = changes.retire(app, paths, ARCHIVE if to_archive else TRASH, "prune")
             run.changes += done.changes
             run.dry = done if done.dry_run else None
-    elif run.chosen and (session.screen.json or not is_asked):
+    elif run.chosen and (session.screen.json or not terminal):
         many = count(len(run.chosen), "memory", "memories")
         raise BadInput(
-            f"{many} could go, but nobody is here to be asked; nothing was changed",
-            next="memdir prune --dry-run lists them; memdir prune --retire puts all into the trash",
+            f"{many} could go, but there is no terminal to ask; nothing was changed",
+            next="memdir prune --dry-run lists them; memdir prune --retire moves all to the trash",
         )
     else:
         try:
@@ -100,14 +94,13 @@ def prune(
                     break
         except KeyboardInterrupt:  # still report the answers so far
             click.echo()
-            interrupted = True
+            code = INTERRUPTED
     answer = _answer(session, run, deep)
-    return answer._replace(code=INTERRUPTED) if interrupted else answer
+    return answer._replace(code=code or answer.code)
 
 
 def _question_lines(session: Session, run: Run, item: Audited, number: int) -> list[str]:
-    screen = session.screen
-    path = item.path
+    screen, path = session.screen, item.path
     head = f"[{number}/{len(run.chosen)}] {line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
     score = screen.paint(f"{score_bar(item.score)} {item.score} {item.action}", STYLES[item.action])
@@ -117,11 +110,10 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
         text = visible(look.show(run.app, path)[1].decode("utf-8", "surrogateescape"))
         paragraphs = text.strip("\n").split("\n")
         body = [part for item in paragraphs for part in screen.fold(item, len(EDGE))]
-        fit = min(MAX_LINES, max(screen.rows - AROUND - len(lines), MIN_LINES))
-        lines += ["", *[EDGE + part for part in body[:fit]]]
-        more = count(len(body) - fit, "more line")
-        step = screen.advise(write_command("show", path))
-        lines += [f"{EDGE}… {more}: {step}"] if len(body) > fit else []
+        lines += ["", *[EDGE + part for part in body[:MAX_LINES]]]
+        if len(body) > MAX_LINES:
+            step = screen.advise(write_command("show", path))
+            lines.append(f"{EDGE}… {count(len(body) - MAX_LINES, 'more line')}: {step}")
     return [*lines, ""]
 
 
@@ -196,7 +188,7 @@ def _without(run: Run, dry: Done) -> Audit:
 def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[str]:
     screen = session.screen
     if not run.chosen:
-        yield "nothing here is worn out: memdir audit shows the scores"
+        yield "nothing to prune: memdir audit shows the scores"
         return
     if run.dry:
         rows = [(f"{score_bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
@@ -204,7 +196,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
     kinds = Counter(change.kind for change in run.changes)
     done = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "nothing changed"
     left = len(run.chosen) - len(run.changes)
-    rest = f", {left} left as they are" if left else ""
+    rest = f", {left} skipped" if left else ""
     would = "would be: " if run.dry else ""
     yield from screen.block("", f"{would}{done}{rest}; ~{saved:,} tokens saved", "")
     if run.dry:
@@ -212,5 +204,5 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
         return
     if run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")
-        yield from screen.block("Take all of it back:", back)
+        yield from screen.block("Undo all of it:", back)
     yield from (f"  lost: {line(path)}" for path in lost)

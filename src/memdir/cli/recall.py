@@ -1,12 +1,15 @@
-"""Recall, prompt."""
+"""Recall, prompt, verify."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 
 import click
 
+from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
+from memdir.claims.verify import verify as check_claims
 from memdir.cli.command import STDIN, Session, command, read_text
 from memdir.cli.output import FINDING, Answer, Fields, Screen, pick, pick_all
 from memdir.hot import inject, safe
@@ -14,26 +17,23 @@ from memdir.hot.behaviour import MODES, TEAM
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.recall import SURE
-from memdir.text.terminal import count, visible
+from memdir.text.terminal import count, cut_middle, line, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.recall.answer import Recall
 
+
 PROJECT, ALL = "project", "all"
 
 
 @command("prompt", "memdir prompt --mode team")
-@click.option(
-    "--mode", type=click.Choice(MODES), help="Default: team if there is one, else normal."
-)
+@click.option("--mode", type=click.Choice(MODES), help="Default: team if it exists, else normal.")
 @click.option("--behaviour", is_flag=True, help="Without the index: some clients load it.")
 def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
-    """Print what tells an agent how to use its memory.
-
-    Where it lies, what to save and what not, how, when to use it and how far to trust it; then
-    the index. A team has two directories; a log is only appended to, one file a day. Where memory
-    is off, nothing is printed.
+    """It says where memory is, what to save and how, when to use it and how far to trust it; then
+    comes the index. Mode `team` has two directories, mode `log` appends to one file a day. Prints
+    nothing if memory is off.
     """
     from memdir.recall.answer import render_prompt as make_prompt
 
@@ -61,14 +61,12 @@ RECALLED = "path=memory.path scope store=root from=giver score shown text verdic
 
 @command("recall", 'memdir recall "how do we cut a release?" --explain', dashes=True)
 @click.argument("words", metavar="PROMPT", nargs=-1, required=True)
-@click.option(
-    "--k", type=click.IntRange(1, MAX_MEMORIES), default=5, help="Given whole at most (5)."
-)
-@click.option("--explain", is_flag=True, help="Scores, the words that matched, and why not.")
+@click.option("--k", type=click.IntRange(1, MAX_MEMORIES), default=5, help="In full at most (5).")
+@click.option("--explain", is_flag=True, help="Show scores, and the words that matched.")
 @click.option("--session", "session_id", metavar="ID", help="Tell this session nothing twice.")
-@click.option("--always", is_flag=True, help="Answer also when nothing fits well.")
-@click.option("--model", is_flag=True, help="Let the model of the settings choose; it costs.")
-@click.option("--no-verify", is_flag=True, help="Say what is known; do not look at the code.")
+@click.option("--always", is_flag=True, help="Show the closest even if nothing matches well.")
+@click.option("--model", is_flag=True, help="Let the configured model choose; this costs tokens.")
+@click.option("--no-verify", is_flag=True, help="Use known verdicts; do not look at the code.")
 def recall(
     session: Session,
     words: tuple[str, ...],
@@ -79,11 +77,9 @@ def recall(
     model: bool,
     no_verify: bool,
 ) -> Answer:
-    """Print exactly what an agent would be told for PROMPT (`-` reads standard input).
-
-    The memories that fit come whole, the next best as one line each, or nothing where none fits.
-    Every scope that applies is searched unless --scope names one. What is `not accepted yet`
-    comes from others and is shown to you alone: memdir review.
+    """PROMPT may be `-` for standard input. Memories that match come in full, the next best as one
+    line each; nothing is printed if none matches. All scopes are searched unless --scope names
+    one. What is `not accepted yet` comes from others and is shown only to you: memdir review.
     """
     from memdir.recall.answer import recall as find_memories
 
@@ -126,7 +122,7 @@ def recall(
         "milliseconds": round(answer.milliseconds, 2),
         "findings": pick_all(found.findings, FINDING),
     }
-    remark = f"nothing to tell: {answer.reason}; see --explain and --always"
+    remark = f"nothing recalled: {answer.reason}; try --explain, or --always to see the closest"
     return Answer(fields, lines, remark="" if answer.text or explain else remark)
 
 
@@ -152,7 +148,7 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
     searched = count(found.searched, "memory", "memories")
     yield from screen.block("", f"{searched} searched in {answer.milliseconds:.1f} ms", "")
     if found.abstained:
-        yield from screen.block("", f"nothing told: {answer.reason}", "")
+        yield from screen.block("", f"nothing recalled: {answer.reason}", "")
     items = [("whole", item) for item in injected.bodies]
     items += [("line", item) for item in injected.pointers]
     items += [("no", item) for item in found.near]
@@ -165,3 +161,83 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
         yield from screen.block("", f"A match is sure from {SURE} on. Words are shown as stems.")
     odd = [finding for finding in found.findings if finding.kind != "catalog-made"]
     yield from ["", *screen.finding_lines(odd)] if odd else []
+
+
+# Verdict: label and style; worst first.
+LABELS = {STALE: "stale", UNKNOWN: "unknown", TRUE: "true", NOT_A_CLAIM: "no claim"}
+STYLES = ("red", "yellow", "green", "dim")
+ORDER = tuple(LABELS)
+FEW = 5  # line numbers shown per claim
+LABEL = 9  # columns of a verdict's label
+SPAN_SHARE = 0.7  # of the line's width for the text of a claim
+CLAIM = (
+    "path line=claim.line text=claim.text kind=claim.kind verdict reason place "
+    "column=claim.column scope"
+)
+Checked = list[tuple[str, str, list[Judged]]]  # scope, path, claims
+
+
+@command("verify", "memdir verify auth-flow --check")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--all", "whole", is_flag=True, help="List every claim, not only stale ones.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a claim is stale.")
+def verify(session: Session, names: tuple[str, ...], whole: bool, check: bool) -> Answer:
+    """Checks paths, symbols, commands, branches and commits. `stale` needs evidence that the claim
+    once was true: a removed or renamed file, a symbol that left the code. What is just not found
+    is `unknown`. File names are compared with those that git tracks; the files are never opened.
+    URLs are not visited.
+    """
+    apps = [(str(session.config.scope), session.app)] if names else session.apps()
+    results = [(scope, check_claims(app, names)) for scope, app in apps]
+    memories = [
+        (scope, path, claims)
+        for scope, result in results
+        for path, claims in result.memories.items()
+    ]
+    counts = Counter(claim.verdict for *_, claims in memories for claim in claims)
+    remarks = list(dict.fromkeys(text for _, result in results for text in result.remarks))
+    fields: Fields = {
+        "claims": [
+            pick(claim, CLAIM, path=path, scope=scope)
+            for scope, path, claims in memories
+            for claim in claims
+        ],
+        "counts": {verdict: counts[verdict] for verdict in ORDER},
+        "files": len(memories),
+        "remarks": remarks,
+    }
+    lines = _verify_lines(session.screen, memories, counts, remarks, whole or bool(names))
+    return Answer(fields, lines, int(check and counts[STALE] > 0))
+
+
+def _verify_lines(
+    screen: Screen, memories: Checked, counts: Counter[str], remarks: list[str], whole: bool
+) -> Iterator[str]:
+    scoped = len({scope for scope, *_ in memories}) > 1
+    shown = []
+    for scope, path, claims in memories:
+        stale = [claim for claim in claims if claim.verdict == STALE]
+        if stale or (whole and claims):
+            title = f"{scope}: {path}" if scoped else path
+            shown.append((not stale, path, title, claims if whole else stale))
+    for _, _, title, claims in sorted(shown, key=lambda item: item[:2]):
+        yield from (screen.paint(text, "bold") for text in screen.block("", title, ""))
+        yield from _claim_lines(screen, claims)
+        yield ""
+    total, files = count(sum(counts.values()), "claim"), count(len(memories), "file")
+    parts = ", ".join(f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items())
+    yield from screen.block("", f"{total} in {files}: {parts}", "")
+    for text in remarks:
+        yield from screen.block("note:", text, "", "yellow")
+
+
+def _claim_lines(screen: Screen, claims: list[Judged]) -> Iterator[str]:
+    places: dict[tuple[int, str, str], list[int]] = {}
+    for item in claims:
+        key = ORDER.index(item.verdict), item.claim.text, item.reason
+        places.setdefault(key, []).append(item.claim.line)
+    for (verdict, text, reason), lines in sorted(places.items(), key=lambda i: (i[0][0], i[1])):
+        label = f"{LABELS[ORDER[verdict]]:{LABEL}}"
+        numbers = ", ".join(map(str, dict.fromkeys(lines[:FEW]))) + (" …" if lines[FEW:] else "")
+        span = cut_middle(line(text), int(screen.columns * SPAN_SHARE))
+        yield from screen.block(label, f"{numbers}: {span} – {reason}", style=STYLES[verdict])

@@ -206,7 +206,7 @@ def _count_lines(screen: Screen, health: Fields, enabled: dict[str, bool]) -> li
     return screen.table(rows)
 
 
-@record_command("index", "memdir records index --validate", changes=True, bulk=True)
+@record_command("index", "memdir records index --validate", changes=True)
 @click.option("--rebuild", is_flag=True, help="Write index.md anew from the records.")
 @click.option("--validate", is_flag=True, help="Exit with 1 where it differs from the records.")
 @click.option("--health", is_flag=True, help="Counts, what is updated often, what was retired.")
@@ -247,7 +247,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
     return Answer(answer, lines, int(validate and bool(mismatches)))
 
 
-@record_command("gc", "memdir records gc --dry-run", changes=True, bulk=True)
+@record_command("gc", "memdir records gc --dry-run", changes=True)
 def gc(session: Session) -> Answer:
     """Archive or purge what was retired before the grace period; retire what has expired.
 
@@ -256,7 +256,7 @@ def gc(session: Session) -> Answer:
     return session.done_answer(session.app, lifecycle.collect_garbage(session.app), UNDO)
 
 
-@record_command("window", "memdir records window --dry-run", changes=True, bulk=True)
+@record_command("window", "memdir records window --dry-run", changes=True)
 def window(session: Session) -> Answer:
     """Keep the newest session summaries and retire the others.
 

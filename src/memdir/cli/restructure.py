@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import click
 
 from memdir.cli.command import STDIN, Session, command, guess_type, read_day, read_text
-from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_fields, pick_all
+from memdir.cli.output import CHANGE, Answer, Screen, dry_fields, pick, pick_all
 from memdir.format.draft import CREATED, RETIRED
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
 from memdir.store.writer import Done
-from memdir.text.terminal import count, cut, line, pad
+from memdir.text.terminal import count, cut, line
 from memdir.upkeep import dream as dream_module
 from memdir.upkeep.restructure import Figures, Plan
 from memdir.upkeep.restructure import restructure as put_in_order
 
 FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
-BAR = 14  # columns of the longest bar
+DREAMT = (
+    "before after=plan.after changes batch lost accounted log_entries=oriented.logs.entries "
+    "log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
+)
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
     "index_lines": "lines of the index",
@@ -28,40 +30,34 @@ LABELS = {
     "tokens": "tokens per session",
     "files": "memories",
     "inline": "lines of content in it",
-    "long_pointers": "pointers too long",
+    "long_pointers": "overlong pointers",
     "overlong": "memories over 200 lines",
     "duplicates": "pairs that say the same",
     "orphans": "memories without pointer",
-    "dangling": "pointers to nothing",
-    "headless": "headers incomplete",
+    "dangling": "dead pointers",
+    "headless": "incomplete headers",
 }
 
 
-@command("restructure", "memdir restructure --dry-run", changes=True, bulk=True)
-@click.option("--model", is_flag=True, help="Let a model find better titles; it costs.")
+@command("restructure", "memdir restructure --dry-run", changes=True)
+@click.option("--model", is_flag=True, help="Let a model find better titles; this costs tokens.")
 def restructure(session: Session, model: bool) -> Answer:
-    """Make the index short: its content becomes memories.
-
-    Pointers stay in the index, one line each; content goes into files with a header. Overlong
-    files are split at headings, memories that say the same are merged. No line of knowledge is
-    lost, or nothing is written. One undo takes it all back.
+    """Pointers stay in the index, one line each; content moves to files with a header. Overlong
+    files are split at headings, memories that say the same are merged. If a line of knowledge
+    would be lost, nothing is written. One undo takes it all back.
     """
     app, screen = session.app, session.screen
     plan, done = put_in_order(app, model=model)
     done, work = screen.advised(done), plan.work
-    fields: Fields = {
-        "before": asdict(plan.before),
-        "after": asdict(plan.after),
-        "changes": pick_all(done.changes, CHANGE),
-        "batch": plan.batch if done.changes else "",
-        "lost": list(map(asdict, plan.lost)),
-        "accounted": list(map(asdict, work.accounted)),
-        "checks": list(map(asdict, plan.checks)),
-        "proposals": list(map(asdict, work.proposals)),
-        "remarks": [*work.remarks, *done.remarks],
-        "store": app.store.root,
+    fields = pick(
+        plan,
+        "before after changes batch lost accounted=work.accounted checks proposals=work.proposals",
+        changes=pick_all(done.changes, CHANGE),
+        batch=plan.batch if done.changes else "",
+        remarks=[*work.remarks, *done.remarks],
+        store=app.store.root,
         **dry_fields(done),
-    }
+    )
     code = int(not all(check.ok for check in plan.checks))
     return Answer(fields, _restructure_lines(screen, plan, done), code)
 
@@ -69,10 +65,9 @@ def restructure(session: Session, model: bool) -> Answer:
 def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.changes:
         would = "would restructure" if done.dry_run else "restructured"
-        files = count(plan.before.files, "memory", "memories")
-        subject = f"{files} and the index" if plan.before.files else "the index"
-        yield f"{would} {subject}: {plan.title}"
-        yield from ["", *_table(screen, plan.before, plan.after), ""]
+        files = f"{count(plan.before.files, 'memory', 'memories')} and " * bool(plan.before.files)
+        yield f"{would} {files}the index: {plan.title}"
+        yield from ["", *_figures(screen, plan.before, plan.after), ""]
         yield from _change_lines(screen, done)
     else:
         yield "nothing to restructure: the index and its memories are in order"
@@ -83,7 +78,7 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from screen.block("", check.fix, "     ") if check.fix else []
     if accounted := plan.work.accounted:
         lines = count(len(accounted), "line")
-        yield from ["", f"{lines} no longer there word for word, each with its reason:"]
+        yield from ["", f"{lines} changed or dropped, each with its reason:"]
         texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
         yield from screen.blocks("-", texts)
         yield from screen.more_lines(len(accounted), FEW)
@@ -98,15 +93,12 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     yield from _last_lines(screen, plan, done)
 
 
-def _table(screen: Screen, before: Figures, after: Figures) -> Iterator[str]:
-    wide = max(map(len, LABELS.values()))
-    yield f"  {pad('', wide)}  {'before':>7}  {pad('', BAR)}  {'after':>7}"
+def _figures(screen: Screen, before: Figures, after: Figures) -> list[str]:
+    rows = []
     for name, label in LABELS.items():
         old, new = getattr(before, name), getattr(after, name)
-        if largest := max(old, new):
-            bars = ["█" * max(round(value / largest * BAR), bool(value)) for value in (old, new)]
-            figures = f"{old:>7,}  {screen.paint(pad(bars[0], BAR), 'dim')}  {new:>7,}"
-            yield f"  {pad(label, wide)}  {figures}  {bars[1]}".rstrip()
+        rows += [(label, f"{old:>7,}", f"{new:>7,}")] if old or new else []
+    return screen.table(rows, headings=("", " before", "  after"))
 
 
 def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
@@ -122,37 +114,30 @@ def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.dry_run:
         yield from screen.dry_lines(done)
     elif done.changes:
-        yield from ["", "All of it back: " + screen.advise("memdir undo")]
+        yield from ["", "Undo all of it: " + screen.advise("memdir undo")]
 
 
-@command("dream", "memdir dream --dry-run", changes=True, bulk=True)
-@click.option("--model", is_flag=True, help="Let a model find better titles and merges; it costs.")
+@command("dream", "memdir dream --dry-run", changes=True)
+@click.option(
+    "--model", is_flag=True, help="Let a model find titles and merges; this costs tokens."
+)
 def dream(session: Session, model: bool) -> Answer:
-    """Bring logs and memories together: save, merge, date, put away, index.
-
-    What the logs say to remember is saved. Memories that say the same become one, dates are
-    written out, the index is put in order. What is old and contradicted by the code
-    goes into the trash. Nothing is deleted; one undo takes all of it back.
+    """Saves what the logs say to remember, merges memories that say the same, makes dates absolute
+    and tidies the index. Old memories that the code contradicts move to the trash. Nothing is
+    deleted; one undo takes it all back.
     """
     app, screen = session.app, session.screen
     run = dream_module.run(app, model=model)
-    done, work, oriented = screen.advised(run.done), run.plan.work, run.oriented
-    fields: Fields = {
-        "before": asdict(run.before),
-        "after": asdict(run.plan.after),
-        "changes": pick_all(done.changes, CHANGE),
-        "batch": "" if done.dry_run else run.batch,
-        "lost": run.lost,
-        "accounted": list(map(asdict, run.accounted)),
-        "log_entries": oriented.logs.entries,
-        "log_silent": oriented.logs.silent,
-        "held": run.held,
-        "old": oriented.old,
-        "proposals": list(map(asdict, work.proposals)),
-        "remarks": [*work.remarks, *done.remarks],
-        "store": app.store.root,
+    done = screen.advised(run.done)
+    fields = pick(
+        run,
+        DREAMT,
+        changes=pick_all(done.changes, CHANGE),
+        batch="" if done.dry_run else run.batch,
+        remarks=[*run.plan.work.remarks, *done.remarks],
+        store=app.store.root,
         **dry_fields(done),
-    }
+    )
     lines = ["nothing to do: logs, memories and index are in order"]
     if done.changes:
         would = "would change" if done.dry_run else "changed"
@@ -166,7 +151,7 @@ def dream(session: Session, model: bool) -> Answer:
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
     logs, old = run.oriented.logs, run.oriented.old
     if logs.entries:
-        parts = [f"{count(len(logs.saved), 'thing')} to remember"] * bool(logs.saved)
+        parts = [f"{count(len(logs.saved), 'item')} to remember"] * bool(logs.saved)
         parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] * bool(logs.held)
         silent = count(logs.silent, "entry", "entries")
         parts += [f"{silent} with nothing to keep"] * bool(logs.silent)
@@ -174,9 +159,9 @@ def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
         yield from screen.block("logs:", screen.advise(text))
     if old:
         many = count(len(old), "memory", "memories")
-        yield from screen.block("old:", f"{many} may be worn out: memdir prune goes through them")
+        yield from screen.block("old:", f"{many} may be stale: memdir prune goes through them")
     if doubts := len(run.plan.work.proposals):
-        text = f"{count(doubts, 'doubt')} for you to decide: memdir restructure --dry-run"
+        text = f"{count(doubts, 'question')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")
 
 
@@ -184,13 +169,11 @@ def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
     "log-day", 'memdir log-day "The staging cluster moves on Friday."', changes=True, dashes=True
 )
 @click.argument("text")
-@click.option("--type", metavar="TYPE", help="See: memdir types. Default: from the wording.")
-@click.option("--date", metavar="DAY", help="The day `yesterday` in the text counts from.")
+@click.option("--type", metavar="TYPE", help="See memdir types; else guessed.")
+@click.option("--date", metavar="DAY", help="The day that `yesterday` in the text counts from.")
 def log_day(session: Session, text: str, type: str | None, date: str | None) -> Answer:
-    """Append TEXT to the log of today; `-` reads it from standard input.
-
-    Logs are for what is learned on the way. They are only ever added to, by as many writers as
-    there are, and no agent reads them; memdir dream makes memories of what they say to remember.
+    """Logs are only appended to, by any number of writers, and no agent reads them; memdir dream
+    makes memories of what they say to remember.
     """
     app = session.app
     if text == STDIN:
@@ -198,13 +181,8 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
     day = read_day(date) if date is not None else None
     added = logs.log_day(app, text, guess_type(text) if type is None else type, day)
     entry = logs.write_entry(added.entry)
-    fields = {
-        "change": CREATED,
-        "path": added.path,
-        "entry": entry,
-        "remarks": added.remarks,
-        "dry_run": app.dry_run,
-    }
+    more = {"change": CREATED, "entry": entry, "dry_run": app.dry_run}
+    fields = pick(added, "change path entry remarks", **more)
     would = "would be logged in" if app.dry_run else "logged in"
     lines = [f"{would} {line(session.short(added.path))}"]
     lines += [f"  {line(text)}" for text in entry.rstrip("\n").split("\n")]

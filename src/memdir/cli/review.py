@@ -15,7 +15,7 @@ from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
 from memdir.cli.command import Session, command, read_text
 from memdir.cli.output import CHANGE, FINDING, Answer, Fields, Screen, file_fields, pick, pick_all
-from memdir.cli.save import ANYWAY, edit_copy, read_draft, remove_copy
+from memdir.cli.save import anyway_option, edit_copy, read_draft, remove_copy
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import ANYWAY as INSIST
@@ -42,14 +42,14 @@ WAITING = "id path=memory.path type=memory.type description=memory.description a
 @command("review", "memdir review approve 3f9c2ab41d07", changes=True)
 @click.argument("action", type=click.Choice(ACTIONS), default=LIST, metavar="ACTION")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--all", "every", is_flag=True, help="Every draft that waits.")
-@click.option("--yes", is_flag=True, help="With --all: really; without it nothing is decided.")
-@click.option("--rejected", is_flag=True, help="With list: what was rejected in 30 days.")
-@click.option("--anyway", is_flag=True, help=ANYWAY)
+@click.option("--all", "every", is_flag=True, help="Every waiting draft.")
+@click.option("--yes", is_flag=True, help="Needed with --all.")
+@click.option("--rejected", is_flag=True, help="With list: what was rejected in the last 30 days.")
+@anyway_option
 @click.option("--type", metavar="TYPE", help="With edit: another type; see: memdir types.")
-@click.option("--name", metavar="NAME", help="With edit: the name of the file to be.")
+@click.option("--name", metavar="NAME", help="With edit: the name of the file.")
 @click.option("--description", metavar="LINE", help="With edit: one line that says what it is.")
-@click.option("--body-file", metavar="FILE", help="With edit: a new text; - is stdin.")
+@click.option("--body-file", "body", metavar="FILE", help="With edit: a new text; - is stdin.")
 def review(
     session: Session,
     action: str,
@@ -58,21 +58,15 @@ def review(
     yes: bool,
     rejected: bool,
     anyway: bool,
-    type: str | None,
-    name: str | None,
-    description: str | None,
-    body_file: str | None,
+    **given: str | None,
 ) -> Answer:
-    """Decide on what waits for a yes: list, show, approve, accept, edit, reject or restore it.
-
-    What was only noticed, or learned from a tool or from the agent alone, is held here; it is
-    never recalled or injected. `show` prints the change it would make and where it comes from.
-    `approve` saves it like any other memory, `edit` changes it first, by options or in your
-    editor. `reject` lets go of it; for 30 days `restore` puts it back. The start of an ID will do.
-    Memories of a repository or a team wait here, too, until you `accept` them; changed, again.
+    """ACTION is list, show, approve, accept, edit, reject or restore. Drafts that nobody asked for
+    wait here; they are never recalled. `show` prints the change a draft would make and its origin.
+    `approve` saves it, `edit` changes it first, by options or in your editor. `reject` drops it;
+    for 30 days `restore` brings it back. The start of an ID is enough. Memories of a repository or
+    a team wait here, too, until you `accept` them, and again after each change.
     """
     app = session.app
-    given = {"type": type, "name": name, "description": description, "body": body_file}
     edits = {field: text for field, text in given.items() if text is not None}
     if edits and action != EDIT:
         raise click.UsageError("--type, --name, --description and --body-file belong to edit.")
@@ -104,35 +98,38 @@ def review(
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
-    screen, (held, broken) = session.screen, open_inbox(app).look()
+    held = open_inbox(app).look()[0]
     chosen = review_module.find_rejected(app, (), every=True) if rejected else held
     sources = _find_sources(session, rejected=rejected)
-    lines = [*_list_lines(screen, app, chosen, rejected)] if chosen or not sources else []
+    lines = [*_list_lines(session.screen, app, chosen, rejected)] if chosen or not sources else []
     for source in sources:
         lines += [*[""][: len(lines)], *_source_lines(session, source)]
-    fields = {
-        "held": [_held_fields(item) for item in chosen],
-        "findings": pick_all(broken, FINDING),
-        "store": app.store.root,
-        "sources": _source_fields(sources),
-    }
-    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
+    return _answer(session, app, chosen, lines, sources=_source_fields(sources))
+
+
+def _answer(
+    session: Session, app: App, held: Sequence[Held], lines: list[str], **more: object
+) -> Answer:
+    broken = open_inbox(app).look()[1]
+    fields: Fields = {"held": [_held_fields(item) for item in held]}
+    fields |= {"findings": pick_all(broken, FINDING), "store": app.store.root, **more}
+    return Answer(fields, [*lines, *session.screen.finding_lines(broken)], int(bool(broken)))
 
 
 def _list_lines(
     screen: Screen, app: App, held: Sequence[Held], rejected: bool = False
 ) -> Iterator[str]:
     if not held:
-        yield "nothing was rejected of late" if rejected else NOTHING
+        yield "nothing was rejected in the last 30 days" if rejected else NOTHING
         return
-    state = "that you rejected in the last 30 days" if rejected else "for you to decide on"
+    state = "rejected in the last 30 days" if rejected else "waiting for your decision"
     yield f"{count(len(held), 'draft')} {state}"
     for reason in dict.fromkeys(item.reason for item in held):
         yield from ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
         for item in held:
             yield from _draft_lines(screen, app, item) if item.reason == reason else ()
     step = "memdir review show ID, then approve, edit or reject"
-    step = "memdir review restore ID lets one wait again" if rejected else step
+    step = "memdir review restore ID puts one back" if rejected else step
     yield from ["", *screen.block("Next:", screen.advise(step), "")]
 
 
@@ -152,7 +149,7 @@ def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
 def _speaker(origin: Origin) -> str:
     if origin.who == TOOL:
         return f"the tool {origin.tool}" if origin.tool else "a tool"
-    return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "nobody known")
+    return {PERSON: "you", AGENT: "the agent"}.get(origin.who, "an unknown source")
 
 
 def _held_fields(held: Held, **more: object) -> Fields:
@@ -171,8 +168,7 @@ def _change_fields(items: Sequence[Settled]) -> Fields:
 
 
 def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
-    screen, broken = session.screen, open_inbox(app).look()[1]
-    items, lines = [], []
+    screen, items, lines = session.screen, [], list[str]()
     for held in chosen:
         done = review_module.preview_draft(app, held, wishes)
         items.append(Settled(held, "", done))
@@ -189,14 +185,8 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
         }
         change = screen.done_lines(screen.advised(done))
         change = change[:-2] if done.dry_run else change  # without the note on the dry run
-        lines += [*screen.labelled(rows, 9), "", "Approved, this would happen:", *change, ""]
-    fields = {
-        "held": [_held_fields(held) for held in chosen],
-        "findings": pick_all(broken, FINDING),
-        "store": app.store.root,
-        **_change_fields(items),
-    }
-    return Answer(fields, [*lines, *screen.finding_lines(broken)], int(bool(broken)))
+        lines += [*screen.labelled(rows, 9), "", "If approved:", *change, ""]
+    return _answer(session, app, chosen, lines, **_change_fields(items))
 
 
 def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, str]) -> Answer:
@@ -206,7 +196,7 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
     draft = held.catch.draft or Draft("")
     if held.catch.draft is None and [*edits] != ["name"]:
         raise BadInput(
-            "this one asks to put a memory away: only its name can be given",
+            "this draft retires a memory: only its name can be changed",
             next=f"memdir review edit {held.id} --name NAME",
         )
     if not edits:
@@ -217,7 +207,7 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
     options = {field: text for field, text in edits.items() if field != "body"}
     changed = review_module.rewrite_draft(app, held, replace(draft, **options))  # type: ignore[arg-type]
     result = "would be changed" if app.dry_run else "changed; it still waits"
-    result = "is as it was; it still waits" if changed == held else result
+    result = "is unchanged; it still waits" if changed == held else result
     lines = [*_list_lines(session.screen, app, [changed])][2:]
     fields = {"held": [_held_fields(changed)], "store": app.store.root, "dry_run": app.dry_run}
     return Answer(fields, [f"{held.id} {result}", *lines])
@@ -236,17 +226,15 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
 
 
 def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
-    screen, changes = session.screen, _change_fields(items)
+    screen, lines = session.screen, list[str]()
     fields: Fields = {
         "held": [_held_fields(item.held, change=item.how or HELD) for item in items],
-        "changes": changes["changes"],
+        **_change_fields(items),
         "remarks": [text for item in items for text in item.done.remarks],
         "waiting": len(open_inbox(app).list()),
         "store": app.store.root,
         "dry_run": app.dry_run,
-        "files": changes["files"],
     }
-    lines: list[str] = []
     for item in items:
         would = "would be " if app.dry_run and item.how else ""
         text = f"{would}{item.how or 'still waits'}: {review_module.draft_title(item.held)}"
@@ -256,7 +244,7 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
             lines += [f"  {text}" if text else "" for text in change]
     approved = any(item.how == APPROVED and item.done.changes for item in items)
     if approved and app.history.on and not app.dry_run:  # rejecting does not change the store
-        lines += screen.block("Take it back:", screen.advise("memdir undo"), "")
+        lines += screen.block("Undo it:", screen.advise("memdir undo"), "")
     rejected = [item.held.id for item in items if item.how == REJECTED]
     if rejected and not app.dry_run:
         id = rejected[0] if len(rejected) == 1 else "ID"
@@ -297,11 +285,11 @@ def _choose_sources(session: Session, action: str, ids: Sequence[str], every: bo
         ]
         if not matches and action == ACCEPT:
             raise Missing(
-                f"nothing of a repository or a team waits as {id[:40]!r}",
-                next="memdir review shows what waits; an id changes with what it stands for",
+                f"no memory of a repository or a team waits with the id {id[:40]!r}",
+                next="memdir review lists what waits; a changed memory has a new id",
             )
         if not matches and chosen:
-            raise BadInput("decide on drafts and on memories of others one after the other")
+            raise BadInput("decide on drafts and on memories of others separately")
         for number, item in matches:
             chosen.setdefault(number, []).append(item)
     return [replace(known[n], waiting=tuple(dict.fromkeys(some))) for n, some in chosen.items()]
@@ -330,7 +318,7 @@ def _source_lines(session: Session, source: Source) -> Iterator[str]:
     screen = session.screen
     many = count(len(source.waiting), "memory", "memories")
     root = session.short(source.app.store.root)
-    text = f"{many} from {source.app.config.origin} ({root}) that no agent is told:"
+    text = f"{many} from {source.app.config.origin} ({root}), not yet shown to agents:"
     yield from screen.block(source.id, text, "", "bold")
     for item in source.waiting[:ROWS]:
         who = f"by {item.author}" if item.author else "author unknown"

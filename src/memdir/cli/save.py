@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -75,7 +76,11 @@ def edit_copy(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
     """Edited text and path of the private copy; a changed copy is kept."""
     copy = os.path.join(private_folder("memdir-edit-"), name)
     try:
-        _write_copy(copy, old)
+        try:
+            with open(copy, "wb") as file:
+                file.write(old)
+        except OSError as error:
+            raise failure(error, copy, "cannot be written for the editor") from None
         _run_editor(copy)
         yield _read_copy(copy, limit + 1), copy
     except MemdirError as error:
@@ -89,21 +94,13 @@ def edit_copy(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
         raise
 
 
-def _write_copy(copy: str, data: bytes) -> None:
-    try:
-        with open(copy, "wb") as file:
-            file.write(data)
-    except OSError as error:
-        raise failure(error, copy, "no copy can be made for the editor") from None
-
-
 def _read_copy(copy: str, limit: int) -> bytes:
     try:
         with open(copy, "rb") as file:
             return file.read(limit)
     except OSError as error:
         raise BadInput(
-            f"the editor left no file that can be read ({error.strerror}); nothing was saved",
+            f"the editor left no readable file ({error.strerror}); nothing was saved",
             path=copy,
             next="set EDITOR to a program that saves the file it is given",
         ) from None
@@ -121,24 +118,24 @@ def _run_editor(copy: str) -> None:
     import subprocess
 
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    hint = "set EDITOR, or use --description, --type, --body-file"
+    problem, words = "", list[str]()
     try:
         words = shlex.split(chosen) or [name for name in USUAL if shutil.which(name)][:1]
     except ValueError:
-        raise BadInput(f"EDITOR is no command: {chosen!r}; nothing was saved", next=hint) from None
+        problem = f"EDITOR is not a command: {chosen!r}"
     if not words:
-        raise BadInput("no editor was found; nothing was saved", next=hint)
-    if os.path.basename(words[0]) in AT_TERMINAL and not (sys.stdin and sys.stdin.isatty()):
-        raise BadInput(
-            f"{words[0]} needs a terminal, and there is none here; nothing was saved",
-            next="use --description, --type or --body-file, or run it in a terminal",
-        )
-    try:
-        code = subprocess.run([*words, copy]).returncode
-    except OSError:
-        code = 127
-    if code:
-        raise BadInput(f"the editor {words[0]!r} failed; nothing was saved", next=hint)
+        problem = problem or "no editor was found"
+    elif os.path.basename(words[0]) in AT_TERMINAL and not (sys.stdin and sys.stdin.isatty()):
+        problem = f"{words[0]} needs a terminal, and there is none here"
+    else:
+        try:
+            code = subprocess.run([*words, copy]).returncode
+        except OSError:
+            code = 127
+        problem = f"the editor {words[0]!r} failed" if code else ""
+    if problem:
+        hint = "set EDITOR, or use --description, --type or --body-file"
+        raise BadInput(f"{problem}; nothing was saved", next=hint)
 
 
 def _difference(old: Document, new: Document, expected: str) -> Revision:
@@ -150,16 +147,23 @@ def _difference(old: Document, new: Document, expected: str) -> Revision:
         if key not in new.values:
             raise BadInput(
                 f"`{key}` cannot be removed this way; nothing was saved",
-                next="remove that line in the memory's own file: memdir undo covers it too",
+                next="remove that line in the file itself; memdir undo covers that, too",
             )
         fields.append((known.get(key, key), new.values[key]))
     body = None if old.body == new.body else new.body
     return Revision("", tuple(fields), body, expected)
 
 
-ANYWAY = "Save although it seems to live elsewhere, or another memory says nearly the same."
-SECRET = "Save although it holds what looks like a secret; never into a shared scope."
 OFFERED = (INSIST, ALLOW_SECRET)
+anyway_option = click.option(
+    "--anyway", is_flag=True, help="Save although a similar memory or a better place exists."
+)
+secret_option = click.option(
+    "--allow-secret", "secret", is_flag=True, help="Save what looks like a secret; never shared."
+)
+hash_option = click.option(
+    "--if-hash", "expected", metavar="HASH", help="Update only the version with this hash."
+)
 # Keys that only the store sets; a draft's values are dropped.
 _OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
 _READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
@@ -172,82 +176,64 @@ _READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
     dashes=True,
 )
 @click.argument("text")
-@click.option("--type", metavar="TYPE", help="See: memdir types. Default: from the wording.")
+@click.option("--type", metavar="TYPE", default=UNKNOWN, help="See memdir types; else guessed.")
 @click.option("--name", metavar="NAME", help="The file's name; the same name again updates it.")
 @click.option("--description", metavar="LINE", default="", help="One line that says what it is.")
 @click.option("--why", metavar="REASON", default="", help="The reason behind it.")
 @click.option("--how", metavar="WHEN", default="", help="When and where to apply it.")
-@click.option("--pin", is_flag=True, help="Keep it on top of the index.")
-@click.option("--date", metavar="DAY", help="The day `yesterday` in the text counts from.")
-@click.option("--if-hash", metavar="HASH", help="Update only the version with this hash.")
-@click.option("--anyway", is_flag=True, help=ANYWAY)
-@click.option("--allow-secret", is_flag=True, help=SECRET)
+@click.option("--pin", "pinned", is_flag=True, help="Keep it on top of the index.")
+@click.option("--date", metavar="DAY", help="The day that `yesterday` in the text counts from.")
+@hash_option
+@anyway_option
+@secret_option
 def remember(
     session: Session,
     text: str,
-    type: str | None,
     name: str | None,
-    description: str,
-    why: str,
-    how: str,
-    pin: bool,
     date: str | None,
-    if_hash: str | None,
     anyway: bool,
-    allow_secret: bool,
+    secret: bool,
+    **fields: Any,
 ) -> Answer:
-    """Save TEXT as a memory; `-` reads it from standard input."""
-    app = session.app
     if text == STDIN:
-        text = read_text(STDIN, app.config.options.max_body_bytes, "the text")
-    draft = Draft(
-        body=text,
-        type=type if type is not None else UNKNOWN,
-        name=check_name(name) if name is not None else "",
-        description=description,
-        why=why,
-        how=how,
-        pinned=pin,
-        day=read_day(date) if date is not None else None,
-        expected=if_hash,
-    )
-    return _save(session, app, draft, Wishes(anyway, allow_secret, OFFERED))
+        text = read_text(STDIN, session.app.config.options.max_body_bytes, "the text")
+    name = check_name(name) if name is not None else ""
+    draft = Draft(text, name=name, day=read_day(date) if date is not None else None, **fields)
+    return _save(session, draft, Wishes(anyway, secret, OFFERED))
 
 
 @command("save", "memdir save --file draft.md", changes=True)
 @click.option("--file", metavar="DRAFT.md", required=True, help="The draft; - is stdin.")
 @click.option("--name", metavar="NAME", help="Instead of the name in the draft's header.")
-@click.option("--if-hash", metavar="HASH", help="Update only the version with this hash.")
-@click.option("--anyway", is_flag=True, help=ANYWAY)
-@click.option("--allow-secret", is_flag=True, help=SECRET)
+@hash_option
+@anyway_option
+@secret_option
 def save(
     session: Session,
     file: str,
     name: str | None,
-    if_hash: str | None,
+    expected: str | None,
     anyway: bool,
-    allow_secret: bool,
+    secret: bool,
 ) -> Answer:
-    """Save a draft: Markdown with a header and a body.
-
-    The header may say name, description and type; keys that memdir does not know are kept.
-    """
-    app = session.app
-    draft, ours = read_draft(read_text(file, app.config.options.max_file_bytes, file), file)
+    """The header may hold name, description and type; keys unknown to memdir are kept."""
+    limit = session.app.config.options.max_file_bytes
+    draft, ours = read_draft(read_text(file, limit, file), file)
     name = draft.name if name is None else check_name(name)
     if ours:
-        session.screen.tell(f"left out of the draft: {', '.join(ours)}; the store says that itself")
-    draft = replace(draft, name=name, expected=if_hash)
-    return _save(session, app, draft, Wishes(anyway, allow_secret, OFFERED))
+        session.screen.tell(f"ignored in the draft: {', '.join(ours)}; only memdir sets these")
+    draft = replace(draft, name=name, expected=expected)
+    return _save(session, draft, Wishes(anyway, secret, OFFERED))
 
 
-def _save(session: Session, app: App, draft: Draft, wishes: Wishes) -> Answer:
+def _save(session: Session, draft: Draft, wishes: Wishes) -> Answer:
+    app = session.app
     known = draft.name and app.store.facts(check_name(draft.name) + ".md") is not None
     more, says = {}, []
     if draft.type == UNKNOWN and not known:
         draft = replace(draft, type=guess_type(draft.body))
         more = {"type": draft.type, "type_from": "wording"}
-        says = [f"type {draft.type}, from its wording; another one: memdir edit NAME --type TYPE"]
+        says = [f"type {draft.type}, from its wording; to change it: memdir edit NAME --type TYPE"]
     if not app.config.enabled:
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
@@ -282,42 +268,33 @@ def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
 @click.argument("name")
 @click.option("--description", metavar="LINE", help="A new description.")
 @click.option("--type", metavar="TYPE", help="A new type; see: memdir types.")
-@click.option(
-    "--name", "label", metavar="LABEL", help="A new label; the file keeps its name, both find it."
-)
+@click.option("--name", "label", metavar="LABEL", help="A new label; the file keeps its name.")
 @click.option("--pin/--no-pin", default=None, help="Keep it on top of the index, or not.")
 @click.option("--why", metavar="REASON", help="A new reason, in place of the one it has.")
 @click.option("--how", metavar="WHEN", help="New words on when and where to apply it.")
 @click.option("--body-file", metavar="FILE", help="A new text from a file; - is stdin.")
-@click.option("--if-hash", metavar="HASH", help="Only if this is still its hash.")
-@click.option("--allow-secret", is_flag=True, help=SECRET)
+@hash_option
+@secret_option
 def edit(
     session: Session,
     name: str,
-    description: str | None,
-    type: str | None,
-    label: str | None,
-    pin: bool | None,
-    why: str | None,
-    how: str | None,
     body_file: str | None,
-    if_hash: str | None,
-    allow_secret: bool,
+    expected: str | None,
+    secret: bool,
+    **given: Any,
 ) -> Answer:
-    """Change a memory, by options or else in your editor.
-
-    The editor is $VISUAL or $EDITOR. Only the lines that you change are written. With
-    --if-hash, or from the editor, a memory that somebody else changed meanwhile is not
-    overwritten: both texts are shown.
+    """The editor is $VISUAL or $EDITOR. Only the lines that you change are written. With
+    --if-hash, or from the editor, a memory that was changed meanwhile is not overwritten: both
+    texts are shown.
     """
-    app = session.app
-    check_type(UNKNOWN if type is None else type)
-    pinned = None if pin is None else "true" if pin else "false"
-    given = {"name": label, "description": description, "type": type, "pinned": pinned}
-    fields = tuple((key, value) for key, value in given.items() if value is not None)
-    wishes = Wishes(secret=allow_secret, offered=OFFERED[1:])
+    app, why, how = session.app, given["why"], given["how"]
+    pin, wishes = given["pin"], Wishes(secret=secret, offered=OFFERED[1:])
+    check_type(UNKNOWN if given["type"] is None else given["type"])
+    given |= {"name": given["label"], "pinned": None if pin is None else str(pin).lower()}
+    keys = ("name", "description", "type", "pinned")
+    fields = tuple((key, given[key]) for key in keys if given[key] is not None)
     if not fields and (body_file, why, how) == (None, None, None):
-        done, copy = edit_by_hand(app, name, if_hash or "", wishes)
+        done, copy = edit_by_hand(app, name, expected or "", wishes)
         answer = session.done_answer(app, done, code=int(bool(copy)))
         return answer._replace(remark=f"your text is in {copy}" if copy else "")
     limit = app.config.options.max_body_bytes
@@ -325,13 +302,12 @@ def edit(
     for key, text in (("why", why), ("how", how)):
         check_line(key, text or "")
         if text is not None and not text.strip():
-            raise BadInput(f"{key} is empty", next=f"say what {key} should be")
+            raise BadInput(f"{key} is empty", next=f"give a text with --{key}")
     if why or how:
         from memdir.store.look import show
 
         _, old, document = show(app, name)
-        if_hash = if_hash or hash_of(old)
+        expected = expected or hash_of(old)
         body = set_reasons(document.body if body is None else body, why or "", how or "")
-    revision = Revision("", fields, body, if_hash or "")
-    done = changes.edit(app, name, revision, wishes)
+    done = changes.edit(app, name, Revision("", fields, body, expected or ""), wishes)
     return session.done_answer(app, done, code=int(is_refused(done.changes)))

@@ -150,14 +150,11 @@ def _page(text: str, start: int) -> str:
 def _save(stores: Stores, given: Given, client: str) -> Answer:
     app, name = _writable(stores, given, client), given.get("name", "")
     draft = Draft(
-        body=given.get("text", ""),
-        type=given.get("type", UNKNOWN),
+        given["text"],
         name=check_name(name) if name else "",
-        description=given.get("description", ""),
-        why=given.get("why", ""),
-        how=given.get("how", ""),
         source=app.actor,
-        expected=given.get("if_hash", "") or None,
+        expected=given.get("if_hash") or None,
+        **{key: given[key] for key in ("type", "description", "why", "how") if key in given},
     )
     done = changes.save(app, draft, Wishes(bool(given.get("anyway")), offered=(ANYWAY,)))
     remarks = list(done.remarks)
@@ -191,7 +188,7 @@ def _undo(stores: Stores, given: Given, client: str) -> Answer:
     app, change = stores.app(given.get("scope", ""), client), given.get("change", "").strip()
     if len(change) < SHORTEST_ID or change.lower().strip("0123456789abcdef"):
         raise BadInput(
-            f"change is an id of {SHORTEST_ID} or more of 0-9 and a-f", next="memdir log shows them"
+            f"change must be an id of at least {SHORTEST_ID} hex digits", next="memdir log"
         )
     done = review.undo_changes(app, change)
     lines = [
@@ -200,17 +197,15 @@ def _undo(stores: Stores, given: Given, client: str) -> Answer:
     ]
     paths = [inert_line(change.path, CHANGE_BYTES) for change in done.changes]
     fields: Fields = {"change": "undone", "paths": paths, "remarks": _steps(done.remarks)}
-    nothing = ["The files are as before already; nothing was written."]
+    nothing = ["The files already are as before; nothing was written."]
     return Answer(_with_remarks(lines or nothing, done.remarks), fields)
 
 
 def _writable(stores: Stores, given: Given, client: str) -> App:
     app = stores.app(given.get("scope", ""), client)
     if app.config.layout == RECORDS:
-        raise BadInput(
-            f"the scope {RECORDS} holds records, which these tools only read",
-            next="choose another scope, or let the user run memdir records",
-        )
+        message = f"the scope {RECORDS} holds records, which these tools only read"
+        raise BadInput(message, next="choose another scope, or let the user run memdir records")
     return app
 
 
@@ -239,7 +234,7 @@ def _recall(stores: Stores, given: Given, client: str) -> Answer:
     now = apps[0][1].now() if apps else 0.0
     near = [inject.render_pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
-    text = f"Nothing to tell: {answer.reason if there else 'there is no memory yet'}."
+    text = f"Nothing recalled: {answer.reason if there else 'there is no memory yet'}."
     return Answer("\n".join([text, frame_text("\n".join(["Nearest:", *near]))]) if near else text)
 
 
@@ -335,19 +330,18 @@ SCHEME = "memdir://"
 URI_CHARACTERS = 4_000
 KIND = "text/markdown"
 SCOPES = (*MAIN_SCOPES, RECORDS)
-Key = tuple[int, str]  # number of the scope, path
 
 
 def list_resources(stores: Stores, cursor: object) -> Fields:
     """A page of all resources in a stable order; the cursor is the last one listed."""
-    after = _key(_parsed(cursor)) if cursor is not None else None
-    entries: dict[Key, Fields] = {}
+    after = _parsed(cursor) if cursor is not None else ("", "")
+    entries: dict[tuple[str, str], Fields] = {}  # by scope and path
     for scope, app in stores.apps():
         store = hide_waiting(app).store
         about = {store.index_path: "index of the memories"} if store.index() else {}
         about |= {memory.path: memory.description for memory in store.scan().memories}
-        entries |= {_key((scope, path)): _entry(scope, path, about[path]) for path in about}
-    rest = sorted(key for key in entries if after is None or key > after)
+        entries |= {(scope, path): _entry(scope, path, about[path]) for path in about}
+    rest = sorted(key for key in entries if key > after)
     fields: Fields = {"resources": [entries[key] for key in rest[:MAX_ROWS]]}
     if len(rest) > MAX_ROWS:
         fields["nextCursor"] = entries[rest[MAX_ROWS - 1]]["uri"]
@@ -380,15 +374,9 @@ def _entry(scope: str, path: str, about: str) -> Fields:
 
 
 def _parsed(uri: object) -> tuple[str, str]:
-    form = f"an address is {SCHEME}SCOPE/PATH, its scope one of {', '.join(SCOPES)}"
-    if not isinstance(uri, str) or len(uri) > URI_CHARACTERS or not uri.startswith(SCHEME):
-        raise Refused(PARAMS, form)
-    scope, slash, path = uri[len(SCHEME) :].partition("/")
-    if scope not in SCOPES or not slash or not path:
-        raise Refused(PARAMS, form)
-    return scope, unquote(path, errors="surrogateescape")
-
-
-def _key(parsed: tuple[str, str]) -> Key:
-    scope, path = parsed
-    return SCOPES.index(scope) if scope in SCOPES else len(SCOPES), path
+    if isinstance(uri, str) and len(uri) <= URI_CHARACTERS and uri.startswith(SCHEME):
+        scope, _, path = uri[len(SCHEME) :].partition("/")
+        if scope in SCOPES and path:
+            return scope, unquote(path, errors="surrogateescape")
+    known = ", ".join(SCOPES)
+    raise Refused(PARAMS, f"an address is {SCHEME}SCOPE/PATH, its scope one of {known}")

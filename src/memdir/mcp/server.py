@@ -182,7 +182,7 @@ class Server:
             where = "see hooks.log in the state directory"
         except MemdirError:
             where = "without a home there is no log"
-        reason = "this should not have happened: a mistake in memdir; nothing else is affected"
+        reason = "an error in memdir; nothing else is affected"
         return Refused(INTERNAL, f"{reason} ({type(error).__name__}); {where}")
 
 

@@ -35,14 +35,13 @@ AGENTS = ".claude/agent-memory/*"
 class Installed:
     root: str
     files: Sequence[Planned]
-    settings: dict[str, str]
 
 
 def merge_index(base: str, ours: str, theirs: str) -> Merged:
     for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
         if "\0" in text or text.count("\n") > MAX_LINES:
             raise BadInput(
-                f"{name} is no index: it holds a NUL byte or more than {MAX_LINES:,} lines; "
+                f"{name} is not an index: it has a NUL byte or more than {MAX_LINES:,} lines; "
                 "nothing was merged",
                 next="choose one side: git checkout --ours, or --theirs",
             )
@@ -53,7 +52,7 @@ def write_merged(path: str, text: str) -> None:
     folder, name = os.path.split(os.path.abspath(path))
     if name == INDEX:  # git passes copies; a store's own index has one writer
         raise BadInput(
-            f"{path} is an index in its place, and not a copy of one; nothing was written",
+            f"{path} is the index of a store, not a copy; nothing was written",
             path=path,
             next="let git call memdir merge-index, or merge a copy under another name",
         )
@@ -71,7 +70,11 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
         )
     patterns = [os.path.normpath(os.path.join(os.path.relpath(store, root), INDEX))]
     patterns += [f"{AGENTS}/{INDEX}"] if agents else []
-    wanted = _settings(program)
+    caller = PROGRAM
+    if os.path.basename(program) == PROGRAM and not shutil.which(PROGRAM):
+        caller = "'" + os.path.abspath(program).replace("'", "'\\''") + "'"
+    section = f"merge.{DRIVER}"
+    wanted = {f"{section}.name": LABEL, f"{section}.driver": f"{caller} {ARGUMENTS}"}
     attributes, old = os.path.join(root, ATTRIBUTES), _read(root, ATTRIBUTES)
     new = _with_lines(old or b"", [f"{_pattern(path)} merge={DRIVER}" for path in patterns])
     # Settings shared by all worktrees of the repository.
@@ -93,15 +96,7 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
             raise failure(error, attributes, "cannot be written") from None
     if not dry_run and before != after:
         _set(root, config, wanted)  # git writes its settings itself, under its own lock
-    return Installed(root, [(attributes, old, new), (config, before, after)], _settings())
-
-
-def _settings(started: str = "") -> dict[str, str]:
-    program = PROGRAM
-    if os.path.basename(started) == PROGRAM and not shutil.which(PROGRAM):
-        program = "'" + os.path.abspath(started).replace("'", "'\\''") + "'"
-    section = f"merge.{DRIVER}"
-    return {f"{section}.name": LABEL, f"{section}.driver": f"{program} {ARGUMENTS}"}
+    return Installed(root, [(attributes, old, new), (config, before, after)])
 
 
 def _read(folder: str, name: str) -> bytes | None:

@@ -8,22 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memdir.audit.inspect import Page, inspect_safety
-from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
+from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format.draft import SKIPPED, Change
 from memdir.format.names import expand_wildcards
 from memdir.format.outline import Lookup
 from memdir.format.pointer import read_pointers
 from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
-from memdir.store.changes import remark_ignored, retire_memory
+from memdir.store.changes import finish_change, remark_ignored, retire_memory
 from memdir.store.look import find_all
-from memdir.store.save import adopt, update_index
+from memdir.store.save import adopt
 from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
 SHARE, PRIVATE = "share", "private"
 NAMED = 3  # memories named in a message
-INSTEAD = "Others would read it: say where the secret is kept, not what it is."
+INSTEAD = "Others would read it: write where the secret is kept, not the secret."
 Diff = list[tuple[str, bytes | None, bytes | None]]
 File = tuple[Memory, bytes]
 
@@ -47,16 +47,15 @@ def share_memories(source: App, target: App, names: Sequence[str], *, move: bool
         _check_conflicts(desk, target, allowed)
         desk.cause = replace(desk.cause, reason=f"from {source.config.scope}")
         desk.plan = [memory.path for memory, _ in allowed]
-        before = desk.store.index()
-        for (memory, data), reason in zip(files, reasons, strict=True):
-            if reason:
-                change = Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
-            else:
-                change = adopt(memory.path, data, desk.store, target.rules())
-            desk.changes.append(change)
-        made = [change.path for change in desk.changes if change.changed]
+        changes = [
+            Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
+            if reason
+            else adopt(memory.path, data, desk.store, target.rules())
+            for (memory, data), reason in zip(files, reasons, strict=True)
+        ]
+        made = [change.path for change in changes if change.changed]
         diff += [(path, None, desk.store.read(path)) for path in made]
-        _keep_index(target, desk, before, diff)
+        _finish(target, desk, changes, diff)
         behind = set(source.store.files()).difference(desk.store.files())
         titles = {
             memory.name: memory.path
@@ -111,7 +110,7 @@ def _concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
     if names:
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         shown = ", ".join(names[:NAMED])
-        concerns.append(f"{page.path} leads to what stays private: {shown}{more}")
+        concerns.append(f"{page.path} links to private memories: {shown}{more}")
     return concerns
 
 
@@ -152,20 +151,18 @@ def _check_conflicts(desk: Desk, target: App, files: Sequence[File]) -> None:
 
 
 def _take_out(source: App, target: App, files: list[File], shared: Shared) -> Shared:
-    scope, diff = target.config.scope, Diff()
+    scope, changes, diff = target.config.scope, list[Change](), Diff()
     try:
         with source.changing(SHARE) as desk:
             desk.cause = replace(desk.cause, reason=f"moved to {scope}")
             desk.plan = [memory.path for memory, _ in files]
-            before = desk.store.index()
             for memory, data in files:
                 if desk.store.read(memory.path) != data:
                     desk.remarks.append(f"{memory.path} was changed meanwhile: it stays here, too")
                     continue
-                retired = retire_memory(memory.path, desk.store, desk.shelf, source.now())
-                desk.changes.append(retired)
+                changes.append(retire_memory(memory.path, desk.store, desk.shelf, source.now()))
                 diff.append((memory.path, data, None))
-            _keep_index(source, desk, before, diff)
+            _finish(source, desk, changes, diff)
     except MemdirError as error:
         error.message = f"the scope {scope} has it now, but it is still here: {error.message}"
         error.args = (error.message,)
@@ -176,24 +173,14 @@ def _take_out(source: App, target: App, files: list[File], shared: Shared) -> Sh
     return Shared(done, (*shared.diff, *_scoped(source, diff)), moved)
 
 
-def _keep_index(app: App, desk: Desk, before: bytes | None, diff: Diff) -> None:
-    changed = [change for change in desk.changes if change.changed]
-    if not changed:
-        return
-    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-    desk.cause = replace(desk.cause, name=changed[0].name + more)
-    try:
-        indexed = update_index(desk.store, app.rules())
-    except MemdirError as error:
-        done = ", ".join(f"{change.path} is {change.kind}" for change in changed)
-        raise Unwritable(
-            f"{done}, but the index is not in step: {error.message}",
-            path=error.path,
-            next=f"{error.next}; the next change, or memdir index --rebuild, brings it in step",
-        ) from None
-    desk.remarks += indexed.remarks([change.path for change in desk.changes])
-    after = desk.store.index()
-    if after != before:
+def _finish(app: App, desk: Desk, changes: list[Change], diff: Diff) -> None:
+    """Makes the index match, and adds its change to the diff."""
+    before = desk.store.index()
+    if any(change.changed for change in changes):
+        finish_change(app, desk, changes)
+    else:
+        desk.changes += changes
+    if (after := desk.store.index()) != before:
         diff.append((desk.store.index_path, before, after))
 
 
