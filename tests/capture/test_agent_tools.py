@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memdir.capture.agent_tools import MAX_FILE_BYTES, MAX_MATCHES, Denied, ProjectReader
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 # `S/` at the start of a path stands for the store, `P` for the project.
 LINKS = {

@@ -15,7 +15,7 @@ from memdir.models.ledger import Ledger, Limits, day_of
 from memdir.models.model import Usage
 from tests.helpers.conversing import NOTICED, OSLO, Conversation
 from tests.helpers.opened import DAY, Opened
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 DRAFT = {
     "name": "real-database-in-tests",

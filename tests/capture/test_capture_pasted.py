@@ -7,8 +7,8 @@ import pytest
 
 from tests.capture.test_capture_worker import Speaking
 from tests.helpers.conversing import Conversation
+from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -7,8 +7,8 @@ import pytest
 from memdir.config.scope import project_name
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout
+from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

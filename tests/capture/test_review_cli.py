@@ -13,8 +13,8 @@ from memdir.config.config import read_config
 from memdir.format.draft import Draft
 from memdir.store.writer import open_app
 from tests.helpers.hooked import EVENTS, RECORDED, Client
+from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -13,8 +13,8 @@ from memdir.claims import code_index
 from memdir.claims.claim import Wanted
 from memdir.claims.tree import WorkTree, match_patterns
 from memdir.store.git import Git
-from tests.helpers.data_tables import table
 from tests.helpers.repositories import TEXT, Checkout, look
+from tests.helpers.tables import table
 
 WANTED = {"paths": ["a.py", "gone.py"], "symbols": ["the_name", "gone_name"]}
 

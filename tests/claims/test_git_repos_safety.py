@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memdir.claims.claim import Wanted
-from tests.helpers.data_tables import table
 from tests.helpers.repositories import TEXT, Checkout
+from tests.helpers.tables import table
 
 WANTED = table("claims", "wanted")
 

@@ -6,8 +6,8 @@ import pytest
 
 from memdir.claims.claim import Past, Uses
 from memdir.claims.repo import GitRepo
-from tests.helpers.data_tables import table
 from tests.helpers.repositories import Checkout, look
+from tests.helpers.tables import table
 
 
 @pytest.fixture

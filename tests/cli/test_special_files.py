@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, process, tree
 
 pytestmark = pytest.mark.usefixtures("project")

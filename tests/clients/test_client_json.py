@@ -4,7 +4,7 @@ import pytest
 
 from memdir.clients.edit_settings import read_values, write_values
 from memdir.clients.receipt import UnsafeEdit
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 LAYOUTS = table("clients", "layouts")
 UNSAFE = {

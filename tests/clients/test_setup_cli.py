@@ -10,7 +10,7 @@ import pytest
 
 from memdir.clients.claude_code import CODE, EVENTS, command_line
 from memdir.clients.setup import Host, find_python, is_temporary
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memdir.memory_tool import MemoryTool, memory_tool
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 

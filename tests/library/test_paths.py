@@ -7,7 +7,7 @@ import pytest
 
 from memdir.errors import BadInput
 from memdir.memory_tool import MemoryTool, below_root, memory_tool
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -6,7 +6,7 @@ from memdir.records.fields import TYPES
 from memdir.records.match import NewInfo, candidate, resolve_action
 from memdir.records.refusal import RecordError
 from tests.helpers.samples import sample
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 
 @cases("records")

@@ -12,7 +12,7 @@ from memdir.records.handover import (
 )
 from memdir.records.memory_config import read_settings
 from memdir.records.triage import score_conversation
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 SETTINGS = read_settings(None)[0]
 

@@ -5,7 +5,7 @@ import pytest
 from memdir.records.refusal import RecordError
 from memdir.records.update import merge_update, must_rename
 from tests.helpers.samples import EARLIER, NOW, STAMP, sample, without
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 SAID = {"date": STAMP, "summary": "Measured again"}
 TWELVE = [f"t{number:02}" for number in range(12)]

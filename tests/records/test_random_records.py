@@ -15,7 +15,7 @@ from memdir.records.refusal import RecordError
 from memdir.records.render import render_record
 from memdir.records.validate import check_record
 from tests.helpers.samples import NOW, RANDOM, altered, records, sample
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 many = settings(
     max_examples=RANDOM,

@@ -9,8 +9,8 @@ import pytest
 
 from tests.helpers.hostile import inputs
 from tests.helpers.recorded import PATH, TITLE, draft
+from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir, tree
-from tests.helpers.toml_cases import cases
 from tests.records.test_records_cli import create, md5, records
 
 pytestmark = pytest.mark.usefixtures("project")

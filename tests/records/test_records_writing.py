@@ -12,7 +12,7 @@ from memdir.store import look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
 from tests.helpers.samples import CONTENTS
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 
 @pytest.fixture

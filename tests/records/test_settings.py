@@ -12,7 +12,7 @@ from memdir.records.memory_config import (
     TREE,
     read_settings,
 )
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 DEFAULT = read_settings(None)[0]
 DEFAULTS = json.dumps(TREE, indent=2) + "\n"  # as the file of somebody who wants to change them

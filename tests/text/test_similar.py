@@ -18,7 +18,7 @@ from memdir.text.similar import (
     find_twin,
     words,
 )
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 
 def memory(name: str, description: str, body: str, type: str = "feedback") -> str:
