@@ -20,8 +20,11 @@ from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, hash_of
 from memdir.hot import disk
 from memdir.hot.memory import stem
+from memdir.records import index_md, lifecycle, update, write
+from memdir.records.record import write_record
 from memdir.store import changes, git_objects, history, look, save
 from memdir.store.lock import Lock
+from tests.faults import driver
 
 FIXED = ".memdir-fixed.tmp"
 
@@ -54,28 +57,33 @@ def _no_directory_fsync() -> None:
 
 
 def _in_place() -> None:
-    def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
-        for path, data in files.items():
-            _write(self, path, data, os.path.basename(path))
-
-    _replace(disk.Disk, "put_all", put_all)
+    _write_as(os.path.basename)
 
 
 def _fixed_name() -> None:
+    _write_as(lambda path: FIXED)
+
+
+def _write_as(name_of: Callable[[str], str]) -> None:
+    """Write into a file of this name, and rename that where it is not the right one."""
+
     def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
         for path, data in files.items():
-            parent = _write(self, path, data, FIXED)
-            os.rename(os.path.join(parent, FIXED), os.path.join(self.root, path))
-            disk.sync_directory(parent)
+            place = os.path.join(self.root, path)
+            folder = os.path.dirname(place)
+            os.makedirs(folder, 0o700, exist_ok=True)
+            other = os.path.join(folder, name_of(path))
+            _write(other, data)
+            disk.sync_directory(folder)
+            if other != place:
+                os.rename(other, place)
+                disk.sync_directory(folder)
 
     _replace(disk.Disk, "put_all", put_all)
 
 
-def _write(self: disk.Disk, path: str, data: bytes, name: str) -> str:
-    folder = os.path.dirname(os.path.join(self.root, path))
-    os.makedirs(folder, 0o700, exist_ok=True)
-    place = os.path.join(folder, name)
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _write(path: str, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         half = len(data) // 2
         os.write(handle, data[:half])
@@ -84,8 +92,6 @@ def _write(self: disk.Disk, path: str, data: bytes, name: str) -> str:
         os.fsync(handle)
     finally:
         os.close(handle)
-    disk.sync_directory(folder)
-    return folder
 
 
 def _swallowed_errors() -> None:
@@ -128,8 +134,6 @@ def _unlink_first() -> None:
 
 
 def _told_first() -> None:
-    from tests.faults import driver
-
     _replace(driver, "ANSWER_FIRST", True)
 
 
@@ -168,8 +172,7 @@ def _decided_first() -> None:
         captures.finish()
         return plan_module.Outcome(tuple(done))
 
-    for where in (capture, plan_module):
-        _replace(where, "carry_out", carry_out)
+    _carry_out_so(carry_out)
 
 
 def _cursor_first() -> None:
@@ -181,6 +184,10 @@ def _cursor_first() -> None:
         captures.finish()
         return real(app, captures, plan, again)
 
+    _carry_out_so(carry_out)
+
+
+def _carry_out_so(carry_out: Callable[..., Any]) -> None:
     for where in (capture, plan_module):
         _replace(where, "carry_out", carry_out)
 
@@ -188,6 +195,62 @@ def _cursor_first() -> None:
 def _date_only() -> None:
     """Trash expires by its date alone, whatever the clock says."""
     _replace(look, "KEPT_NEWEST", 0)
+
+
+# -- of records --------------------------------------------------------------------------------
+
+
+def _no_hash_check() -> None:
+    """The last one wins: what stands there now counts as read."""
+    for module in (write, lifecycle):
+        _replace(module, "check_version", lambda *given: None)
+    real = update.merge_update
+
+    def merge(old: Any, new: Any, *more: Any) -> Any:
+        return real(old, new | {"changes": [*old["changes"], new["changes"][-1]]}, *more)
+
+    _replace(write, "merge_update", merge)
+
+
+def _old_name_first() -> None:
+    """A rename that takes the old name away before the new one is there."""
+
+    def rename(path: str, place: str, merged: Any, store: Any) -> bytes:
+        data = write_record(merged | {"id": stem(place)})
+        store.drop(path)
+        store.put(place, data)
+        return data
+
+    _replace(write, "_rename", rename)
+
+
+def _both_names() -> None:
+    """A rename as it was once: the old version stays active beside the new one."""
+    real = write.amend
+
+    def amended(path: str, draft: Any, store: Any, *more: Any) -> Any:
+        return real(path, draft, _Late(store, path), *more)
+
+    _replace(write, "amend", amended)
+
+
+class _Late:
+    """A store that takes no update under the name that is about to go."""
+
+    def __init__(self, inside: Any, path: str) -> None:
+        self.inside, self.path = inside, path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inside, name)
+
+    def put(self, path: str, data: bytes) -> None:
+        if path != self.path:
+            self.inside.put(path, data)
+
+
+def _index_left() -> None:
+    """The index is brought in step by nobody."""
+    _replace(index_md, "update_index", lambda store: False)
 
 
 DEFECTS: dict[str, Callable[[], None]] = {
@@ -205,4 +268,8 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "trash by date alone": _date_only,
     "decided before saved": _decided_first,
     "cursor before memories": _cursor_first,
+    "no hash check": _no_hash_check,
+    "old name first": _old_name_first,
+    "both versions active": _both_names,
+    "index left behind": _index_left,
 }

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.faults.checker import DERIVED
-from tests.faults.seeds import Tree
 from tests.faults.tracer import Call
+from tests.faults.trees import Tree
 
 ROOT = 0  # the inode of the root directory
 HALF = "half"

@@ -107,17 +107,14 @@ def strike(work: Callable[[], int], blow: Strike) -> Traced:
 
 
 def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
-    pid = kernel.fork()
-    if pid == 0:
-        code = 9
-        try:
-            kernel.ptrace(kernel.TRACEME, 0)
-            os.kill(os.getpid(), signal.SIGSTOP)
-            if stops:
-                kernel.stop_at(stops)
-            code = work()
-        finally:
-            os._exit(code)
+    def traced() -> int:
+        kernel.ptrace(kernel.TRACEME, 0)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        if stops:
+            kernel.stop_at(stops)
+        return work()
+
+    pid = kernel.start(traced)
     _, status = os.waitpid(pid, 0)
     if not os.WIFSTOPPED(status):
         raise OSError(errno.EPERM, "the child may not be traced")
