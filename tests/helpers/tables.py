@@ -12,13 +12,13 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 @cache
-def _tables(file: str) -> dict[str, Any]:
+def tables(file: str) -> dict[str, Any]:
+    """Everything that stands in a file of TOML."""
     return tomllib.loads((DATA / f"{file}.toml").read_text("utf-8"))
 
 
 def table(file: str, name: str) -> Any:
-    """What stands in a file of TOML under a name."""
-    return _tables(file)[name]
+    return tables(file)[name]
 
 
 def toml_cases(file: str, *more: Any) -> Callable[[Any], Any]:
