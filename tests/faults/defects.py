@@ -31,7 +31,9 @@ FIXED = ".memdir-fixed.tmp"
 
 def switch_off(defect: str) -> None:
     """Break this process's store as named; the empty name breaks nothing."""
-    if defect:
+    if defect in SIMPLE:
+        _replace(*SIMPLE[defect])
+    elif defect:
         DEFECTS[defect]()
 
 
@@ -40,10 +42,6 @@ def _replace(where: Any, name: str, value: object) -> None:
     if not hasattr(where, name):
         raise AttributeError(f"{where} has no {name} any more: mend tests/faults/defects.py")
     setattr(where, name, value)
-
-
-def _no_fsync() -> None:
-    _replace(os, "fsync", lambda handle: None)
 
 
 def _no_directory_fsync() -> None:
@@ -133,10 +131,6 @@ def _unlink_first() -> None:
     _replace(changes, "retire_memory", retire)
 
 
-def _told_first() -> None:
-    _replace(driver, "ANSWER_FIRST", True)
-
-
 def _ref_first() -> None:
     """The branch moves before the objects it reaches are there."""
     waiting: list[tuple[str, bytes]] = []
@@ -154,11 +148,6 @@ def _ref_first() -> None:
 
     _replace(git_objects.Objects, "write", remember)
     _replace(git_objects.Objects, "set_head", move)
-
-
-def _names_not_forced() -> None:
-    """What a killed writer named is believed, although no disk may have it yet."""
-    _replace(history, "force_names", lambda root: None)
 
 
 def _decided_first() -> None:
@@ -190,11 +179,6 @@ def _cursor_first() -> None:
 def _carry_out_so(carry_out: Callable[..., Any]) -> None:
     for where in (capture, plan_module):
         _replace(where, "carry_out", carry_out)
-
-
-def _date_only() -> None:
-    """Trash expires by its date alone, whatever the clock says."""
-    _replace(look, "KEPT_NEWEST", 0)
 
 
 # -- of records --------------------------------------------------------------------------------
@@ -248,13 +232,7 @@ class _Late:
             self.inside.put(path, data)
 
 
-def _index_left() -> None:
-    """The index is brought in step by nobody."""
-    _replace(index_md, "update_index", lambda store: False)
-
-
 DEFECTS: dict[str, Callable[[], None]] = {
-    "no fsync": _no_fsync,
     "no directory fsync": _no_directory_fsync,
     "written in place": _in_place,
     "fixed temporary name": _fixed_name,
@@ -262,14 +240,19 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "no lock": _no_lock,
     "no version check": _no_version_check,
     "unlinked before shelved": _unlink_first,
-    "told before written": _told_first,
     "ref before objects": _ref_first,
-    "killed names not forced": _names_not_forced,
-    "trash by date alone": _date_only,
     "decided before saved": _decided_first,
     "cursor before memories": _cursor_first,
     "no hash check": _no_hash_check,
     "old name first": _old_name_first,
     "both versions active": _both_names,
-    "index left behind": _index_left,
+}
+SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
+    "no fsync": (os, "fsync", lambda handle: None),
+    "told before written": (driver, "ANSWER_FIRST", True),
+    # What a killed writer named is believed, although no disk may have it yet.
+    "killed names not forced": (history, "force_names", lambda root: None),
+    # Trash expires by its date alone, whatever the clock says.
+    "trash by date alone": (look, "KEPT_NEWEST", 0),
+    "index left behind": (index_md, "update_index", lambda store: False),
 }

@@ -7,7 +7,8 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 TRACEME, POKEUSER, CONTINUE, SYSCALL = 0, 6, 7, 24
 SETOPTIONS, GETREGSET, SETREGSET, GET_SYSCALL_INFO = 0x4200, 0x4204, 0x4205, 0x420E
@@ -119,6 +120,22 @@ def wait(pid: int) -> int:
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises `TimeoutError` inside the block after so long."""
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError("it hangs")
+
+    old = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
 
 
 def pin(processor: int | None) -> None:

@@ -49,7 +49,7 @@ def die_at(calls: int) -> None:
 
 
 class Model(RuleBasedStateMachine):
-    """`live` and `shelf` are what the store must hold; all writing goes through the flows."""
+    """`live` is what the store must hold; all writing goes through the flows."""
 
     defect: ClassVar[str] = ""
     steps: ClassVar[int] = 0
@@ -64,7 +64,7 @@ class Model(RuleBasedStateMachine):
         self.live: dict[str, bytes] = {}
         self.past: list[bytes] = []
         self.held: list[dict[str, str]] = [{}, {}]
-        self.undoable: list[tuple[str, bytes | None, bytes | None]] = []
+        self.undoable: list[tuple[str, bytes | None]] = []
         self.in_step = True  # until somebody else touches the store
 
     def teardown(self) -> None:
@@ -94,7 +94,7 @@ class Model(RuleBasedStateMachine):
             self.live[name] = after
             self.past.append(after)
         if before != after:
-            self.undoable.append((name, before, after))
+            self.undoable.append((name, before))
 
     # -- what may happen ---------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class Model(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         """The newest change that stands is taken back, whoever made it."""
-        name, before, _ = self.undoable.pop()
+        name, before = self.undoable.pop()
         review.undo_changes(self.app())
         assert self.disk(name) == before, "undo did not bring back what stood before"
         self.in_step = True

@@ -26,6 +26,7 @@ from tests.faults import (  # noqa: E402
     kill,
     links,
     memories,
+    model,
     mounts,
     powercut,
     race,
@@ -114,32 +115,27 @@ def run_twice(level: str) -> Row:
 
 
 def run_race(level: str) -> Row:
-    sizes = {SMALL: (4, 60), QUICK: (8, 500), FULL: (8, 2000)}
-    row = _race("race", race.MemoryWriter, level, sizes, 60)
+    processes, each = {SMALL: (4, 60), QUICK: (8, 500), FULL: (8, 2000)}[level]
+    row = _race("race", race.MemoryWriter, level, processes, each, 60)
     if level != SMALL:
         row.tally.judge_waits()
     return row
 
 
 def run_records_race(level: str) -> Row:
-    sizes = {SMALL: (4, 10), QUICK: (8, 100), FULL: (8, 600)}
-    return _race("records: race", race.RecordWriter, level, sizes, 12)
+    processes, each = {SMALL: (4, 10), QUICK: (8, 100), FULL: (8, 600)}[level]
+    return _race("records: race", race.RecordWriter, level, processes, each, 12)
 
 
 def _race(
-    name: str,
-    make: type[race.Writer],
-    level: str,
-    sizes: Mapping[str, tuple[int, int]],
-    each_of_control: int,
+    name: str, make: type[race.Writer], level: str, processes: int, each: int, each_of_control: int
 ) -> Row:
-    processes, each = sizes[level]
     result = race.run(make, processes, each)
 
     def find(names: Sequence[str], defect: str) -> Tally:
         """Chance decides who meets whom: a few tries, each of them short."""
         tries = (race.run(make, 8, each_of_control, defect) for _ in range(5))
-        return next((one for one in tries if one.violations), Tally())
+        return next((tally for tally in tries if tally.violations), Tally())
 
     found = caught(level, dict.fromkeys(make.controls, ()), find)
     return Row(name, f"{processes} x {each}", result, result.line(), found)
@@ -155,8 +151,6 @@ def run_writers(level: str) -> Row:
 
 
 def run_model(level: str) -> Row:
-    from tests.faults import model
-
     examples, steps = {SMALL: (8, 20), QUICK: (40, 25), FULL: (1000, 40)}[level]
     tally = model.run(examples, steps)
     remark = f"{model.Model.kills} crashes in the middle of a write"

@@ -12,7 +12,6 @@ import json
 import os
 import pickle
 import re
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -192,20 +191,12 @@ class Stage(ExitStack):
     def attempt(self, act: Callable[[App], object], operation: str = "") -> Exception | None:
         """What something that must work raised; None when it worked."""
         app = self.world.open(self.root, operation)
-        old = signal.signal(signal.SIGALRM, _took_too_long)
-        signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
         try:
-            act(app)
+            with kernel.time_limit(HANG_SECONDS):
+                act(app)
         except Exception as error:
             return error
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, old)
         return None
-
-
-def _took_too_long(number: int, frame: object) -> None:
-    raise TimeoutError("it hangs")
 
 
 def _read(path: str) -> bytes:

@@ -8,12 +8,13 @@ from memdir.records.record import write_record
 from tests.faults import report
 from tests.faults.checker import RENAMED, USED, Expected, MemoryView, RecordView
 from tests.faults.disk_model import Model
-from tests.faults.linear import Op, linearizable, try_memory, try_record
+from tests.faults.linear import Op, linearizable, try_memory, try_record  # noqa: F401
 from tests.faults.records import PULL
 from tests.faults.report import Row
 from tests.faults.stage import Tally
 from tests.faults.tracer import Call
 from tests.faults.trees import Tree
+from tests.helpers.tables import cases
 
 pytestmark = pytest.mark.faults
 CREATE, TRUNCATE = 0o100 | 0o1, 0o1000  # O_CREAT | O_WRONLY, O_TRUNC
@@ -74,72 +75,11 @@ def test_a_write_in_place_may_be_half_there():
 PUT = Op(0, 1, "put", ("a",), True)
 MADE = Op(0, 1, "create", ("a",), "done")
 RETIRED = Op(2, 3, "delete", ("b",), "done")
-POSSIBLE = {
-    "one at a time": [
-        Op(0, 9, "put", ("a",), True),
-        Op(1, 2, "read", (), None),
-        Op(3, 4, "read", (), "a"),
-        Op(10, 20, "cas", ("a", "b"), True),
-        Op(11, 19, "cas", ("a", "c"), False),
-        Op(21, 22, "drop", (), True),
-        Op(23, 24, "drop", (), False),
-    ],
-}
-IMPOSSIBLE = {
-    "a read of the past": [PUT, Op(2, 3, "read", (), None)],
-    "a lost update": [PUT, Op(2, 9, "cas", ("a", "b"), True), Op(3, 8, "cas", ("a", "c"), True)],
-    "a value from nowhere": [Op(0, 1, "read", (), "x")],
-    "a dead memory read": [PUT, Op(2, 3, "drop", (), True), Op(4, 5, "read", (), "a")],
-}
-POSSIBLE_LIVES = {
-    "a conflict": [
-        *(MADE, Op(2, 9, "update", ("a", "b"), "done")),
-        Op(3, 8, "update", ("a",), "conflict"),
-    ],
-    "a way back": [
-        *(MADE, RETIRED, Op(4, 5, "update", ("a",), "retired")),
-        Op(6, 7, "restore", ("c",), "done"),
-    ],
-    "a purge": [MADE, RETIRED, Op(4, 5, "gc", (), "done"), Op(6, 7, "create", ("a",), "done")],
-    "created twice": [
-        *(MADE, Op(2, 3, "create", ("a",), "there")),
-        Op(4, 5, "create", (), "overwrite"),
-    ],
-    "nothing there": [
-        *(Op(0, 1, "gc", (), "stays"), Op(2, 3, "delete", (), "missing")),
-        Op(4, 5, "read", (), None),
-    ],
-    "twice retired": [
-        *(MADE, RETIRED, Op(4, 5, "delete", ("b",), "there")),
-        Op(6, 7, "create", (), "retired"),
-    ],
-}
-IMPOSSIBLE_LIVES = {
-    "a lost update": [
-        *(MADE, Op(2, 9, "update", ("a", "b"), "done")),
-        Op(3, 8, "update", ("a", "c"), "done"),
-    ],
-    "an update that revives": [MADE, RETIRED, Op(4, 5, "update", ("b", "c"), "done")],
-    "a purge of what lives": [MADE, Op(2, 3, "gc", (), "done")],
-    "a gc that forgets": [MADE, RETIRED, Op(4, 5, "gc", (), "stays")],
-    "a create that overwrites": [MADE, Op(2, 3, "create", ("b",), "done")],
-    "a read of the past": [MADE, RETIRED, Op(4, 5, "read", (), "a")],
-    "a conflict with nobody": [MADE, Op(2, 3, "update", ("a",), "conflict")],
-}
 
 
-@pytest.mark.parametrize(
-    ("histories", "attempt", "possible"),
-    [
-        (POSSIBLE, try_memory, True),
-        (IMPOSSIBLE, try_memory, False),
-        (POSSIBLE_LIVES, try_record, True),
-        (IMPOSSIBLE_LIVES, try_record, False),
-    ],
-)
-def test_only_a_history_that_one_writer_could_have_made_is_accepted(histories, attempt, possible):
-    for name, history in histories.items():
-        assert linearizable(history, attempt) is possible, name
+@cases("possible", "attempt", "history")
+def test_only_a_history_that_one_writer_could_have_made_is_accepted(possible, attempt, history):
+    assert linearizable(history, attempt) is possible
 
 
 # -- the checker -------------------------------------------------------------------------------

@@ -55,10 +55,6 @@ class Strike:
     for_good: bool = False
 
 
-class Hung(Exception):
-    """The child took too long."""
-
-
 def why_not() -> str:
     """The reason why this machine cannot trace; empty where it can."""
     if sys.platform != "linux":
@@ -123,21 +119,14 @@ def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
 
 
 def _guarded(child: _Child) -> Traced:
-    old = signal.signal(signal.SIGALRM, _hung)
-    signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
     try:
-        child.follow()
-    except Hung:
+        with kernel.time_limit(HANG_SECONDS):
+            child.follow()
+    except TimeoutError:
         child.give_up()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
         child.close()
     return child.traced
-
-
-def _hung(number: int, frame: object) -> None:
-    raise Hung
 
 
 class _Child:
