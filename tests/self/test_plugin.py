@@ -22,6 +22,7 @@ PLUGIN = ROOT / "plugin"
 TEXTS = sorted([*PLUGIN.glob("commands/*.md"), *PLUGIN.glob("skills/*/SKILL.md")])
 TOLD = "import sys\nprint(sys.version_info >= (3, 11), sys.flags.isolated, *sys.argv[1:])\n"
 OLD = "#!/bin/sh\nexit 1\n"  # as the check of the version ends
+SILENT = (0, "", "")
 MAX_CHARACTERS = 300  # of descriptions that every session carries
 
 
@@ -161,14 +162,14 @@ def test_the_event_runs_with_a_python_that_is_remembered(root, programs):
 
 
 def test_without_a_python_the_session_goes_on(root, programs):
-    assert hook(root, programs, "session-start") == (0, "", "")
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs, "session-start") == SILENT
+    assert hook(root, programs) == SILENT
 
 
 def test_an_old_python_is_asked_once_in_a_session(root, programs):
     put(programs / "python3", f'#!/bin/sh\necho x >>"{programs}/looked"\nexit 1\n')
     for event in ("session-start", "prompt", "prompt", "stop"):
-        assert hook(root, programs, event) == (0, "", "")
+        assert hook(root, programs, event) == SILENT
     assert (programs / "looked").read_text() == "x\n"
     python(programs, "python3.13")
     assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
@@ -183,13 +184,20 @@ def test_a_python_that_is_gone_is_looked_for_again(root, programs):
 
 def test_a_python_of_the_current_directory_is_not_run(root, programs):
     put(root.parent / "python3", "#!/bin/sh\necho planted\n")
-    assert hook(root, programs, PATH=f".:{programs}") == (0, "", "")
+    assert hook(root, programs, PATH=f".:{programs}") == SILENT
 
 
 def evil(folder: Path) -> Path:
     """A program that tells on itself, by an answer and by a file."""
     put(folder / "evil", f'#!/bin/sh\necho planted\n: >"{folder}/ran"\n')
     return folder / "evil"
+
+
+@pytest.fixture
+def planted(root):
+    """Such a program beside the plugin; at the end it has not run."""
+    yield evil(root.parent)
+    assert not (root.parent / "ran").exists()
 
 
 def plant(root: Path, text: str) -> Path:
@@ -212,7 +220,7 @@ def test_a_repository_cannot_name_the_python(root, programs, tmp_path, variable,
     folder = repository / below
     folder.mkdir(parents=True)
     (folder / "python").write_text(f"{evil(repository)}\n")
-    assert hook(root, programs, **{variable: str(repository)}) == (0, "", "")
+    assert hook(root, programs, **{variable: str(repository)}) == SILENT
     python(programs)
     told = hook(root, programs, "session-start", **{variable: str(repository)})
     assert told == (0, "True 1 session-start\n", "")
@@ -229,7 +237,7 @@ def test_a_home_in_a_repository_has_no_file_of_the_user_written_over(root, progr
     for name in ("python", "silent"):
         (clone / ".cache/memdir" / name).symlink_to(mine)
     for event in ("session-start", "prompt"):
-        assert hook(root, programs, event, HOME=str(clone), CLAUDE_PLUGIN_DATA="") == (0, "", "")
+        assert hook(root, programs, event, HOME=str(clone), CLAUDE_PLUGIN_DATA="") == SILENT
     assert mine.read_text() == "precious"
 
 
@@ -242,63 +250,55 @@ CHANGES = {
 
 @pytest.mark.parametrize("who", CHANGES)
 @pytest.mark.parametrize("which", ["folder", "note", "interpreter"])
-def test_a_note_that_others_could_have_written_is_not_believed(root, programs, which, who):
+def test_a_note_that_others_could_have_written_is_not_believed(root, programs, planted, which, who):
     if who == "its other owner" and os.geteuid() != 0:
         pytest.skip("only root can give a file to somebody else")
-    planted = evil(root.parent)
     note = plant(root, f"{planted}\n")
     assert hook(root, programs) == (0, "planted\n", "")  # as it is, the note would be believed
     (root.parent / "ran").unlink()
     CHANGES[who]({"folder": note.parent, "note": note, "interpreter": planted}[which])
-    assert hook(root, programs) == (0, "", "")
-    assert not (root.parent / "ran").exists()
+    assert hook(root, programs) == SILENT
 
 
-def test_a_note_or_its_folder_that_is_a_link_is_not_believed(root, programs, tmp_path):
-    planted = evil(tmp_path)
+def test_a_note_or_its_folder_that_is_a_link_is_not_believed(root, programs, planted, tmp_path):
     note = plant(root, f"{planted}\n")
     note.rename(tmp_path / "elsewhere")
     note.symlink_to(tmp_path / "elsewhere")
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
     note.unlink()
     (tmp_path / "elsewhere").rename(note)
     note.parent.rename(tmp_path / "folder")
     note.parent.symlink_to(tmp_path / "folder")
-    assert hook(root, programs) == (0, "", "")
-    assert not (tmp_path / "ran").exists()
+    assert hook(root, programs) == SILENT
 
 
 @pytest.mark.parametrize(
     "text",
     ["evil\n", "./evil\n", "~/evil\n", "\n{evil}\n", "none\n{evil}\n", "{evil} \n", "{evil}", ""],
 )
-def test_what_is_no_line_with_a_whole_path_names_no_python(root, programs, text):
-    planted = evil(root.parent)
+def test_what_is_no_line_with_a_whole_path_names_no_python(root, programs, planted, text):
     plant(root, text.format(evil=planted))
-    assert hook(root, programs) == (0, "", "")
-    assert not (root.parent / "ran").exists()
+    assert hook(root, programs) == SILENT
 
 
-def test_a_line_end_in_a_path_is_neither_noted_nor_cut_off(root, programs):
-    planted = evil(root.parent)
+def test_a_line_end_in_a_path_is_neither_noted_nor_cut_off(root, programs, planted):
     put(programs / "python3", f"#!/bin/sh\nprintf '%s\\n/x' '{planted}'\n")
-    assert hook(root, programs, "session-start") == (0, "", "")
+    assert hook(root, programs, "session-start") == SILENT
     assert note_of(root).read_text() == "none\n"
-    assert not (root.parent / "ran").exists()
 
 
 def test_a_note_that_is_a_pipe_is_not_waited_for(root, programs):
     plant(root, "").unlink()
     os.mkfifo(note_of(root), 0o600)
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
 
 
 def test_missing_code_or_a_missing_launcher_is_silent(root, programs):
     python(programs)
     (root / "memdir/hot/start.py").unlink()
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
     (root / "hooks/launch.sh").unlink()
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
 
 
 def test_in_an_installed_package_the_code_lies_above(tmp_path, programs):
@@ -316,8 +316,8 @@ def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, progr
     settings.parent.mkdir()
     line = command_line(Host("/py", "", "/x/memdir", "/", "/", {}), "stop")
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": line}]}]}}))
-    assert hook(root, programs, "session-start") == (0, "", "")
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs, "session-start") == SILENT
+    assert hook(root, programs) == SILENT
     settings.write_text("{}")
     assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
