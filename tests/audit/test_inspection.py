@@ -20,7 +20,7 @@ from memdir.format.index import survey
 from memdir.format.outline import Lookup
 from memdir.hot import memory
 from memdir.hot.memory import read_memory
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 HEADER = "---\nname: x\ndescription: How the tests are run here\ntype: feedback\n---\n\n"
 WEB = HEADER.replace("type: feedback\n", "type: feedback\nsource: web\n")

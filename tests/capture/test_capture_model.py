@@ -15,7 +15,7 @@ from memdir.models.model import Usage
 from tests.capture.test_capture import Killed, Talking, kill_before, names
 from tests.helpers.conversing import NOTICED, OSLO, Conversation
 from tests.helpers.opened import DAY
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 DRAFT = {
     "name": "real-database-in-tests",

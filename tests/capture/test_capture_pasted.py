@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.conversing import Conversation
+from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -11,7 +11,7 @@ from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import hash_of
 from memdir.models.scripted import Scripted
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 NOON = 1772452800.0  # 2026-03-02
 WISH = "from now on use a real database in integration tests, the mocked ones hid a bug"

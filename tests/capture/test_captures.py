@@ -21,7 +21,7 @@ from memdir.capture.progress import (
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import Cursor
 from memdir.format.draft import Draft
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 DRAFT = Draft(
     "Text \ud800 \u2028 \x00.",

@@ -9,7 +9,7 @@ from memdir.capture.extract import HOLD, LEAVE_OUT
 from memdir.capture.pages import LEARNED, add_line, add_section, make_patch
 from memdir.capture.route import MEMORY
 from tests.helpers.past_sessions import NO_FORCE, Sessions
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
 REST = "Remember to add to the decision log: REST, because the clients are simple."

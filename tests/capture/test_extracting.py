@@ -25,7 +25,7 @@ from tests.helpers.past_sessions import (
     Sessions,
     found,
 )
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
 OSLO_FILE = "the-staging-cluster-is-in-oslo.md"

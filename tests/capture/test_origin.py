@@ -7,7 +7,7 @@ from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft, Rules, Wishes, check, refusal
 from tests.helpers.opened import NOON
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 HERE = Origin(client="claude-code", session="s1")
 SESSION = (

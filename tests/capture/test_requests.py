@@ -16,7 +16,7 @@ from memdir.capture.signals import (
 )
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 DATA = Path(__file__).parents[1] / "data/requests.toml"
 ROWS = [

@@ -17,7 +17,7 @@ from memdir.capture.route import (
 from memdir.capture.signals import REMEMBER, Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.format.draft import Draft, Rules
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 RULES = Rules(now=0.0, day=datetime.date(2026, 3, 2))
 NOTHING = Known([])

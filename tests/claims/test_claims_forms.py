@@ -4,7 +4,7 @@ import pytest
 
 from memdir.claims.claim import Claim
 from memdir.claims.find import find_claims
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 CLAIM = ""
 FORMS, BARE, ASIDES = (table("claims", name) for name in ("forms", "bare", "asides"))

@@ -10,7 +10,7 @@ from memdir.claims.claim import NOT_A_CLAIM, UNKNOWN, Seen
 from memdir.claims.find import MAX_CLAIMS, find_claims
 from memdir.claims.judge import collect_wanted, judge_claim
 from tests.helpers import hostile
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 MARKS = "`/.*{}[]()<>|~#:-_@$\\\"' \n\ta1Z→…é中\0\x1b\ud800"
 PIECES = [

@@ -5,7 +5,7 @@ import pytest
 from memdir.claims.claim import Past, Seen, Uses
 from memdir.claims.find import find_claims
 from memdir.claims.judge import judge_claim
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 GONE = Past("src/auth.py", "3f2c1e9aa", "2026-03-02")
 SEEN = Seen(

@@ -18,9 +18,9 @@ from memdir.claims.claim import Wanted
 from memdir.claims.repo import GitRepo
 from memdir.claims.tree import WorkTree, match_patterns
 from memdir.store import git as store_git
-from tests.helpers.data_tables import table
 from tests.helpers.opened import tree
 from tests.helpers.repositories import TEXT, Checkout, look
+from tests.helpers.tables import table
 
 WANTED = table("claims", "wanted")
 SETTINGS = table("claims", "settings")

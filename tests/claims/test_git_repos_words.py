@@ -7,8 +7,8 @@ import pytest
 from memdir.claims.claim import Past, Uses
 from memdir.claims.repo import GitRepo
 from memdir.claims.tree import Bounds
-from tests.helpers.data_tables import table
 from tests.helpers.repositories import TEXT, Checkout, look
+from tests.helpers.tables import table
 
 
 @pytest.mark.parametrize(

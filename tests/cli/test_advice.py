@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from memdir.cli.output import Advice, wrap_steps
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.terminal import Answer, memdir
 
 pytestmark = pytest.mark.usefixtures("project")

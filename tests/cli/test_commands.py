@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, process
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from tests.helpers.data_tables import table
 from tests.helpers.hostile import Hostile, inputs
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, process, tree
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -7,7 +7,7 @@ import pytest
 
 from memdir.clients.claude_code import open_reader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message, NewMessages
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.writers import ClaudeCode, line
 
 RECORDED = Path(__file__).parent / "recorded/claude-code-2.1.325.jsonl"

@@ -11,8 +11,8 @@ import pytest
 
 from memdir.clients import archive
 from memdir.errors import MemdirError
-from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")

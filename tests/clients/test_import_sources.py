@@ -8,7 +8,7 @@ import pytest
 
 from memdir.clients.other_tools import list_sources
 from memdir.hot.memory import read as read_header
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -9,7 +9,7 @@ import pytest
 
 from memdir.clients import codex, gemini_cli, opencode
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message, NewMessages
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.writers import TIME, Codex, Gemini, OpencodeTable, line
 
 START = Cursor()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients.edit_settings import BEGIN, END
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")

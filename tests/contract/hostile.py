@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.contract.home import Answer, Home, Server
-from tests.helpers.data_tables import table
 from tests.helpers.hostile import FILE, Hostile, read
+from tests.helpers.tables import table
 
 OUTCOMES = Path(__file__).parent / "golden/hostile.tsv"
 TEXT = "The queue is drained at noon."

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from glob import glob
 
-from tests.faults import texts
+from tests.faults import memories
 
 DECISIONS = ("saved", "refused", "held")
 
@@ -31,7 +31,7 @@ def judge_done(root: str, operation: str) -> list[str]:
         lines = _lines(f"{folder}/journal")
         received = {line["id"] for line in lines if line["what"] == "received"}
         saved = [line["id"] for line in lines if line["what"] == "saved"]
-        if len(received) != len(texts.SAID) or sorted(saved) != sorted(received):
+        if len(received) != len(memories.SAID) or sorted(saved) != sorted(received):
             found.append(f"I13: {len(received)} received, {len(saved)} saved")
         if os.path.exists(f"{folder}/plan"):
             found.append("the plan is still there")
@@ -65,10 +65,10 @@ def _queue(root: str, acknowledged: bool) -> list[str]:
     """What was there is there; what was added is whole, and there once it was acknowledged."""
     with open(f"{root}/state/queue", "rb") as file:
         *lines, torn = file.read().split(b"\n")
-    found = [] if lines[:1] == [texts.REQUESTED] else ["queue: an earlier line is gone"]
-    if lines[1:] not in ([], [texts.REQUEST]):
+    found = [] if lines[:1] == [memories.REQUESTED] else ["queue: an earlier line is gone"]
+    if lines[1:] not in ([], [memories.REQUEST]):
         found.append(f"queue: neither without the line nor with it: {lines[1:]!r}")
-    if acknowledged and lines[1:] != [texts.REQUEST]:
+    if acknowledged and lines[1:] != [memories.REQUEST]:
         found.append("queue: acknowledged, but not there")
     half = bool(torn) and acknowledged  # a disk that is full may leave one
     return found + ([f"queue: half a line: {torn!r}"] if half else [])

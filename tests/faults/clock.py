@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
-from tests.faults import checker, defects, driver, seeds
+from memdir.capture import review
+from memdir.errors import MemdirError
+from memdir.store import changes
+from tests.faults import defects, memories, trees
+from tests.faults.driver import NOW, App
 from tests.faults.stage import Tally
 
 DAY = 86_400.0
@@ -18,33 +20,29 @@ def run(defect: str = "") -> Tally:
     tally = Tally()
     for first in JUMPS:
         for second in JUMPS:
-            folder = seeds.work_folder()
-            try:
-                seeds.prepare(f"{folder}/root", "create")
-                found = _live_through(f"{folder}/root", driver.NOW + first, driver.NOW + second)
-                tally.add(f"clock {first:+.0f} s, then {second:+.0f} s", True, found)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+            with trees.work_folder() as folder:
+                memories.prepare(f"{folder}/root", "create")
+                found = _live_through(f"{folder}/root", NOW + first, NOW + second)
+                tally.add(f"clock {first:+.0f} s, then {second:+.0f} s", found)
     return tally
 
 
 def _live_through(root: str, first: float, second: float) -> list[str]:
-    def app(now: float) -> driver.App:
-        return driver.open_root(root, lambda text: None, now=now)
+    def app(now: float) -> App:
+        return memories.WORLD.open(root, now=now)
 
     try:
-        driver.create(app(first))
-        driver.update(app(second))
-        driver.changes.retire(app(first), ["gamma"])
-        driver.changes.purge(app(second), [], expired=True)
-        driver.changes.restore(app(second), ["gamma"])
-        driver.changes.retire(app(second), ["beta"])
-        driver.review.undo_changes(app(first))
-        driver.later(app(second))
-    except driver.MemdirError as error:
+        memories.create(app(first))
+        memories.update(app(second))
+        changes.retire(app(first), ["gamma"])
+        changes.purge(app(second), [], expired=True)
+        changes.restore(app(second), ["gamma"])
+        changes.retire(app(second), ["beta"])
+        review.undo_changes(app(first))
+        memories.later(app(second))
+    except MemdirError as error:
         return [f"{type(error).__name__}: {error}"]
-    view = checker.look(root)
-    names = {"alpha.md", "beta.md", "deep/delta.md", "gamma.md", "later.md"}
-    missing = names ^ set(view.memories)
-    found = [f"live memories are {sorted(view.memories)}"] if missing else []
-    return found + checker.in_step(view) + view.past.problems
+    view = memories.WORLD.view.look(root)
+    live = {*memories.MEMORIES, "gamma.md", "later.md"} == set(view.memories)
+    found = [] if live else [f"live memories are {sorted(view.memories)}"]
+    return found + view.in_step() + view.past.problems

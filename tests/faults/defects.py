@@ -20,15 +20,20 @@ from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, hash_of
 from memdir.hot import disk
 from memdir.hot.memory import stem
+from memdir.records import index_md, lifecycle, write
+from memdir.records.record import write_record
 from memdir.store import changes, git_objects, look, save, state
 from memdir.store.state import Lock
+from tests.faults import driver
 
 FIXED = ".memdir-fixed.tmp"
 
 
 def switch_off(defect: str) -> None:
     """Break this process's store as named; the empty name breaks nothing."""
-    if defect:
+    if defect in SIMPLE:
+        _replace(*SIMPLE[defect])
+    elif defect:
         DEFECTS[defect]()
 
 
@@ -37,10 +42,6 @@ def _replace(where: Any, name: str, value: object) -> None:
     if not hasattr(where, name):
         raise AttributeError(f"{where} has no {name} any more: mend tests/faults/defects.py")
     setattr(where, name, value)
-
-
-def _no_fsync() -> None:
-    _replace(os, "fsync", lambda handle: None)
 
 
 def _no_directory_fsync() -> None:
@@ -54,28 +55,33 @@ def _no_directory_fsync() -> None:
 
 
 def _in_place() -> None:
-    def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
-        for path, data in files.items():
-            _write(self, path, data, os.path.basename(path))
-
-    _replace(disk.Disk, "put_all", put_all)
+    _write_as(os.path.basename)
 
 
 def _fixed_name() -> None:
+    _write_as(lambda path: FIXED)
+
+
+def _write_as(name_of: Callable[[str], str]) -> None:
+    """Write into a file of this name, and rename that where it is not the right one."""
+
     def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
         for path, data in files.items():
-            parent = _write(self, path, data, FIXED)
-            os.rename(os.path.join(parent, FIXED), os.path.join(self.root, path))
-            disk.sync_directory(parent)
+            place = os.path.join(self.root, path)
+            folder = os.path.dirname(place)
+            os.makedirs(folder, 0o700, exist_ok=True)
+            other = os.path.join(folder, name_of(path))
+            _write(other, data)
+            disk.sync_directory(folder)
+            if other != place:
+                os.rename(other, place)
+                disk.sync_directory(folder)
 
     _replace(disk.Disk, "put_all", put_all)
 
 
-def _write(self: disk.Disk, path: str, data: bytes, name: str) -> str:
-    folder = os.path.dirname(os.path.join(self.root, path))
-    os.makedirs(folder, 0o700, exist_ok=True)
-    place = os.path.join(folder, name)
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _write(path: str, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         half = len(data) // 2
         os.write(handle, data[:half])
@@ -84,8 +90,6 @@ def _write(self: disk.Disk, path: str, data: bytes, name: str) -> str:
         os.fsync(handle)
     finally:
         os.close(handle)
-    disk.sync_directory(folder)
-    return folder
 
 
 def _swallowed_errors() -> None:
@@ -127,12 +131,6 @@ def _unlink_first() -> None:
     _replace(changes, "retire_memory", retire)
 
 
-def _told_first() -> None:
-    from tests.faults import driver
-
-    _replace(driver, "ANSWER_FIRST", True)
-
-
 def _ref_first() -> None:
     """The branch moves before the objects it reaches are there."""
     waiting: list[tuple[str, bytes]] = []
@@ -152,11 +150,6 @@ def _ref_first() -> None:
     _replace(git_objects.Objects, "set_head", move)
 
 
-def _names_not_forced() -> None:
-    """What a killed writer named is believed, although no disk may have it yet."""
-    _replace(state, "force_names", lambda root: None)
-
-
 def _decided_first() -> None:
     """The journal says that things are saved before they are."""
 
@@ -168,8 +161,7 @@ def _decided_first() -> None:
         captures.finish()
         return plan_module.Outcome(tuple(done))
 
-    for where in (capture, plan_module):
-        _replace(where, "carry_out", carry_out)
+    _carry_out_so(carry_out)
 
 
 def _cursor_first() -> None:
@@ -181,17 +173,66 @@ def _cursor_first() -> None:
         captures.finish()
         return real(app, captures, plan, again)
 
+    _carry_out_so(carry_out)
+
+
+def _carry_out_so(carry_out: Callable[..., Any]) -> None:
     for where in (capture, plan_module):
         _replace(where, "carry_out", carry_out)
 
 
-def _date_only() -> None:
-    """Trash expires by its date alone, whatever the clock says."""
-    _replace(look, "KEPT_NEWEST", 0)
+# -- of records --------------------------------------------------------------------------------
+
+
+def _no_hash_check() -> None:
+    """The last one wins: what stands there now counts as read."""
+    for module in (write, lifecycle):
+        _replace(module, "check_version", lambda *given: None)
+    real = lifecycle.merge_update
+
+    def merge(old: Any, new: Any, *more: Any) -> Any:
+        return real(old, new | {"changes": [*old["changes"], new["changes"][-1]]}, *more)
+
+    _replace(write, "merge_update", merge)
+
+
+def _old_name_first() -> None:
+    """A rename that takes the old name away before the new one is there."""
+
+    def rename(path: str, place: str, merged: Any, store: Any) -> bytes:
+        data = write_record(merged | {"id": stem(place)})
+        store.drop(path)
+        store.put(place, data)
+        return data
+
+    _replace(write, "_rename", rename)
+
+
+def _both_names() -> None:
+    """A rename as it was once: the old version stays active beside the new one."""
+    real = write.amend
+
+    def amended(path: str, draft: Any, store: Any, *more: Any) -> Any:
+        return real(path, draft, _Late(store, path), *more)
+
+    _replace(write, "amend", amended)
+
+
+class _Late:
+    """A store that takes no update under the name that is about to go."""
+
+    def __init__(self, inside: Any, path: str) -> None:
+        self.inside, self.path = inside, path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inside, name)
+
+    def put(self, path: str, data: bytes) -> None:
+        if path != self.path:
+            self.inside.put(path, data)
 
 
 DEFECTS: dict[str, Callable[[], None]] = {
-    "no fsync": _no_fsync,
     "no directory fsync": _no_directory_fsync,
     "written in place": _in_place,
     "fixed temporary name": _fixed_name,
@@ -199,10 +240,19 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "no lock": _no_lock,
     "no version check": _no_version_check,
     "unlinked before shelved": _unlink_first,
-    "told before written": _told_first,
     "ref before objects": _ref_first,
-    "killed names not forced": _names_not_forced,
-    "trash by date alone": _date_only,
     "decided before saved": _decided_first,
     "cursor before memories": _cursor_first,
+    "no hash check": _no_hash_check,
+    "old name first": _old_name_first,
+    "both versions active": _both_names,
+}
+SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
+    "no fsync": (os, "fsync", lambda handle: None),
+    "told before written": (driver, "ANSWER_FIRST", True),
+    # What a killed writer named is believed, although no disk may have it yet.
+    "killed names not forced": (state, "force_names", lambda root: None),
+    # Trash expires by its date alone, whatever the clock says.
+    "trash by date alone": (look, "KEPT_NEWEST", 0),
+    "index left behind": (index_md, "update_index", lambda store: False),
 }

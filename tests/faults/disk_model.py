@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.faults.checker import DERIVED
-from tests.faults.seeds import Tree
 from tests.faults.tracer import Call
+from tests.faults.trees import Tree
 
 ROOT = 0  # the inode of the root directory
 HALF = "half"
@@ -33,7 +33,11 @@ class Step:
     entries: tuple[tuple[int, str, int | None], ...] = ()
     offset: int = 0
     data: bytes | None = None  # None: cut to `offset` bytes
-    derived: bool = False
+    path: str = ""
+
+    @property
+    def derived(self) -> bool:
+        return os.path.basename(self.path) in DERIVED
 
 
 @dataclass
@@ -48,41 +52,30 @@ class Model:
     """The tree as the calls have built it, and the steps that led there."""
 
     root: str
-    inodes: list[Inode] = field(default_factory=list)
-    before: int = 0  # inodes that were there from the start
+    inodes: list[Inode] = field(default_factory=lambda: [Inode(0o700, entries={})])
     steps: list[Step] = field(default_factory=list)
-    start: list[Inode] = field(default_factory=list)
+    start: list[Inode] = field(default_factory=list)  # as the inodes were
     places: dict[int, int] = field(default_factory=dict)  # open handle -> offset of the next write
 
     @classmethod
     def of(cls, tree: Tree, root: str) -> Model:
         model = cls(root)
-        model.inodes.append(Inode(0o700, entries={}))
         for path, mode in sorted(tree.folders.items()):
             if path != ".":
-                model._enter(path, Inode(mode, entries={}))
+                model._make(path, Inode(mode, entries={}))
         for path, (mode, data) in tree.files.items():
-            model._enter(path, Inode(mode, data))
+            model._make(path, Inode(mode, data))
+        model.steps.clear()
         model.start = [_copy(inode) for inode in model.inodes]
         return model
-
-    def _enter(self, path: str, inode: Inode) -> None:
-        parent, name = self._parent(path)
-        self.inodes.append(inode)
-        parent.entries[name] = len(self.inodes) - 1
-
-    def _parent(self, path: str) -> tuple[Inode, str]:
-        folder, _, name = path.rpartition("/")
-        return self.inodes[self.find(folder)], name
 
     def find(self, path: str) -> int:
         """The inode at a path below the root; -1 where there is none."""
         here = ROOT
-        for part in [part for part in path.split("/") if part]:
-            entries = self.inodes[here].entries or {}
-            if part not in entries:
-                return -1
-            here = entries[part]
+        for part in path.split("/") if path else ():
+            here = (self.inodes[here].entries or {}).get(part, -1)
+            if here < 0:
+                break
         return here
 
     # -- calls become steps ----------------------------------------------------------------
@@ -95,26 +88,31 @@ class Model:
             if call.name == "write" and call.paths[0] == f"{self.root}.ack":
                 self.steps.append(Step(ACK))
             elif all(path.startswith(f"{self.root}/") for path in call.paths):
-                self._step(call, [path[len(self.root) + 1 :] for path in call.paths])
+                self._step(call, *[path[len(self.root) + 1 :] for path in call.paths])
 
-    def _step(self, call: Call, paths: list[str]) -> None:
-        name = call.name
-        if name == "openat":
-            self._open(call, paths[0])
-        elif name in ("write", "pwrite64"):
-            self._write(call, paths[0])
-        elif name == "ftruncate":
-            self._cut(self.find(paths[0]), call.args[1])
-        elif name in ("fsync", "fdatasync"):
-            self._add(Step(SYNC, self.find(paths[0])))
-        elif name in ("mkdir", "mkdirat"):
-            self._make(paths[0], Inode(0o700, entries={}))
-        elif name in ("unlink", "unlinkat", "rmdir"):
-            self._remove(paths[0])
-        elif name in ("rename", "renameat", "renameat2"):
-            self._rename(*paths)
-        elif name == "fchmod":
-            self.inodes[self.find(paths[0])].mode = call.args[1] & 0o777
+    def _step(self, call: Call, path: str, new: str = "") -> None:
+        match call.name:
+            case "openat":
+                self._open(call, path)
+            case "write":
+                offset = self.places.get(call.args[0], 0)
+                self.places[call.args[0]] = offset + call.result
+                self._put(path, offset, call.data[: call.result])
+            case "pwrite64":
+                self._put(path, call.args[3], call.data[: call.result])
+            case "ftruncate":
+                self._put(path, call.args[1], None)
+            case "fsync" | "fdatasync":
+                self._add(Step(SYNC, self.find(path)))
+            case "mkdir" | "mkdirat":
+                self._make(path, Inode(0o700, entries={}))
+            case "unlink" | "unlinkat" | "rmdir":
+                self._add(Step(ENTRY, entries=(self._entry(path, None),), path=path))
+            case "rename" | "renameat" | "renameat2":
+                entries = (self._entry(path, None), self._entry(new, self.find(path)))
+                self._add(Step(ENTRY, entries=entries, path=new))
+            case "fchmod":
+                self.inodes[self.find(path)].mode = call.args[1] & 0o777
 
     def _open(self, call: Call, path: str) -> None:
         self.places[call.result] = 0
@@ -123,82 +121,48 @@ class Model:
         if inode < 0 and flags & os.O_CREAT:
             self._make(path, Inode(call.args[3] & ~0o022))
         elif flags & os.O_TRUNC:
-            self._cut(inode, 0)
+            self._put(path, 0, None)
         elif flags & os.O_APPEND:
             self.places[call.result] = len(self.inodes[inode].data)
 
-    def _write(self, call: Call, path: str) -> None:
-        inode, handle = self.find(path), call.args[0]
-        at = call.args[3] if call.name == "pwrite64" else self.places.get(handle, 0)
-        data = call.data[: call.result]
-        if call.name == "write":
-            self.places[handle] = at + len(data)
-        self._add(Step(DATA, inode, offset=at, data=data, derived=_is_derived(path)))
-
-    def _cut(self, inode: int, size: int) -> None:
-        self._add(Step(DATA, inode, offset=size, derived=self._named_derived(inode)))
+    def _put(self, path: str, offset: int, data: bytes | None) -> None:
+        self._add(Step(DATA, self.find(path), offset=offset, data=data, path=path))
 
     def _make(self, path: str, inode: Inode) -> None:
         self.inodes.append(inode)
         # Reached by no entry yet, an inode starts empty on disk as well.
         self.start.append(Inode(inode.mode, b"", {} if inode.entries is not None else None))
-        folder, _, name = path.rpartition("/")
-        entry = (self.find(folder), name, len(self.inodes) - 1)
-        self._add(Step(ENTRY, entries=(entry,), derived=_is_derived(path)))
+        entry = self._entry(path, len(self.inodes) - 1)
+        self._add(Step(ENTRY, entries=(entry,), path=path))
 
-    def _remove(self, path: str) -> None:
+    def _entry(self, path: str, inode: int | None) -> tuple[int, str, int | None]:
         folder, _, name = path.rpartition("/")
-        entry = (self.find(folder), name, None)
-        self._add(Step(ENTRY, entries=(entry,), derived=_is_derived(path)))
-
-    def _rename(self, old: str, new: str) -> None:
-        (a, _, b), (c, _, d) = old.rpartition("/"), new.rpartition("/")
-        entries = ((self.find(a), b, None), (self.find(c), d, self.find(old)))
-        self._add(Step(ENTRY, entries=entries, derived=_is_derived(new)))
+        return self.find(folder), name, inode
 
     def _add(self, step: Step) -> None:
         self.steps.append(step)
         _apply(self.inodes, step, True)
-
-    def _named_derived(self, inode: int) -> bool:
-        named = [
-            name
-            for one in self.inodes
-            for name, target in (one.entries or {}).items()
-            if target == inode
-        ]
-        return any(name in DERIVED for name in named)
 
     # -- what a power cut may leave ----------------------------------------------------------
 
     def crashes(self, length: int, chance: random.Random) -> Iterator[Tree]:
         """Every state after the first `length` steps; derived files are there, absent or torn."""
         steps = self.steps[:length]
-        forced = _forced(steps)
-        free = [at for at in range(length) if steps[at].kind in (DATA, ENTRY) and not forced[at]]
-        ours = [at for at in free if not steps[at].derived]
-        theirs = [at for at in free if steps[at].derived]
-        choices = [_choices(steps[at]) for at in ours]
-        for chosen in _combinations(choices, chance):
-            for extra in (True, False, HALF) if theirs else (True,):
-                there: list[bool | str] = [True] * length
-                for at, value in zip(ours, chosen, strict=True):
-                    there[at] = value
-                for at in theirs:
-                    there[at] = extra
+        every = _free(steps)
+        free = [at for at in every if not steps[at].derived]
+        derived = [at for at in every if steps[at].derived]
+        for chosen in _combinations([_choices(steps[at]) for at in free], chance):
+            for extra in (True, False, HALF) if derived else (True,):
+                there = dict(zip(free, chosen, strict=True)) | dict.fromkeys(derived, extra)
                 yield self._state(steps, there)
 
-    def _state(self, steps: Sequence[Step], there: Sequence[bool | str]) -> Tree:
+    def _state(self, steps: Sequence[Step], there: dict[int, bool | str]) -> Tree:
         inodes = [_copy(inode) for inode in self.start]
-        for step, value in zip(steps, there, strict=True):
-            _apply(inodes, step, value)
+        for at, step in enumerate(steps):
+            _apply(inodes, step, there.get(at, True))
         tree = Tree(folders={".": 0o700})
         _collect(inodes, ROOT, "", tree)
         return tree
-
-
-def _is_derived(path: str) -> bool:
-    return os.path.basename(path) in DERIVED
 
 
 def _copy(inode: Inode) -> Inode:
@@ -227,18 +191,15 @@ def _combinations(
         yield tuple(chance.choice(options) for options in choices)
 
 
-def _forced(steps: Sequence[Step]) -> list[bool]:
-    """Which steps an fsync among them has put on disk."""
-    forced = [False] * len(steps)
-    for at, sync in enumerate(steps):
-        if sync.kind != SYNC:
-            continue
-        for earlier in range(at):
-            step = steps[earlier]
-            same = step.kind == DATA and step.inode == sync.inode
-            if same or any(entry[0] == sync.inode for entry in step.entries):
-                forced[earlier] = True
-    return forced
+def _free(steps: Sequence[Step]) -> list[int]:
+    """The steps that no fsync among them has put on disk."""
+    found = []
+    for at, step in enumerate(steps):
+        touched = {step.inode} if step.kind == DATA else {entry[0] for entry in step.entries}
+        later = {sync.inode for sync in steps[at + 1 :] if sync.kind == SYNC}
+        if step.kind in (DATA, ENTRY) and not touched & later:
+            found.append(at)
+    return found
 
 
 def _apply(inodes: list[Inode], step: Step, value: bool | str) -> None:

@@ -10,10 +10,10 @@ import errno
 import re
 from collections.abc import Sequence
 
-from tests.faults import driver, stage, tracer
-from tests.faults.checker import Expected
+from tests.faults import driver, memories, stage, tracer
+from tests.faults.driver import World
 from tests.faults.stage import Outcome, Stage, Tally
-from tests.faults.tracer import Strike
+from tests.faults.tracer import Call, Strike
 
 ALL = ("EIO", "ENOSPC", "EDQUOT", "EACCES", "EROFS", "EMFILE", "ESTALE", "EINTR")
 # Python repeats an interrupted call for ever (PEP 475), so only one interruption means anything.
@@ -29,6 +29,7 @@ LIKELY = {
     "EMFILE": frozenset(("openat", "fcntl", "dup")),
 }
 CONTROLS = {"swallowed errors": ("update",)}
+RECORDS_CONTROLS = {"swallowed errors": ("delete",)}
 STANDS = ("stands", "is created", "is updated", "is retired", "is archived", "is restored")
 # A pointer whose file nobody could look for stays: that is an answer, not a violation.
 DOUBT = re.compile(r"index: \S+ does not exist")
@@ -51,25 +52,19 @@ def run(
     likely: bool = False,
     every: int = 1,
     defect: str = "",
-    make: type[Stage] = Stage,
+    world: World = memories.WORLD,
 ) -> tuple[Tally, int]:
     """Gives the tally and how many points there were to choose from."""
-    jobs = [
-        job for name in operations for job in _jobs(name, errors, for_good, likely, make(defect))
-    ]
-    total = Tally()
-    for part in stage.parallel(lambda share: _share(share, defect, make), jobs[::every]):
-        total.merge(part)
-    return total, len(jobs)
+    jobs: list[Job] = []
+    for name in operations:
+        with Stage(world, defect) as here:
+            jobs += _jobs(name, here.calls(name), errors, for_good, likely)
+    return stage.run_jobs(_fail, jobs[::every], defect, world), len(jobs)
 
 
 def _jobs(
-    operation: str, errors: Sequence[str], for_good: bool, likely: bool, here: Stage
+    operation: str, calls: list[Call], errors: Sequence[str], for_good: bool, likely: bool
 ) -> list[Job]:
-    try:
-        calls = here.calls(operation)
-    finally:
-        here.close()
     jobs = []
     for at, call in enumerate(calls):
         if call.paths and call.paths[0].endswith(".ack"):
@@ -79,28 +74,18 @@ def _jobs(
         for error in errors:
             if likely and call.name not in LIKELY.get(error, {call.name}):
                 continue
-            number = getattr(errno, error)
-            jobs.append((operation, at, error, tracer.point(calls, at, number)))
-            if for_good and error not in ONCE_ONLY:
-                jobs.append((operation, at, error, tracer.point(calls, at, number, True)))
+            for lasts in (False, True) if for_good and error not in ONCE_ONLY else (False,):
+                blow = tracer.point(calls, at, getattr(errno, error), lasts)
+                jobs.append((operation, at, error, blow))
     return jobs
 
 
-def _share(jobs: list[Job], defect: str, make: type[Stage]) -> Tally:
-    here, tally = make(defect), Tally()
-    try:
-        for operation, at, error, blow in jobs:
-            outcome = here.strike(operation, blow)
-            problems = judge(here, operation, outcome)
-            how = "from then on" if blow.for_good else "once"
-            where = f"{operation}: {error} {how} at {blow.name} #{at}"
-            tally.add(where, outcome.fired, problems)
-            if defect and tally.violations:
-                break
-        tally.states = len(here.verdicts)
-    finally:
-        here.close()
-    return tally
+def _fail(here: Stage, job: Job, tally: Tally) -> None:
+    operation, at, error, blow = job
+    outcome = here.strike(operation, blow)
+    how = "from then on" if blow.for_good else "once"
+    where = f"{operation}: {error} {how} at {blow.name} #{at}"
+    tally.add(where, judge(here, operation, outcome), outcome.fired)
 
 
 def judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
@@ -108,34 +93,29 @@ def judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
     if outcome.hung:
         return ["it hangs"]
     found = here.verdict(operation, outcome.acknowledged)
-    problems = words(here, operation, outcome)
     if outcome.code == driver.DONE:
         found = [problem for problem in found if not DOUBT.fullmatch(problem)]
-    return problems + found
+    return words(here, operation, outcome) + found
 
 
 def words(here: Stage, operation: str, outcome: Outcome) -> list[str]:
     """I7: no success without effect, no failure without a sentence that is true."""
+    said = outcome.said
     if outcome.code == driver.DONE:
-        if outcome.acknowledged is None:
-            return ["exit 0 without an acknowledgement"]
-        return []
+        told = outcome.acknowledged is not None
+        return [] if told else ["exit 0 without an acknowledgement"]
     if outcome.code != driver.REFUSED:
-        last = outcome.said.strip().splitlines()[-1:] or [f"exit {outcome.code}"]
+        last = said.strip().splitlines()[-1:] or [f"exit {outcome.code}"]
         return [f"no sentence: {last[0]}"]
     if outcome.acknowledged is not None:
-        return [f"acknowledged and refused: {outcome.said}"]
-    memories = here.checker.memories_of(here.found.files)
-    return _true(here.learned(operation), memories, outcome.said)
-
-
-def _true(expected: Expected, memories: dict[str, bytes], said: str) -> list[str]:
-    before = expected.before.memories
-    changed = [path for path in {*memories, *before} if memories.get(path) != before.get(path)]
+        return [f"acknowledged and refused: {said}"]
+    before = here.expected[operation].before.memories
+    now = here.world.view.memories_of(here.found.files)
+    changed = [path for path in {*now, *before} if now.get(path) != before.get(path)]
     if not changed:
         return []
     if "nothing was written" in said:
         return [f"it says that nothing was written, but {changed[0]} was: {said}"]
-    if expected.operation in SINGLE and not any(word in said for word in STANDS):
+    if operation in SINGLE and not any(word in said for word in STANDS):
         return [f"it does not say that {changed[0]} has changed: {said}"]
     return []

@@ -7,7 +7,8 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 TRACEME, POKEUSER, CONTINUE, SYSCALL = 0, 6, 7, 24
 SETOPTIONS, GETREGSET, SETREGSET, GET_SYSCALL_INFO = 0x4200, 0x4204, 0x4205, 0x420E
@@ -20,6 +21,7 @@ DIE_WITH_PARENT, NO_NEW_PRIVILEGES, SET_FILTER, FILTER_MODE = 1, 38, 22, 2
 LOAD_NUMBER, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, STOP = 0x7FFF0000, 0x7FF00000
 
+RAISED = 9  # the exit code of a child whose work raised
 MARKER = "getpgid"
 # The calls that touch files, by their numbers.
 X86_64 = """
@@ -94,15 +96,46 @@ def ask(pid: int, info: Info) -> None:
     ptrace(GET_SYSCALL_INFO, pid, ctypes.sizeof(Info), ctypes.addressof(info))
 
 
-def fork() -> int:
-    """Like os.fork, but the child does not outlive its parent."""
+def start(work: Callable[[], int | None]) -> int:
+    """Run `work` in a forked child, which does not outlive us; it exits with what that gives."""
     parent = os.getpid()
     pid = os.fork()
-    if pid == 0 and LINUX:
-        _libc.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-    return pid
+    if pid:
+        return pid
+    code = RAISED
+    try:
+        if LINUX:
+            _libc.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() == parent:
+            code = work() or 0
+    finally:
+        os._exit(code)
+
+
+def wait(pid: int) -> int:
+    """The exit code of a child; negative: the signal that ended it."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises `TimeoutError` inside the block after so long."""
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError("it hangs")
+
+    old = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
 
 
 def pin(processor: int | None) -> None:

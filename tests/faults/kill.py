@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from tests.faults import stage, tracer
+from tests.faults import memories, stage, tracer
+from tests.faults.driver import World
 from tests.faults.stage import Stage, Tally
-from tests.faults.tracer import Strike
 
 CONTROLS = {
     "written in place": ("update",),
@@ -17,10 +17,17 @@ CONTROLS = {
     "decided before saved": ("capture",),
     "cursor before memories": ("capture",),
 }
+RECORDS_CONTROLS = {
+    "both versions active": ("rename",),
+    "old name first": ("rename",),
+    "written in place": ("update",),
+    "told before written": ("create",),
+    "index left behind": ("delete",),
+}
 
 
 def run(
-    operations: Sequence[str], defect: str = "", make: type[Stage] = Stage, every: int = 1
+    operations: Sequence[str], defect: str = "", world: World = memories.WORLD, every: int = 1
 ) -> Tally:
     """Every operation, killed at every point, or at every second one and so on.
 
@@ -28,36 +35,16 @@ def run(
     """
     jobs = []
     for name in operations:
-        points = blows(name, defect, make)
-        jobs += [(name, at, blow) for at, blow in points[::every]]
-        jobs += [(name, at, blow) for at, blow in points[-1:] if at % every]
-    total = Tally()
-    for part in stage.parallel(lambda share: _share(share, defect, make), jobs):
-        total.merge(part)
-    return total
+        with Stage(world, defect) as here:
+            calls = here.calls(name)
+        points = dict.fromkeys([*range(0, len(calls), every), len(calls) - 1])
+        jobs += [(name, at, tracer.point(calls, at)) for at in points]
+    return stage.run_jobs(_kill, jobs, defect, world)
 
 
-def blows(operation: str, defect: str = "", make: type[Stage] = Stage) -> list[tuple[int, Strike]]:
-    """A kill at each call that the operation makes between its markers."""
-    here = make(defect)
-    try:
-        calls = here.calls(operation)
-    finally:
-        here.close()
-    return [(at, tracer.point(calls, at)) for at in range(len(calls))]
-
-
-def _share(jobs: list[tuple[str, int, Strike]], defect: str, make: type[Stage]) -> Tally:
-    here, tally = make(defect), Tally()
-    try:
-        for operation, at, blow in jobs:
-            outcome = here.strike(operation, blow)
-            problems = list(here.verdict(operation, outcome.acknowledged))
-            fired = outcome.fired and outcome.code == -signal.SIGKILL
-            tally.add(f"{operation} killed before {blow.name} #{at}", fired, problems)
-            if defect and tally.violations:
-                break  # a control is found once it is found
-        tally.states = len(here.verdicts)
-    finally:
-        here.close()
-    return tally
+def _kill(here: Stage, job: tuple[str, int, tracer.Strike], tally: Tally) -> None:
+    operation, at, blow = job
+    outcome = here.strike(operation, blow)
+    problems = here.verdict(operation, outcome.acknowledged)
+    fired = outcome.fired and outcome.code == -signal.SIGKILL
+    tally.add(f"{operation} killed before {blow.name} #{at}", problems, fired)

@@ -1,7 +1,6 @@
-"""Is a recorded history of one memory possible for a register that does one thing at a time?
+"""Is a recorded history of one file possible for a store that does one thing at a time?
 
-The search of Wing and Gong with memoisation. An operation is (start, end, kind, given, result):
-read -> hash; cas(expected, new) -> done or refused; put(new); drop -> done or refused.
+The search of Wing and Gong with memoisation.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-MOST_STEPS = 4_000_000
+MAX_STEPS = 4_000_000
 
 
 class Op(NamedTuple):
-    """`given` is (expected, new) of a cas, new of a put; a value of None is: not there."""
+    """What was asked between two moments, and what came back; a value of None is: not there."""
 
     start: int
     end: int
@@ -27,14 +26,11 @@ Attempt = Callable[[Op, Any], tuple[bool, bool, Any]]
 
 
 def linearizable(history: Sequence[Op], attempt: Attempt) -> bool:
-    """True when some order, in keeping with the clock, explains every answer.
-
-    `attempt` tells what an operation can answer and do.
-    """
+    """True when some order, in keeping with the clock, explains every answer."""
     ops = sorted(history)
     seen: set[tuple[int, Any]] = set()
     stack: list[tuple[int, Any, int]] = [(0, None, 0)]  # done as bits, value, lowest undone
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if not stack:
             return False
         done, value, low = stack.pop()
@@ -44,7 +40,7 @@ def linearizable(history: Sequence[Op], attempt: Attempt) -> bool:
         if (done, value) not in seen:
             seen.add((done, value))
             stack.extend((done | 1 << at, new, low) for at, new in writes)
-    raise RuntimeError(f"undecided after {MOST_STEPS} steps")
+    raise RuntimeError(f"undecided after {MAX_STEPS} steps")
 
 
 def _settle(
@@ -79,8 +75,8 @@ def _ready(ops: list[Op], done: int, low: int) -> list[int]:
     return [at for at in ready if ops[at].start <= first_end]
 
 
-def try_register(op: Op, value: str | None) -> tuple[bool, bool, str | None]:
-    """(is this answer possible now, does it change the value, the value afterwards)."""
+def try_memory(op: Op, value: str | None) -> tuple[bool, bool, str | None]:
+    """read -> hash; cas(expected, new) -> done or refused; put(new); drop -> done or refused."""
     if op.kind == "read":
         return op.result == value, False, value
     if op.kind == "cas" and op.result is True:
@@ -91,3 +87,34 @@ def try_register(op: Op, value: str | None) -> tuple[bool, bool, str | None]:
         return True, True, op.given[0]
     done = op.result is True  # drop
     return (value is not None) == done, done, None
+
+
+ACTIVE, RETIRED = "active", "retired"
+Record = tuple[str | None, str | None]  # status and hash
+
+
+def try_record(op: Op, state: Record | None) -> tuple[bool, bool, Record | None]:
+    """What each action hears of a record that is, or is not, where it would have to be."""
+    status, hash = state or (None, None)
+    said, new = op.result, op.given[-1] if op.given else None
+    if op.kind == "read":
+        return said == hash, False, state
+    if said == "missing":
+        return status is None, False, state
+    if op.kind == "create":
+        if said == "there":  # the same record again is no change
+            return status == ACTIVE and hash == new, False, state
+        if said != "done":
+            return status == (ACTIVE if said == "overwrite" else RETIRED), False, state
+        return status is None, True, (ACTIVE, new)
+    if op.kind == "update":
+        if said == "done":
+            return status == ACTIVE and hash == op.given[0], True, (ACTIVE, new)
+        fits = status == RETIRED if said == "retired" else hash not in (None, op.given[0])
+        return fits, False, state
+    if op.kind == "gc":
+        return (status == RETIRED) == (said == "done"), said == "done", None
+    before, after = (ACTIVE, RETIRED) if op.kind == "delete" else (RETIRED, ACTIVE)
+    if said == "done":
+        return status == before, True, (after, new)
+    return status == after and hash == new, False, state  # there already

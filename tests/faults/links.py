@@ -9,132 +9,107 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-from collections.abc import Callable
 
-from tests.faults import checker, defects, driver, kernel, seeds, stage, texts
+from memdir.errors import MemdirError
+from memdir.store import changes
+from tests.faults import defects, kernel, memories, stage, trees
 from tests.faults.stage import Tally
 
-SECRET = "PRECIOUS, not for any memory\n"
-CONTROLS = ("naive writer", "fixed temporary name")
+SECRET = b"PRECIOUS, not for any memory\n"
+NAIVE = "naive writer"
+CONTROLS = (NAIVE, "fixed temporary name")
 
 
 def run(saves: int, defect: str = "") -> Tally:
     """So many saves, while another process swaps names on a processor of its own."""
-    folder = seeds.work_folder()
-    tally = Tally()
-    try:
-        [tally] = stage.parallel(lambda share: _spring(folder, saves, defect), [saves], 1)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return tally
-
-
-def _spring(folder: str, saves: int, defect: str) -> Tally:
-    tally = Tally()
-    _Trap(folder, defect).spring(saves, tally)
-    return tally
+    with trees.work_folder() as folder:
+        return stage.apart(lambda: _Trap(folder, defect).spring(saves))
 
 
 class _Trap:
     def __init__(self, folder: str, defect: str) -> None:
         self.root, self.outside = f"{folder}/root", f"{folder}/outside"
         self.defect = defect
-        seeds.prepare(self.root, "create")
-        self.store = seeds.store_of(self.root)
-        os.mkdir(self.outside)
+        memories.prepare(self.root, "create")
+        self.store = memories.store_of(self.root)
         self.victim = f"{self.outside}/victim"
         self._reset()
 
     def _reset(self) -> None:
-        shutil.rmtree(self.outside)
-        os.mkdir(self.outside)
-        with open(self.victim, "w", encoding="utf-8") as file:
-            file.write(SECRET)
+        trees.clear(self.outside)
+        trees.write(self.victim, SECRET)
 
-    def hurt(self) -> str:
-        with open(self.victim, encoding="utf-8") as file:
-            if file.read() != SECRET:
-                return "a file outside was overwritten"
-        return "a file outside was made" if len(os.listdir(self.outside)) > 1 else ""
-
-    def spring(self, saves: int, tally: Tally) -> None:
-        swapper = self._start()
-        try:
-            save = self._naive if self.defect == "naive writer" else self._save
-            if self.defect not in ("", "naive writer"):
-                defects.switch_off(self.defect)
-            for turn in range(saves):
-                problem = self._once(save, turn)
-                tally.add(f"save {turn}", True, [problem] if problem else [])
-                if self.defect and problem:
-                    break
-        finally:
-            os.kill(swapper, signal.SIGKILL)
-            os.waitpid(swapper, 0)
+    def spring(self, saves: int) -> Tally:
+        tally = Tally()
+        swapper = kernel.start(self._swap_on)
+        if self.defect not in ("", NAIVE):
+            defects.switch_off(self.defect)
+        for turn in range(saves):
+            problem = self._once(turn)
+            tally.add(f"save {turn}", [problem] if problem else [])
+            if self.defect and problem:
+                break
+        kernel.kill(swapper)
         if not self.defect:
-            view = checker.look(self.root)
-            leaked = any(SECRET.encode() in data for data in view.kept())
-            tally.add("the end", True, ["a text outside was taken in"] if leaked else [])
+            leaked = any(SECRET in data for data in memories.WORLD.view.look(self.root).kept())
+            tally.add("the end", ["a text outside was taken in"] if leaked else [])
+        return tally
 
-    def _once(self, save: Callable[[int], None], turn: int) -> str:
+    def _once(self, turn: int) -> str:
         try:
-            save(turn)
-        except driver.MemdirError:
+            if self.defect == NAIVE:
+                self._save_naively(turn)
+            else:
+                self._save(turn)
+        except MemdirError:
             pass  # refused: a link stood there
         except OSError as error:
             if not self.defect:
                 return f"no sentence: {error!r}"
-        problem = self.hurt()
-        if problem:
-            self._reset()
-        return problem
+        with open(self.victim, "rb") as file:
+            same = file.read() == SECRET
+        if same and len(os.listdir(self.outside)) == 1:
+            return ""
+        self._reset()
+        return "a file outside was made" if same else "a file outside was overwritten"
 
     def _save(self, turn: int) -> None:
-        app = driver.open_root(self.root, lambda text: None)
-        name = ("beta", "gamma")[turn % 2]
-        draft = driver.Draft(f"turn {turn}", name=name, description=f"turn {turn % 5}")
+        app = memories.WORLD.open(self.root)
         if turn % 10 == 9:
-            driver.changes.bring_in(app, [("deep/new.md", f"{turn}\n".encode())])
-            driver.changes.retire(app, ["deep/new.md"])
+            changes.bring_in(app, [("deep/new.md", f"{turn}\n".encode())])
+            changes.retire(app, ["deep/new.md"])
         else:
-            driver.changes.save(app, draft, driver.AS_IT_IS)
+            name = ("beta", "gamma")[turn % 2]
+            memories.save(app, name, f"turn {turn}", f"turn {turn % 5}")
 
-    def _naive(self, turn: int) -> None:
+    def _save_naively(self, turn: int) -> None:
         path = f"{self.store}/beta.md"
         if not os.path.islink(path):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(f"turn {turn}\n")
 
-    def _start(self) -> int:
-        pid = kernel.fork()
-        if pid == 0:
-            kernel.pin(None)
-            while True:
-                self._swap()
-        return pid
+    def _swap_on(self) -> None:
+        kernel.pin(None)
+        folder, aside = f"{self.store}/deep", f"{self.store}/aside"
+        while True:
+            for name in ("beta.md", "MEMORY.md", defects.FIXED):
+                self._swap(f"{self.store}/{name}")
+            try:
+                os.rename(folder, aside)
+                os.symlink(self.outside, folder)
+                os.unlink(folder)
+                os.rename(aside, folder)
+            except OSError:
+                shutil.rmtree(aside, ignore_errors=True)
 
-    def _swap(self) -> None:
-        for name in ("beta.md", "MEMORY.md", defects.FIXED):
-            _replace(f"{self.store}/{name}", self.victim)
-        folder = f"{self.store}/deep"
+    def _swap(self, path: str) -> None:
+        """A link to the victim, then a file again."""
+        aside = f"{self.store}/.swap"
         try:
-            os.rename(folder, f"{self.store}/aside")
-            os.symlink(self.outside, folder)
-            os.unlink(folder)
-            os.rename(f"{self.store}/aside", folder)
+            os.symlink(self.victim, aside)
+            os.rename(aside, path)
+            with open(aside, "w", encoding="utf-8") as file:
+                file.write(memories.MEMORIES["beta.md"])
+            os.rename(aside, path)
         except OSError:
-            shutil.rmtree(f"{self.store}/aside", ignore_errors=True)
-
-
-def _replace(path: str, victim: str) -> None:
-    """A link to the victim, then a file again."""
-    aside = f"{os.path.dirname(path)}/.swap"
-    try:
-        os.symlink(victim, aside)
-        os.rename(aside, path)
-        with open(aside, "w", encoding="utf-8") as file:
-            file.write(texts.MEMORIES["beta.md"])
-        os.rename(aside, path)
-    except OSError:
-        return
+            return

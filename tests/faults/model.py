@@ -5,8 +5,9 @@ crashes in the middle of a write, undo, restore. Hypothesis chooses what happens
 from __future__ import annotations
 
 import os
-import shutil
 import signal
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import ClassVar
 
 from hypothesis import HealthCheck, Phase, settings
@@ -14,7 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from tests.faults import checker, defects, driver, kernel, seeds
+from memdir.capture import review
+from memdir.errors import MemdirError
+from memdir.format.draft import hash_of
+from memdir.store import changes
+from tests.faults import defects, kernel, memories, trees
+from tests.faults.driver import NOW, App
 from tests.faults.stage import Tally
 
 CONTROLS = ("no version check", "written in place")
@@ -43,7 +49,7 @@ def die_at(calls: int) -> None:
 
 
 class Model(RuleBasedStateMachine):
-    """`live` and `shelf` are what the store must hold; all writing goes through the flows."""
+    """`live` is what the store must hold; all writing goes through the flows."""
 
     defect: ClassVar[str] = ""
     steps: ClassVar[int] = 0
@@ -51,26 +57,27 @@ class Model(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
-        self.folder = seeds.work_folder()
-        self.root = f"{self.folder}/root"
-        seeds.make_root(self.root)
-        self.now = driver.NOW
+        self.stack = ExitStack()
+        self.root = f"{self.stack.enter_context(trees.work_folder())}/root"
+        trees.make_root(self.root)
+        self.now = NOW
         self.live: dict[str, bytes] = {}
         self.past: list[bytes] = []
         self.held: list[dict[str, str]] = [{}, {}]
-        self.undoable: list[tuple[str, bytes | None, bytes | None]] = []
+        self.undoable: list[tuple[str, bytes | None]] = []
         self.in_step = True  # until somebody else touches the store
 
     def teardown(self) -> None:
-        shutil.rmtree(getattr(self, "folder", ""), ignore_errors=True)
+        if hasattr(self, "stack"):
+            self.stack.close()
 
-    def app(self) -> driver.App:
+    def app(self) -> App:
         Model.steps += 1
         self.now += 60
-        return driver.open_root(self.root, lambda text: None, now=self.now)
+        return memories.WORLD.open(self.root, now=self.now)
 
     def place(self, name: str) -> str:
-        return os.path.join(seeds.store_of(self.root), f"{name}.md")
+        return os.path.join(memories.store_of(self.root), f"{name}.md")
 
     def disk(self, name: str) -> bytes | None:
         try:
@@ -87,7 +94,7 @@ class Model(RuleBasedStateMachine):
             self.live[name] = after
             self.past.append(after)
         if before != after:
-            self.undoable.append((name, before, after))
+            self.undoable.append((name, before))
 
     # -- what may happen ---------------------------------------------------------------------
 
@@ -95,18 +102,17 @@ class Model(RuleBasedStateMachine):
     def read(self, client: int, name: str) -> None:
         data = self.disk(name)
         assert data == self.live.get(name)
-        self.held[client][name] = driver.hash_of(data) if data is not None else ""
+        self.held[client][name] = hash_of(data) if data is not None else ""
 
     @rule(client=CLIENTS, name=NAMES, body=BODIES)
     def save_what_i_read(self, client: int, name: str, body: str) -> None:
         """With the hash this client has read, fresh or stale."""
         before = self.live.get(name)
-        current = driver.hash_of(before) if before is not None else ""
+        current = hash_of(before) if before is not None else ""
         expected = self.held[client].get(name) or None
-        draft = driver.Draft(body, name=name, description=f"about {name}", expected=expected)
         try:
-            done = driver.changes.save(self.app(), draft, driver.AS_IT_IS)
-        except driver.MemdirError:
+            done = memories.save(self.app(), name, body, f"about {name}", expected=expected)
+        except MemdirError:
             assert expected and expected != current, "a fresh write is refused"
             return
         assert not expected or expected == current, "a stale write is accepted"
@@ -127,8 +133,8 @@ class Model(RuleBasedStateMachine):
     def retire(self, name: str) -> None:
         before = self.live.get(name)
         try:
-            driver.changes.retire(self.app(), [name])
-        except driver.MemdirError:
+            changes.retire(self.app(), [name])
+        except MemdirError:
             assert before is None, "a memory that is there cannot be retired"
             return
         assert before is not None
@@ -139,8 +145,8 @@ class Model(RuleBasedStateMachine):
     def restore(self, name: str) -> None:
         before = self.live.get(name)
         try:
-            done = driver.changes.restore(self.app(), [name])
-        except driver.MemdirError:
+            done = changes.restore(self.app(), [name])
+        except MemdirError:
             return
         assert before is None or not done.changes[0].changed, "restore overwrote a memory"
         self.in_step = self.in_step or done.changes[0].changed
@@ -151,8 +157,8 @@ class Model(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         """The newest change that stands is taken back, whoever made it."""
-        name, before, _ = self.undoable.pop()
-        driver.review.undo_changes(self.app())
+        name, before = self.undoable.pop()
+        review.undo_changes(self.app())
         assert self.disk(name) == before, "undo did not bring back what stood before"
         self.in_step = True
         self.live.pop(name, None)
@@ -161,21 +167,19 @@ class Model(RuleBasedStateMachine):
 
     @rule(name=NAMES, body=BODIES)
     def somebody_edits(self, name: str, body: str) -> None:
-        if name not in self.live:
-            return
-        before = self.live[name]
-        with open(self.place(name), "a", encoding="utf-8") as file:
-            file.write(body)
-        self.app().snapshot()
-        self.in_step = False
-        self.changed(name, before)
+        if name in self.live:
+            with open(self.place(name), "a", encoding="utf-8") as file:
+                file.write(body)
+            self.touched_by_somebody(name)
 
     @rule(name=NAMES)
     def somebody_deletes(self, name: str) -> None:
-        if name not in self.live:
-            return
+        if name in self.live:
+            os.unlink(self.place(name))
+            self.touched_by_somebody(name)
+
+    def touched_by_somebody(self, name: str) -> None:
         before = self.live[name]
-        os.unlink(self.place(name))
         self.app().snapshot()
         self.in_step = False
         self.changed(name, before)
@@ -183,10 +187,7 @@ class Model(RuleBasedStateMachine):
     @rule(name=NAMES, body=BODIES, calls=st.integers(0, FARTHEST_CALL))
     def crash_while_saving(self, name: str, body: str, calls: int) -> None:
         before = self.live.get(name)
-        draft = driver.Draft(body, name=name, description=f"about {name}")
-        Model.kills += self.crash(
-            calls, lambda app: driver.changes.save(app, draft, driver.AS_IT_IS)
-        )
+        self.crash(calls, lambda app: memories.save(app, name, body, f"about {name}"))
         after = self.disk(name)
         whole = after is None or body.strip() in after.decode("utf-8", "replace")
         assert after == before or whole, "neither the old nor the new version"
@@ -195,31 +196,27 @@ class Model(RuleBasedStateMachine):
     @rule(name=NAMES, calls=st.integers(0, FARTHEST_CALL))
     def crash_while_retiring(self, name: str, calls: int) -> None:
         before = self.live.get(name)
-        Model.kills += self.crash(calls, lambda app: driver.changes.retire(app, [name]))
+        self.crash(calls, lambda app: changes.retire(app, [name]))
         assert self.disk(name) in (before, None), "neither there nor gone"
         self.recover(name, before)
 
-    def crash(self, calls: int, act) -> bool:
+    def crash(self, calls: int, act: Callable[[App], object]) -> None:
         app = self.app()
-        pid = kernel.fork()
-        if pid == 0:
-            try:
-                defects.switch_off(self.defect)
-                die_at(calls)
-                act(app)
-            finally:
-                os._exit(1)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+
+        def work() -> None:
+            defects.switch_off(self.defect)
+            die_at(calls)
+            act(app)
+
+        Model.kills += kernel.wait(kernel.start(work)) == -signal.SIGKILL
 
     def recover(self, name: str, before: bytes | None) -> None:
         """The next command of any kind: here one that only brings the index in step."""
-        driver.changes.rebuild_index(self.app())
+        changes.rebuild_index(self.app())
         self.changed(name, before)
         # How far the crashed change had come decides what an undo takes back: start afresh.
         self.undoable.clear()
-        driver.changes.save(
-            self.app(), driver.Draft("x", name="fence", description=str(self.now)), driver.AS_IT_IS
-        )
+        memories.save(self.app(), "fence", "x", str(self.now))
         self.live["fence"] = self.disk("fence") or b""
         self.in_step = True
         self.undoable.clear()
@@ -230,10 +227,10 @@ class Model(RuleBasedStateMachine):
     def same_as_the_model(self) -> None:
         if not hasattr(self, "live"):
             return
-        view = checker.look(self.root)
+        view = memories.WORLD.view.look(self.root)
         assert {path[:-3]: data for path, data in view.memories.items()} == self.live
         assert not view.past.problems, view.past.problems
-        behind = checker.in_step(view) if self.in_step else []
+        behind = view.in_step() if self.in_step else []
         assert not behind, behind
         kept = view.kept()
         assert all(data in kept for data in self.past), "a version has vanished"
@@ -241,31 +238,26 @@ class Model(RuleBasedStateMachine):
 
 def run(examples: int, steps: int, defect: str = "") -> Tally:
     """So many runs of so many steps; a violation is the first that Hypothesis finds."""
-    tally = Tally()
     Model.steps = Model.kills = 0
     Model.defect = defect
     if defect not in ("", "written in place"):
         defects.switch_off(defect)
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        print_blob=False,
+        phases=(Phase.generate,) if defect else (Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    problems = []
     try:
-        run_machine(
-            Model,
-            settings=settings(
-                max_examples=examples,
-                stateful_step_count=steps,
-                deadline=None,
-                derandomize=True,
-                database=None,
-                print_blob=False,
-                phases=(Phase.generate,) if defect else (Phase.generate, Phase.shrink),
-                suppress_health_check=list(HealthCheck),
-            ),
-        )
-        problems = []
-    except AssertionError as error:
-        problems = [str(error).partition("\n")[0] or "an invariant does not hold"]
+        run_machine(Model, settings=chosen)
     except Exception as error:
-        problems = [f"{type(error).__name__}: {error}"]
-    tally.add("model", True, problems)
-    tally.points, tally.fired = Model.steps, Model.steps
-    tally.states = Model.kills
+        problems = [f"{type(error).__name__}: {error}".partition("\n")[0]]
+    tally = Tally()
+    tally.add("model", problems)
+    tally.count(Model.steps - 1)
     return tally

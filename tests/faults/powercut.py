@@ -11,54 +11,28 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tests.faults import mounts, seeds, stage, tracer
-from tests.faults.checker import OTHERS
+from tests.faults import mounts, stage, tracer, trees
+from tests.faults.checker import OTHERS, Answer
 from tests.faults.stage import Stage, Tally
 
 # A purge ends with removing names. After a retire, the fsyncs of the history flush them on ext4.
 CONTROLS = {"no fsync": ("create",), "no directory fsync": ("purge",)}
 # Nothing is written back by a timer, and no heuristics repair what we forget.
-OPTIONS = {"ext4": ("commit=900", "noauto_da_alloc")}
-OTHER = "another-program"
+OPTIONS = ("commit=900", "noauto_da_alloc")
 
 
-def why_not(kind: str) -> str:
-    return mounts.why_not(f"mkfs.{kind}") or (
-        "" if kind in OPTIONS else "its options are not known"
-    )
-
-
-def run(
-    operations: Sequence[str],
-    kind: str = "ext4",
-    journals: Sequence[bool] = (False, True),
-    defect: str = "",
-) -> Tally:
+def run(operations: Sequence[str], defect: str = "") -> Tally:
     """Every operation, with a power cut at each of its calls and after its end."""
-    jobs = [(operation, journal) for operation in operations for journal in journals]
-    total = Tally()
-    for part in stage.parallel(lambda share: _share(share, kind, defect), jobs):
-        total.merge(part)
-    return total
+    jobs = [(operation, journal) for operation in operations for journal in (False, True)]
+    return stage.run_jobs(_cut, jobs, defect, begin=mounts.enter)
 
 
-def _share(jobs: list[tuple[str, bool]], kind: str, defect: str) -> Tally:
-    mounts.enter()
-    here, tally = Stage(defect), Tally()
-    try:
-        for operation, journal in jobs:
-            _cut(here, operation, kind, journal, tally)
-        tally.states = len(here.verdicts)
-    finally:
-        here.close()
-    return tally
-
-
-def _cut(here: Stage, operation: str, kind: str, journal: bool, tally: Tally) -> None:
+def _cut(here: Stage, job: tuple[str, bool], tally: Tally) -> None:
+    operation, journal = job
     image = os.path.join(here.folder, "image")
-    _lay_on(here, operation, image, kind)
+    _lay_on(here, operation, image)
     disk = _Disk(here, image, journal)
-    mounts.mount_image(image, here.root, *OPTIONS[kind])
+    mounts.mount_image(image, here.root, *OPTIONS)
     try:
         traced = tracer.trace(lambda: here.run(operation), at_entry=disk.look)
         disk.look(-1)
@@ -74,24 +48,22 @@ def _cut(here: Stage, operation: str, kind: str, journal: bool, tally: Tally) ->
             here.lying = None
             os.unlink(path)
         where = f"before call {at}" if at >= 0 else "after the end"
-        tally.add(f"{operation} on {kind}, {how}, power cut {where}", True, found)
+        tally.add(f"{operation}, {how}, power cut {where}", found)
     # Calls at which the disk held the same as at the one before were cut there as well.
-    same = disk.cuts - len(disk.copies)
-    tally.points, tally.fired = tally.points + same, tally.fired + same
+    tally.count(disk.cuts - len(disk.copies))
     if traced.code:
-        tally.add(f"{operation} on {kind}", True, [f"it failed: {here.heard()[1]}"])
+        tally.add(operation, [f"it failed: {here.heard()[1]}"])
     os.unlink(image)
 
 
-def _lay_on(here: Stage, operation: str, image: str, kind: str) -> None:
+def _lay_on(here: Stage, operation: str, image: str) -> None:
     """The operation's seed, safely on the disk."""
-    here.learn(operation)
     here.lay(operation)
-    seeds.clear(here.root)
-    mounts.make_image(image, kind)
+    trees.clear(here.root)
+    mounts.make_image(image)
     mounts.mount_image(image, here.root)
     os.chmod(here.root, 0o700)
-    seeds.fill(here.seeds[operation], here.root)
+    trees.fill(here.seeds[operation], here.root)
     mounts.unmount(here.root)
 
 
@@ -103,7 +75,7 @@ class _Disk:
         self.image = image
         self.journal = journal
         self.cuts = 0
-        self.copies: list[tuple[int, str, bool]] = []
+        self.copies: list[tuple[int, str, Answer]] = []
         self.last: tuple[object, ...] = ()
 
     def look(self, at: int) -> None:
@@ -116,12 +88,13 @@ class _Disk:
         if state == self.last and at >= 0:
             return
         path = f"{self.image}.{len(self.copies)}"
-        mounts.copy_image(self.image, path)
+        mounts.command("cp", "--sparse=always", self.image, path)
         self.copies.append((at, path, acknowledged))
         self.last = state
 
     def _another_program(self) -> None:
-        handle = os.open(f"{self.here.root}/{OTHERS}{OTHER}", os.O_WRONLY | os.O_CREAT, 0o600)
+        path = f"{self.here.root}/{OTHERS}another-program"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
         os.write(handle, b"y")
         os.fsync(handle)
         os.close(handle)

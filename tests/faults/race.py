@@ -3,16 +3,16 @@
 Every operation is made as a command would make it. What each answered is recorded outside the
 store: the history of each file must be one that a single writer could have made, no acknowledged
 text may be missing from the versions that are kept, no read may see half, and the index must list
-the directory at the end. `MemoryWriter` is for memories, records_race.py for records.
+the directory at the end.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import random
 import re
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -20,13 +20,20 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from memdir.errors import Conflict, Missing
-from tests.faults import checker, defects, driver, kernel, linear, seeds
+from memdir.format.draft import hash_of
+from memdir.records import lifecycle, refusal, write
+from memdir.records.refusal import RecordError
+from memdir.records.write import Request
+from memdir.store import changes
+from memdir.store.state import Lock
+from tests.faults import defects, kernel, linear, memories, records, trees
+from tests.faults.checker import RecordView
+from tests.faults.driver import App, World
 from tests.faults.linear import Op
 from tests.faults.stage import Tally
 
 P99_MS, MAX_MS = 250.0, 2000.0
-CONTROLS = ("no lock", "no version check", "written in place")
-HEAD = re.compile(rb"---\nname: (\w+)\n(?:.+\n)+---\n\n(?:.+\n)+")
+WHOLE = re.compile(rb"---\nname: (\w+)\n(?:.+\n)+---\n\n(?:.+\n)+")
 MARK = re.compile(rb"w\d+\.\d+")
 
 
@@ -40,7 +47,7 @@ class Log:
     failed: list[str] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
 
-    def attempt(self, act: Callable[[], None]) -> None:
+    def attempt(self, act: Callable[[], object]) -> None:
         try:
             act()
         except Exception as error:
@@ -48,11 +55,9 @@ class Log:
 
 
 @dataclass
-class Race:
+class Race(Tally):
     """The figures of a race."""
 
-    tally: Tally
-    operations: int = 0
     acknowledged: int = 0
     conflicts: int = 0
     lost: int = 0
@@ -61,100 +66,72 @@ class Race:
 
     def line(self) -> str:
         return (
-            f"{self.operations} operations, {self.acknowledged} writes acknowledged, "
+            f"{self.points} operations, {self.acknowledged} writes acknowledged, "
             f"{self.conflicts} conflicts, {self.lost} lost; "
             f"lock wait p99 {self.p99_ms:.0f} ms, max {self.max_ms:.0f} ms"
         )
 
-
-def run(make: type[Writer], processes: int, each: int, defect: str = "") -> Race:
-    """`processes` writers with `each` operations, and one more that rebuilds the index."""
-    folder = seeds.work_folder()
-    root = os.path.join(folder, "root")
-    make.prepare(root)
-    works: list[Callable[[], Log]] = [
-        lambda number=number: _write(make(root, number), each, defect)
-        for number in range(processes)
-    ]
-    works.append(lambda: _rebuild(make(root, processes), defect, f"{root}.over"))
-    try:
-        return _judge(root, make, together(root, works, processes))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    def judge_waits(self) -> None:
+        """The figures that a writer may count on."""
+        for name, wait, limit in (("p99", self.p99_ms, P99_MS), ("max", self.max_ms, MAX_MS)):
+            if wait > limit:
+                self.violations += 1
+                self.examples.append(f"lock wait {name} {wait:.0f} ms is above {limit:.0f} ms")
 
 
-def together(root: str, works: list[Callable[[], Log]], writers: int) -> list[Log]:
-    """Run each in a process of its own; the last ones are told when the writers are done."""
-    children = []
-    for number, work in enumerate(works):
-        pid = kernel.fork()
-        if pid == 0:
-            _be(work, f"{root}.log{number}")
-        children.append(pid)
-    for pid in children[:writers]:
-        os.waitpid(pid, 0)
-    with open(f"{root}.over", "w", encoding="ascii"):
-        pass
-    for pid in children[writers:]:
-        os.waitpid(pid, 0)
-    logs = []
-    for number in range(len(works)):
-        with open(f"{root}.log{number}", "rb") as file:
-            logs.append(pickle.loads(file.read()))
-    return logs
-
-
-def _be(work: Callable[[], Log], path: str) -> None:
-    try:
-        log = work()
-    except BaseException as error:
-        log = Log(failed=[f"{type(error).__name__}: {error}"])
-    with open(path, "wb") as file:
-        pickle.dump(log, file)
-    os._exit(0)
-
-
-# -- the processes ---------------------------------------------------------------------------
+# -- the processes -----------------------------------------------------------------------------
 
 
 class Writer:
     """One process: what a kind of store has to say of it stands in its subclasses."""
 
+    world: ClassVar[World]
     names: ClassVar[tuple[str, ...]]
-    index: ClassVar[str]
-    attempt: ClassVar[linear.Attempt]  # what an operation can answer and do
-    look: ClassVar[Callable[[str], checker.View]]
-    in_step: ClassVar[Callable[[Any], list[str]]]
+    try_op: ClassVar[linear.Attempt]  # what an operation can answer and do
+    controls: ClassVar[tuple[str, ...]]
+    options: ClassVar[dict[str, str]] = {}
 
-    def __init__(self, root: str, number: int) -> None:
+    def __init__(self, root: str, number: int, defect: str) -> None:
         self.root = root
         self.number = number
+        self.defect = defect
         self.log = Log()
         self.chance = random.Random(number)
 
     @staticmethod
     def prepare(root: str) -> None:
-        seeds.make_root(root)
-
-    def app(self, ahead: float = 0.0) -> driver.App:
-        """As fresh as a command's, with the real clock."""
-        raise NotImplementedError
+        trees.make_root(root)
 
     def step(self, turn: int) -> None:
         raise NotImplementedError
 
-    def rebuild(self) -> None:
+    def find_torn(self, path: str, data: bytes) -> list[str]:
+        """Why a file cannot have been written by one writer at a time."""
         raise NotImplementedError
 
-    def find_torn(self, path: str, data: bytes) -> list[str]:
-        """Why a file, or the index, cannot have been written by one writer at a time."""
-        raise NotImplementedError
+    def app(self, ahead: float = 0.0) -> App:
+        """As fresh as a command's, with the real clock."""
+        now = time.time() + ahead
+        return self.world.open(self.root, now=now, lock_seconds="120", **self.options)
+
+    def write(self, each: int) -> None:
+        defects.switch_off(self.defect)
+        time_the_lock(self.log.waits)
+        for turn in range(each):
+            self.log.attempt(lambda turn=turn: self.step(turn))
+
+    def rebuild(self, over: str) -> None:
+        """Bring the index in step, until the writers are done."""
+        defects.switch_off(self.defect)
+        while not os.path.exists(over):
+            self.log.attempt(lambda: self.world.rebuild(self.app()))
+            time.sleep(0.01)
 
     def read(self, path: str) -> bytes | None:
         start = time.monotonic_ns()
         data = self._look_at(path)
-        self.note(path, start, "read", (), driver.hash_of(data) if data is not None else None)
-        self._look_at(self.index)
+        self.note(path, start, "read", (), hash_of(data) if data is not None else None)
+        self._look_at(self.world.view.index_file)
         return data
 
     def _look_at(self, path: str) -> bytes | None:
@@ -162,7 +139,13 @@ class Writer:
             data = self.app().store.read(path)
         except Missing:
             return None
-        self.log.torn += self.find_torn(path, data)
+        if path != self.world.view.index_file:
+            self.log.torn += self.find_torn(path, data)
+            return data
+        line, head = self.world.view.line, self.world.view.head.splitlines()
+        for text in data.decode("utf-8", "replace").splitlines():
+            if not line.fullmatch(text) and text not in head:
+                self.log.torn.append(f"index: {text!r}")
         return data
 
     def note(
@@ -174,15 +157,10 @@ class Writer:
 class MemoryWriter(Writer):
     """Saves, looks and retires."""
 
+    world = memories.WORLD
     names = ("one.md", "two.md", "three.md")
-    index = checker.INDEX
-    attempt = staticmethod(linear.try_register)
-    look = staticmethod(checker.look)
-    in_step = staticmethod(checker.in_step)
-
-    def app(self, ahead: float = 0.0) -> driver.App:
-        now = time.time() + ahead
-        return driver.open_root(self.root, lambda text: None, now=now, lock_seconds="120")
+    try_op = staticmethod(linear.try_memory)
+    controls = ("no lock", "no version check", "written in place")
 
     def step(self, turn: int) -> None:
         path = self.chance.choice(self.names)
@@ -193,67 +171,116 @@ class MemoryWriter(Writer):
         elif what == "retire" and data is not None:
             self.retire(path)
 
-    def rebuild(self) -> None:
-        driver.changes.rebuild_index(self.app())
-
     def find_torn(self, path: str, data: bytes) -> list[str]:
-        if path != self.index:
-            fine = HEAD.fullmatch(data)
-            return [] if fine else [f"{path}: {data[:60]!r} … {data[-30:]!r}"]
-        lines = data.decode("utf-8", "replace").splitlines()
-        return [f"index: {line!r}" for line in lines if not checker.POINTER.fullmatch(line)]
+        whole = WHOLE.fullmatch(data)
+        return [] if whole else [f"{path}: {data[:60]!r} … {data[-30:]!r}"]
 
     def save(self, path: str, data: bytes | None, mark: bytes) -> None:
         """Add our mark to what we read; refused when somebody was faster."""
         name = path.removesuffix(".md")
         body = data.partition(b"---\n\n")[2].decode() if data is not None else ""
         lines = [*body.split(), mark.decode()][-40:]  # old marks live on in the history
-        expected = driver.hash_of(data) if data is not None else None
-        draft = driver.Draft(
-            "\n".join(lines), name=name, type="reference", description=name, expected=expected
-        )
+        read = hash_of(data) if data is not None else None
         start = time.monotonic_ns()
         try:
-            done = driver.changes.save(self.app(), draft, driver.AS_IT_IS)
+            done = memories.save(
+                self.app(), name, "\n".join(lines), type="reference", expected=read
+            )
         except (Conflict, Missing):
-            self.note(path, start, "cas", (expected, ""), False)
+            self.note(path, start, "cas", (read, ""), False)
             return
         new = done.changes[0].hash
-        if expected is None:
+        if read is None:
             self.note(path, start, "put", (new,), True)
         else:
-            self.note(path, start, "cas", (expected, new), True)
+            self.note(path, start, "cas", (read, new), True)
         self.log.marks.append(mark)
 
     def retire(self, path: str) -> None:
         start, done = time.monotonic_ns(), True
         try:
-            driver.changes.retire(self.app(), [path])
+            changes.retire(self.app(), [path])
         except Missing:
             done = False
         self.note(path, start, "drop", (), done)
 
 
-def _write(writer: Writer, each: int, defect: str) -> Log:
-    defects.switch_off(defect)
-    time_the_lock(writer.log.waits)
-    for turn in range(each):
-        writer.log.attempt(lambda turn=turn: writer.step(turn))
-    return writer.log
+class RecordWriter(Writer):
+    """Creates, updates, retires, restores and purges."""
 
+    world = records.WORLD
+    names = tuple(f"decisions/record-{number}.json" for number in range(20))
+    try_op = staticmethod(linear.try_record)
+    controls = ("no hash check", "no lock", "written in place")
+    options: ClassVar = {"search": "scan"}
+    actions: ClassVar = {"update": 10, "create": 4, "delete": 3, "restore": 3, "gc": 1}
+    ahead = 40 * records.DAY  # the clock of a gc: every retired record is past its grace
+    # What an action hears of a record that is not where it would have to be.
+    refused: ClassVar = {
+        refusal.OCC_CONFLICT: "conflict",
+        refusal.READ: "missing",
+        refusal.OVERWRITE: "overwrite",
+        refusal.ANTI_RESURRECTION: "retired",
+        refusal.ACTION_CODES["update"]: "retired",
+    }
 
-def _rebuild(writer: Writer, defect: str, over: str) -> Log:
-    defects.switch_off(defect)
-    while not os.path.exists(over):
-        writer.log.attempt(writer.rebuild)
-        time.sleep(0.01)
-    return writer.log
+    @staticmethod
+    def prepare(root: str) -> None:
+        records.make_root(root)
+        os.makedirs(f"{root}/{RecordView.store}")
+        records.put_settings(root, {"delete": {"archive_retired": False}})
+
+    def find_torn(self, path: str, data: bytes) -> list[str]:
+        return RecordView.torn(path, data)
+
+    def step(self, turn: int) -> None:
+        # Half of all actions meet at three records, the others are all over the twenty.
+        path = self.chance.choice(self.chance.choice((self.names, self.names[:3])))
+        what = self.chance.choices(tuple(self.actions), tuple(self.actions.values()))[0]
+        if what == "gc":
+            self.tidy()
+            return
+        data = self.read(path)
+        if data is None and what == "update":
+            what = "create"
+        self.act(path, what, data, f"w{self.number}.{turn}")
+
+    def act(self, path: str, what: str, data: bytes | None, mark: str) -> None:
+        request, given = Request(what, target=path, reason=mark), ()
+        if what == "create":
+            title = os.path.basename(path).removesuffix(".json").replace("-", " ")
+            new = records.draft("decision", title, changes=[{"summary": mark}])
+            request = Request("create", "decision", draft=new)
+        elif what == "update":
+            history = json.loads(data)["changes"]
+            new = {"changes": [*history, {"summary": mark}], "content": {"context": mark}}
+            given = (hash_of(data),)
+            request = Request("update", target=path, draft=new, expected=given[0])
+        start = time.monotonic_ns()
+        try:
+            [change] = write.write(self.app(), request).changes
+        except (RecordError, Missing) as error:
+            code = getattr(error, "record_code", refusal.READ)
+            if code not in self.refused:
+                raise
+            self.note(path, start, what, given, self.refused[code])
+            return
+        said = "done" if change.changed else "there"
+        self.note(path, start, what, (*given, change.hash), said)
+        if change.changed:
+            self.log.marks.append(mark.encode())
+
+    def tidy(self) -> None:
+        """A gc concerns every record: it purges the retired ones, and only those."""
+        start = time.monotonic_ns()
+        done = lifecycle.collect_garbage(self.app(self.ahead))
+        gone = {change.path for change in done.changes}
+        for path in self.names:
+            self.note(path, start, "gc", (), "done" if path in gone else "stays")
 
 
 def time_the_lock(waits: list[float]) -> None:
     """Note how long this process waits whenever it takes the lock."""
-    from memdir.store.state import Lock
-
     real = Lock.held
 
     @contextmanager
@@ -266,46 +293,62 @@ def time_the_lock(waits: list[float]) -> None:
     Lock.held = held
 
 
-# -- the judgement ---------------------------------------------------------------------------
+# -- the race ----------------------------------------------------------------------------------
 
 
-def _judge(root: str, make: type[Writer], logs: list[Log]) -> Race:
-    race = Race(Tally())
-    tally = race.tally
+def run(make: type[Writer], processes: int, each: int, defect: str = "") -> Race:
+    """`processes` writers with `each` operations, and one more that rebuilds the index."""
+    with trees.work_folder() as folder:
+        root = f"{folder}/root"
+        make.prepare(root)
+        writers = [make(root, number, defect) for number in range(processes + 1)]
+
+        def work(writer: Writer, act: Callable[[Any], None], given: int | str) -> None:
+            writer.log.attempt(lambda: act(given))
+            trees.write(f"{root}.log{writer.number}", pickle.dumps(writer.log))
+
+        *others, last = writers
+        children = [
+            kernel.start(lambda writer=writer: work(writer, writer.write, each))
+            for writer in others
+        ]
+        rebuilder = kernel.start(lambda: work(last, last.rebuild, f"{root}.over"))
+        for pid in children:
+            kernel.wait(pid)
+        trees.write(f"{root}.over", b"")
+        kernel.wait(rebuilder)
+        logs = []
+        for writer in writers:
+            with open(f"{root}.log{writer.number}", "rb") as file:
+                logs.append(pickle.load(file))
+        return _judge(make, make.world.view.look(root), logs)
+
+
+def _judge(make: type[Writer], view: Any, logs: list[Log]) -> Race:
+    race = Race()
     for what in ("failed", "torn"):
         problems = [problem for log in logs for problem in getattr(log, what)]
-        tally.add(f"{len(problems)} {what}", True, problems[:1])
+        race.add(f"{len(problems)} {what}", problems[:1])
     by_name: dict[str, list[Op]] = {name: [] for name in make.names}
     for log in logs:
         for name, op in log.ops:
             by_name[name].append(op)
     for name, ops in by_name.items():
-        fine = linear.linearizable(ops, make.attempt)
-        tally.add(name, True, [] if fine else ["its history is not linearizable"])
-    # A gc is one operation, though it answers for each record.
-    race.operations = sum(op.kind != "gc" for ops in by_name.values() for op in ops)
-    race.operations += sum(op.kind == "gc" for op in by_name[make.names[0]])
+        fine = linear.linearizable(ops, make.try_op)
+        race.add(name, [] if fine else ["its history is not linearizable"])
     answers = [op.result for ops in by_name.values() for op in ops if op.kind != "read"]
     race.conflicts = sum(answer in (False, "conflict") for answer in answers)
-    view = make.look(root)
     kept = {mark for data in view.kept() for mark in MARK.findall(data)}
     marks = [mark for log in logs for mark in log.marks]
-    lost = [mark for mark in marks if mark not in kept]
-    race.acknowledged, race.lost = len(marks), len(lost)
-    tally.add("acknowledged writes", True, [f"{len(lost)} are lost"] if lost else [])
-    tally.add("the end", True, make.in_step(view) + view.past.problems)
+    race.acknowledged = len(marks)
+    race.lost = sum(mark not in kept for mark in marks)
+    race.add("acknowledged writes", [f"{race.lost} are lost"] if race.lost else [])
+    race.add("the end", view.in_step() + view.past.problems)
     waits = sorted(wait for log in logs for wait in log.waits)
     if waits:
         race.p99_ms, race.max_ms = waits[int(len(waits) * 0.99)], waits[-1]
-    tally.points = tally.fired = race.operations
+    # A gc is one operation, though it answers for each record.
+    count = sum(op.kind != "gc" for ops in by_name.values() for op in ops)
+    count += sum(op.kind == "gc" for op in by_name[make.names[0]])
+    race.points = race.fired = count
     return race
-
-
-def judge_waits(race: Race) -> list[str]:
-    """The figures that a writer may count on."""
-    found = []
-    if race.p99_ms > P99_MS:
-        found.append(f"lock wait p99 {race.p99_ms:.0f} ms is above {P99_MS:.0f} ms")
-    if race.max_ms > MAX_MS:
-        found.append(f"lock wait max {race.max_ms:.0f} ms is above {MAX_MS:.0f} ms")
-    return found

@@ -36,7 +36,6 @@ class Past:
     head: str = ""
     newest: dict[str, bytes] = field(default_factory=dict)
     versions: set[bytes] = field(default_factory=set)
-    verbs: list[str] = field(default_factory=list)  # the newest first
     problems: list[str] = field(default_factory=list)
 
 
@@ -46,8 +45,6 @@ class Damaged(Exception):
 
 def read_past(folder: str) -> Past:
     """All that the branch reaches, and what git says of it; equal repositories are read once."""
-    if not os.path.isdir(folder):
-        return Past()
     key = _content(folder)
     if key not in _pasts:
         _pasts[key] = _read_past(folder)
@@ -79,8 +76,6 @@ def _follow(folder: str, past: Past) -> None:
         head, _, message = _read(folder, oid, "commit").decode("utf-8").partition("\n\n")
         fields = [line.partition(" ")[::2] for line in head.split("\n")]
         tree = next(value for key, value in fields if key == "tree")
-        verb = re.search(r'^verb: "(.*)"$', message, re.M)
-        past.verbs.append(verb[1] if verb else "?")
         files = _read_tree(folder, tree, "")
         blobs = {path: _read(folder, blob, "blob") for path, blob in files.items()}
         past.versions.update(blobs.values())
@@ -137,39 +132,31 @@ def _ask_git(folder: str, past: Past) -> str:
     """What real git says against this repository; empty when it is fine, or git is not here."""
     if GIT is None or not past.head:
         return ""
-    git = [GIT, "--git-dir", folder]
-    fsck = subprocess.run(
-        [*git, "fsck", "--full", "--strict", "--no-progress", "--no-dangling"],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        check=False,
-    )
+    checks = ("--full", "--strict", "--no-progress", "--no-dangling")
+    fsck = _git(folder, "fsck", *checks)
     if fsck.returncode:
-        said = " ".join((fsck.stdout + fsck.stderr).split())
+        said = " ".join((fsck.stdout + fsck.stderr).decode("utf-8", "replace").split())
         return f"git fsck: {said[:160]}"
     if past.head not in _shown:
-        _shown[past.head] = _show(git, past.newest)
+        _shown[past.head] = _show(folder, past.newest)
     return _shown[past.head]
 
 
-def _show(git: list[str], files: dict[str, bytes]) -> str:
+def _show(folder: str, files: dict[str, bytes]) -> str:
     """Bytes in, the same bytes out: asked of git itself, once per commit."""
     wanted = "".join(f"{BRANCH}:{path}\n" for path in files)
-    shown = subprocess.run(
-        [*git, "cat-file", "--batch"],
-        input=wanted.encode(),
-        capture_output=True,
-        env=ENVIRONMENT,
-        check=False,
-    )
-    rest = shown.stdout
+    rest = _git(folder, "cat-file", "--batch", given=wanted.encode()).stdout
     for path, data in files.items():
         head, _, rest = rest.partition(b"\n")
         if not head.endswith(b" %d" % len(data)) or rest[: len(data)] != data:
             return f"git cat-file shows other bytes of {path}"
         rest = rest[len(data) + 1 :]
     return ""
+
+
+def _git(folder: str, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [GIT, "--git-dir", folder, *words]
+    return subprocess.run(command, input=given, capture_output=True, env=ENVIRONMENT, check=False)
 
 
 def _content(folder: str) -> bytes:

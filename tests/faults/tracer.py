@@ -55,10 +55,6 @@ class Strike:
     for_good: bool = False
 
 
-class Hung(Exception):
-    """The child took too long."""
-
-
 def why_not() -> str:
     """The reason why this machine cannot trace; empty where it can."""
     if sys.platform != "linux":
@@ -107,17 +103,14 @@ def strike(work: Callable[[], int], blow: Strike) -> Traced:
 
 
 def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
-    pid = kernel.fork()
-    if pid == 0:
-        code = 9
-        try:
-            kernel.ptrace(kernel.TRACEME, 0)
-            os.kill(os.getpid(), signal.SIGSTOP)
-            if stops:
-                kernel.stop_at(stops)
-            code = work()
-        finally:
-            os._exit(code)
+    def traced() -> int:
+        kernel.ptrace(kernel.TRACEME, 0)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        if stops:
+            kernel.stop_at(stops)
+        return work()
+
+    pid = kernel.start(traced)
     _, status = os.waitpid(pid, 0)
     if not os.WIFSTOPPED(status):
         raise OSError(errno.EPERM, "the child may not be traced")
@@ -126,21 +119,14 @@ def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
 
 
 def _guarded(child: _Child) -> Traced:
-    old = signal.signal(signal.SIGALRM, _hung)
-    signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
     try:
-        child.follow()
-    except Hung:
+        with kernel.time_limit(HANG_SECONDS):
+            child.follow()
+    except TimeoutError:
         child.give_up()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
         child.close()
     return child.traced
-
-
-def _hung(number: int, frame: object) -> None:
-    raise Hung
 
 
 class _Child:

@@ -4,74 +4,68 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
-import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
-from tests.faults import checker, defects, driver, kernel, race, seeds, texts
+from memdir.errors import MemdirError
+from memdir.store import changes
+from tests.faults import defects, kernel, memories, race, trees
+from tests.faults.driver import App
 from tests.faults.stage import Tally
 
 KILL_EVERY_SECONDS = 0.05
 NAMES = ("one", "two", "three")
+CONTROLS = ("written in place",)
 
 
 def run(kills: int, edits: int) -> Tally:
     """All of them, one after the other."""
-    tally = Tally()
-    for scenario in (
-        lambda root: killed_writers(root, kills, tally),
-        lambda root: edited_before_the_commit(root, tally),
-        lambda root: editor_beside(root, edits, tally),
-    ):
-        in_a_root(scenario)
+    tally = killed_writers(kills)
+    with trees.work_folder() as folder:
+        edited_before_the_commit(f"{folder}/root", tally)
+    with trees.work_folder() as folder:
+        editor_beside(f"{folder}/root", edits, tally)
     return tally
 
 
-def control(defect: str, kills: int) -> bool:
-    """Do the killed writers catch a store that is broken like this?"""
-    tally = Tally()
-    in_a_root(lambda root: killed_writers(root, kills, tally, defect))
-    return tally.violations > 0
-
-
-def in_a_root(scenario: Callable[[str], None]) -> None:
-    folder = seeds.work_folder()
-    try:
-        seeds.prepare(f"{folder}/root", "create")
-        scenario(f"{folder}/root")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def _open_now(root: str) -> App:
+    return memories.WORLD.open(root, now=time.time())
 
 
 # -- killed every 50 ms ------------------------------------------------------------------------
 
 
-def killed_writers(root: str, kills: int, tally: Tally, defect: str = "") -> None:
+def killed_writers(kills: int, defect: str = "") -> Tally:
     """Two writers, each killed every 50 ms and started again; what they acknowledged is kept."""
-    for number in range(kills):
-        labels = [f"{number}.{writer}" for writer in (0, 1)]
-        pids = [_start(lambda label=label: _save_on(root, label, defect)) for label in labels]
-        time.sleep(KILL_EVERY_SECONDS)
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        tally.add("killed", True, [])
-    with open(f"{root}.marks", encoding="ascii") as file:
+    tally = Tally()
+    with trees.work_folder() as folder:
+        root = f"{folder}/root"
+        memories.prepare(root, "create")
+        for number in range(kills):
+            works = [lambda n=f"{number}{n}": _save_on(root, n, defect) for n in (0, 1)]
+            pids = [kernel.start(work) for work in works]
+            time.sleep(KILL_EVERY_SECONDS)
+            for pid in pids:
+                kernel.kill(pid)
+            tally.add("killed", [])
+        tally.add("after the kills", _after_the_kills(root))
+    return tally
+
+
+def _after_the_kills(root: str) -> list[str]:
+    with open(f"{root}.marks", "rb") as file:
         marks = file.read().split()
+    found = [] if marks else ["no writer ever came to its end"]
     try:
-        driver.later(driver.open_root(root, _quiet, now=time.time()))
-    except driver.MemdirError as error:
-        tally.add("after the kills", True, [f"the next write is refused: {error}"])
-    view = checker.look(root)
+        memories.later(_open_now(root))
+    except MemdirError as error:
+        found.append(f"the next write is refused: {error}")
+    view = memories.WORLD.view.look(root)
     kept = {mark for data in view.kept() for mark in race.MARK.findall(data)}
-    lost = [mark for mark in marks if mark.encode() not in kept]
-    torn = [path for path in view.memories if b"\n---\n" not in view.memories[path]]
-    found = [f"{len(lost)} of {len(marks)} acknowledged writes are lost"] if lost else []
-    found += [f"torn: {path}" for path in torn]
-    found += [] if marks else ["no writer ever came to its end"]
-    tally.add("after the kills", True, found + checker.in_step(view) + view.past.problems)
+    lost = sum(mark not in kept for mark in marks)
+    found += [f"{lost} of {len(marks)} acknowledged writes are lost"] if lost else []
+    found += [f"torn: {path}" for path, data in view.memories.items() if b"\n---\n" not in data]
+    return found + view.in_step() + view.past.problems
 
 
 def _save_on(root: str, label: str, defect: str) -> None:
@@ -80,21 +74,9 @@ def _save_on(root: str, label: str, defect: str) -> None:
     chance, turn = random.Random(label), 0
     while True:
         turn += 1
-        mark = f"w{label.replace('.', '')}.{turn}"
-        app = driver.open_root(root, _quiet, now=time.time())
-        draft = driver.Draft(mark, name=chance.choice(NAMES), type="reference", description="x")
-        driver.changes.save(app, draft, driver.AS_IT_IS)
+        mark = f"w{label}.{turn}"
+        memories.save(_open_now(root), chance.choice(NAMES), mark, "x", type="reference")
         os.write(marks, f"{mark}\n".encode())
-
-
-def _start(work: Callable[[], None]) -> int:
-    pid = kernel.fork()
-    if pid == 0:
-        try:
-            work()
-        finally:
-            os._exit(1)
-    return pid
 
 
 # -- an editor that knows no lock ----------------------------------------------------------------
@@ -102,9 +84,9 @@ def _start(work: Callable[[], None]) -> int:
 
 def edited_before_the_commit(root: str, tally: Tally) -> None:
     """An edit between our write and our commit is not taken for ours: the history gets it."""
-    path = os.path.join(seeds.store_of(root), "gamma.md")
-
-    app = driver.open_root(root, _quiet)
+    memories.prepare(root, "create")
+    path = os.path.join(memories.store_of(root), "gamma.md")
+    app = memories.WORLD.open(root)
     real = app.history.record
 
     def edit_first(*given: Any) -> str:
@@ -113,49 +95,38 @@ def edited_before_the_commit(root: str, tally: Tally) -> None:
         return real(*given)
 
     vars(app.history)["record"] = edit_first
-    driver.create(app)
-    driver.touch(driver.open_root(root, _quiet))
+    memories.create(app)
+    changes.touch(memories.WORLD.open(root), ["alpha", "beta"])
     with open(path, "rb") as file:
-        edited = file.read()
-    kept = edited in checker.look(root).past.versions
+        kept = file.read() in memories.WORLD.view.look(root).past.versions
     found = [] if kept else ["the history never gets an edit made before our own commit"]
-    tally.add("edited before the commit", True, found)
+    tally.add("edited before the commit", found)
 
 
 def editor_beside(root: str, edits: int, tally: Tally) -> None:
     """By rename, by truncation, by deletion: our saves of other memories never stumble."""
-    store = seeds.store_of(root)
-    pid = _start(lambda: _edit_on(store))
-    failed, refused = [], 0
+    memories.prepare(root, "create")
+    editor = kernel.start(lambda: _edit_on(memories.store_of(root)))
+    found = []
     for turn in range(edits):
-        draft = driver.Draft(f"turn {turn}", name="gamma", description=f"turn {turn % 7}")
         try:
-            driver.changes.save(
-                driver.open_root(root, _quiet, now=time.time()), draft, driver.AS_IT_IS
-            )
-        except driver.MemdirError:
-            refused += 1
-        except Exception as error:
-            failed.append(f"{type(error).__name__}: {error}")
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    driver.later(driver.open_root(root, _quiet, now=time.time()))
-    view = checker.look(root)
-    found = [f"{len(failed)} saves failed without a sentence, e.g. {failed[0]}"] if failed else []
-    found += [f"{refused} of {edits} saves refused"] if refused else []
-    tally.add("an editor beside", True, found + checker.in_step(view) + view.past.problems)
-    tally.points += edits - 1
-    tally.fired += edits - 1
+            memories.save(_open_now(root), "gamma", f"turn {turn}", f"turn {turn % 7}")
+        except Exception as error:  # with a sentence or without one
+            found.append(f"a save failed: {error!r}")
+    kernel.kill(editor)
+    memories.later(_open_now(root))
+    view = memories.WORLD.view.look(root)
+    tally.add("an editor beside", found + view.in_step() + view.past.problems)
+    tally.count(edits - 1)
 
 
 def _edit_on(store: str) -> None:
     chance, turn = random.Random(7), 0
     while True:
         turn += 1
-        path = os.path.join(store, chance.choice(("alpha.md", "beta.md", "deep/delta.md")))
-        text = texts.MEMORIES["alpha.md"] + f"\n{turn}\n"
+        path = os.path.join(store, chance.choice(tuple(memories.MEMORIES)))
         try:
-            _edit(path, text, turn % 3)
+            _edit(path, memories.MEMORIES["alpha.md"] + f"\n{turn}\n", turn % 3)
         except OSError:
             continue
 
@@ -169,7 +140,3 @@ def _edit(path: str, text: str, how: int) -> None:
         file.write(text)
     if how == 2:
         os.rename(place, path)
-
-
-def _quiet(text: str) -> None:
-    """Nobody listens to notices here."""

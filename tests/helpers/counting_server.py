@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.helpers.scripted_server import Reply, Request, Script
+from tests.helpers.scripted_server import Reply, Request, Script, anthropic_message
 
 CHARACTERS = 4  # per token, as memdir estimates
 
@@ -30,9 +30,11 @@ class Counting(Script):
             if marked and len(text) // CHARACTERS >= self.least:
                 self.known.add(text)
         made = len(json.dumps(reply.data or reply.text)) // CHARACTERS
-        counts = (len(text) - cached) // CHARACTERS, cached // CHARACTERS, made
-        self.counted.append(counts)
-        return Reply(raw=json.dumps(_message(body, reply.data, counts)).encode())
+        fresh, cached = (len(text) - cached) // CHARACTERS, cached // CHARACTERS
+        self.counted.append((fresh, cached, made))
+        usage = {"input_tokens": fresh, "output_tokens": made, "cache_read_input_tokens": cached}
+        whole = anthropic_message(reply, body) | {"usage": usage}
+        return Reply(raw=json.dumps(whole).encode())
 
 
 def _blocks(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -45,19 +47,3 @@ def _blocks(body: dict[str, Any]) -> list[dict[str, Any]]:
         content = [{"text": content}] if isinstance(content, str) else content
         blocks += [dict(one) for one in content]
     return blocks
-
-
-def _message(body: dict[str, Any], data: Any, counts: tuple[int, int, int]) -> dict[str, Any]:
-    fresh, cached, made = counts
-    usage = {"input_tokens": fresh, "output_tokens": made, "cache_read_input_tokens": cached}
-    call = {"type": "tool_use", "id": "t1", "name": "answer", "input": data}
-    return {
-        "id": "m1",
-        "type": "message",
-        "role": "assistant",
-        "model": body["model"],
-        "content": [call],
-        "stop_reason": "tool_use",
-        "stop_sequence": None,
-        "usage": usage | {"cache_creation_input_tokens": 0},
-    }

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from memdir.hot.safe import iso_time
 from memdir.records import fields, validate
+from tests.helpers.tables import tables
 
 NOW = 1_772_452_800.0  # 2026-03-02T12:00:00Z
 STAMP = "2026-03-02T12:00:00Z"
@@ -14,58 +15,7 @@ EARLIER = "2026-01-05T09:30:00Z"
 # How many random records: 300 in the fast run, RANDOM_RECORDS=10000 for the long one.
 RANDOM = int(os.environ.get("RANDOM_RECORDS", "300"))
 
-CONTENTS = {
-    "session_summary": {
-        "goal": "Move the parser to the new header",
-        "outcome": "partial",
-        "completed": ["the reader"],
-        "in_progress": ["the writer"],
-        "blockers": [],
-        "next_actions": ["CRLF files"],
-        "key_changes": ["src/parser.py"],
-    },
-    "decision": {
-        "status": "accepted",
-        "context": "The catalog needs a search.",
-        "decision": "SQLite with FTS5.",
-        "alternatives": [{"option": "PostgreSQL", "rejected_reason": "needs a server"}],
-        "rationale": ["nobody should have to run a server"],
-        "consequences": ["one file per store"],
-    },
-    "runbook": {
-        "trigger": "CI hangs at docker pull",
-        "symptoms": ["no output for ten minutes"],
-        "steps": ["renew the certificate", "rerun the job"],
-        "verification": "The job is green.",
-        "root_cause": "The mirror's certificate expired.",
-        "environment": "CI",
-    },
-    "constraint": {
-        "kind": "limitation",
-        "rule": "Ten requests a second.",
-        "impact": ["imports are slow"],
-        "workarounds": ["batch"],
-        "severity": "high",
-        "active": True,
-        "expires": "none",
-    },
-    "tech_debt": {
-        "status": "open",
-        "priority": "medium",
-        "description": "Retries are fixed at three.",
-        "reason_deferred": "The queue has no metrics yet.",
-        "impact": ["slow recovery"],
-        "suggested_fix": ["adaptive retries"],
-        "acceptance_criteria": ["a dashboard shows them"],
-    },
-    "preference": {
-        "topic": "Commit messages",
-        "value": "Imperative, the body says why.",
-        "reason": "The log is read more often than written.",
-        "strength": "default",
-        "examples": {"prefer": ["Add a parser"], "avoid": ["Added stuff"]},
-    },
-}
+CONTENTS = tables("samples")
 
 
 def sample(type="decision", **changed):

@@ -91,39 +91,33 @@ class _Speaker(BaseHTTPRequestHandler):
         """Nothing on the screen of the tests."""
 
     def do_HEAD(self) -> None:
-        self._answer_plain({})
+        self._keep()
+        self._send(Reply(), b"{}")
 
     def do_GET(self) -> None:
-        self._answer_plain({"data": [], "has_more": False})  # no models to list
-
-    def _answer_plain(self, data: Any, body: Any = None) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.said.keep(Request(self.path, headers, body, self.command))
-        content = json.dumps(data).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(content)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
+        self._keep()
+        self._send(Reply(), b'{"data": [], "has_more": false}')  # no models to list
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("content-length", 0))
-        body = json.loads(self.rfile.read(length) or b"{}")
+        request = self._keep()
         if self._route().endswith("/count_tokens"):
-            return self._answer_plain({"input_tokens": max(1, length // 4)}, body)
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.path, headers, body)
-        self.said.keep(request)
+            self._send(Reply(), b'{"input_tokens": 100}')
+            return
         reply = self.said.choose(request)
         self.said.stop.wait(reply.wait)
-        stream = bool(body.get("stream")) and reply.status == 200
-        kind = "text/event-stream" if stream else "application/json"
-        content = self._content(reply, body, stream)
+        stream = bool(request.body.get("stream")) and reply.status == 200
+        content = self._content(reply, request.body, stream)
         try:
-            self._send(reply, kind, content)
+            self._send(reply, content, "text/event-stream" if stream else "application/json")
         except (BrokenPipeError, ConnectionResetError):
             return  # the client did not wait
+
+    def _keep(self) -> Request:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = Request(self.path, headers, json.loads(body or b"{}"), self.command)
+        self.said.keep(request)
+        return request
 
     def _route(self) -> str:
         return self.path.partition("?")[0]
@@ -134,21 +128,22 @@ class _Speaker(BaseHTTPRequestHandler):
         if reply.status != 200:
             return json.dumps(_error(reply.status, self.headers)).encode()
         anthropic = self._route().endswith("/messages")
-        message = _message(reply, body) if anthropic else _completion(reply, body)
+        message = anthropic_message(reply, body) if anthropic else _completion(reply, body)
         if not stream:
             return json.dumps(message).encode()
         events = _message_events(message) if anthropic else _chunks(message)
         return "".join(events).encode()
 
-    def _send(self, reply: Reply, kind: str, content: bytes) -> None:
+    def _send(self, reply: Reply, content: bytes, kind: str = "application/json") -> None:
         self.send_response(reply.status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(content)))
         self.send_header("connection", "close")
         self.end_headers()
         self.close_connection = True
-        self.wfile.write(content[: len(content) // 2] if reply.cut else content)
-        self.wfile.flush()
+        if self.command != "HEAD":
+            self.wfile.write(content[: len(content) // 2] if reply.cut else content)
+            self.wfile.flush()
         if reply.cut == "hang":
             self.said.stop.wait(HANG_SECONDS)
         if reply.cut:
@@ -166,7 +161,7 @@ def _tool(body: Any) -> str:
     return tools[0].get("name") or tools[0]["function"]["name"] if tools else ""
 
 
-def _message(reply: Reply, body: Any) -> dict[str, Any]:
+def anthropic_message(reply: Reply, body: Any) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
     tool = reply.tool or _tool(body)
     if reply.data is not None and tool:

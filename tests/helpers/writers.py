@@ -7,20 +7,22 @@ is a call of the client's own tool for that.
 import json
 import os
 import sqlite3
-import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
+from memdir.clients.conversation import PERSON, TOOL, Message
 
 TIME = "2026-03-02T12:00:00.000Z"
 SECONDS = 1772452800.0
+Record = dict[str, Any]
 
 
 def new_id() -> str:
-    return str(uuid.uuid4())
+    return str(uuid4())
 
 
 def line(record: Any) -> str:
@@ -35,10 +37,10 @@ class Lines:
     def path(self, home: Path, project: Path, session: str) -> Path:
         raise NotImplementedError
 
-    def begin(self, project: Path, session: str, agent: bool) -> list[Any]:
+    def begin(self, project: Path, session: str, agent: bool) -> list[Record]:
         return []
 
-    def records(self, said: Message, project: Path) -> list[Any]:
+    def records(self, said: Message, project: Path) -> Iterator[Record]:
         raise NotImplementedError
 
     def lay(
@@ -53,8 +55,8 @@ class Lines:
 
     def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
         with path.open("a", encoding="utf-8") as file:
-            for one in said:
-                file.writelines(map(line, self.records(one, project)))
+            for message in said:
+                file.writelines(map(line, self.records(message, project)))
 
 
 class ClaudeCode(Lines):
@@ -62,25 +64,25 @@ class ClaudeCode(Lines):
         key = "".join(one if one.isalnum() and one.isascii() else "-" for one in str(project))
         return home / ".claude/projects" / key / f"{session}.jsonl"
 
-    def records(self, said: Message, project: Path) -> list[Any]:
+    def records(self, said: Message, project: Path) -> Iterator[Record]:
         if said.who == PERSON:
-            return [self.record("user", said.text, project)]
-        if said.who == TOOL:
-            return self.call(said.tool, {"command": "ls"}, said.text, project)
-        calls = [{"file_path": path, "content": "x"} for path in said.wrote]
-        found = [self.record("assistant", [{"type": "text", "text": said.text}], project)]
-        for given in calls:
-            use, _ = self.call("Write", given, "", project)
-            found = [use] if not said.text else [*found, use]
-        return found
+            yield self.record("user", said.text, project)
+        elif said.who == TOOL:
+            use = self.use(said.tool, {"command": "ls"})
+            back = {"type": "tool_result", "tool_use_id": use["id"], "content": said.text}
+            yield self.record("assistant", [use], project)
+            yield self.record("user", [back], project)
+        else:
+            if said.text or not said.wrote:
+                yield self.record("assistant", [{"type": "text", "text": said.text}], project)
+            for path in said.wrote:
+                use = self.use("Write", {"file_path": path, "content": "x"})
+                yield self.record("assistant", [use], project)
 
-    def call(self, tool: str, given: Any, result: str, project: Path) -> list[Any]:
-        id = f"toolu_{uuid.uuid4().hex}"
-        use = {"type": "tool_use", "id": id, "name": tool, "input": given}
-        back = {"type": "tool_result", "tool_use_id": id, "content": result}
-        return [self.record("assistant", [use], project), self.record("user", [back], project)]
+    def use(self, tool: str, given: Any) -> Record:
+        return {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": tool, "input": given}
 
-    def record(self, kind: str, content: Any, project: Path) -> dict[str, Any]:
+    def record(self, kind: str, content: Any, project: Path) -> Record:
         return {
             "parentUuid": None,
             "isSidechain": self.agent,
@@ -94,62 +96,48 @@ class ClaudeCode(Lines):
 
 
 class Codex(Lines):
+    moments = count(1)
+
     def path(self, home: Path, project: Path, session: str) -> Path:
         name = f"rollout-2026-03-02T12-00-00-{session}.jsonl"
         return home / ".codex/sessions/2026/03/02" / name
 
-    def begin(self, project: Path, session: str, agent: bool) -> list[Any]:
+    def begin(self, project: Path, session: str, agent: bool) -> list[Record]:
         source = {"subagent": {"thread_spawn": {}}} if agent else "cli"
         meta = {"id": session, "cwd": str(project), "cli_version": "0.65.0", "source": source}
         about = "<environment_context>\n  <cwd>x</cwd>\n</environment_context>"
         return [
             {"timestamp": TIME, "type": "session_meta", "payload": meta},
-            self.item({"type": "message", "role": "developer", "content": self.text("Be nice.")}),
-            self.item({"type": "message", "role": "user", "content": self.text(about)}),
+            self.message("developer", "input_text", "Be nice."),
+            self.message("user", "input_text", about),
             {"timestamp": TIME, "type": "turn_context", "payload": {"cwd": str(project)}},
         ]
 
-    def records(self, said: Message, project: Path) -> list[Any]:
+    def records(self, said: Message, project: Path) -> Iterator[Record]:
+        call = {"call_id": f"call_{uuid4().hex}"}
         if said.who == PERSON:
+            yield self.message("user", "input_text", said.text)
             event = {"type": "user_message", "message": said.text, "images": []}
-            content = self.text(said.text)
-            return [
-                self.item({"type": "message", "role": "user", "content": content}),
-                {"timestamp": TIME, "type": "event_msg", "payload": event},
-            ]
-        call = f"call_{uuid.uuid4().hex}"
-        if said.who == TOOL:
+            yield {"timestamp": TIME, "type": "event_msg", "payload": event}
+        elif said.who == TOOL:
             given = json.dumps({"command": ["bash", "-lc", "ls"]})
             output = json.dumps({"output": said.text, "metadata": {"exit_code": 0}})
-            return [
-                self.item(
-                    {
-                        "type": "function_call",
-                        "name": said.tool,
-                        "call_id": call,
-                        "arguments": given,
-                    }
-                ),
-                self.item({"type": "function_call_output", "call_id": call, "output": output}),
-            ]
-        found = []
-        if said.text:
-            content = [{"type": "output_text", "text": said.text}]
-            found.append(self.item({"type": "message", "role": "assistant", "content": content}))
+            yield self.item("function_call", name=said.tool, arguments=given, **call)
+            yield self.item("function_call_output", output=output, **call)
+        elif said.text:
+            yield self.message("assistant", "output_text", said.text)
         for path in said.wrote:
             patch = f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch"
-            custom = {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
-            found.append(self.item({**custom, "call_id": call, "status": "completed"}))
-        return found
+            made = {"name": "apply_patch", "input": patch, "status": "completed"}
+            yield self.item("custom_tool_call", **made, **call)
 
-    def item(self, payload: Any) -> Any:
+    def message(self, role: str, kind: str, text: str) -> Record:
+        return self.item("message", role=role, content=[{"type": kind, "text": text}])
+
+    def item(self, type: str, **payload: Any) -> Record:
         # Items have no ids, but every line has its moment.
-        Codex.moment = getattr(Codex, "moment", 0) + 1
-        time = f"2026-03-02T12:00:00.{Codex.moment % 1_000_000:06d}Z"
-        return {"timestamp": time, "type": "response_item", "payload": payload}
-
-    def text(self, text: str) -> Any:
-        return [{"type": "input_text", "text": text}]
+        time = f"2026-03-02T12:00:00.{next(self.moments) % 1_000_000:06d}Z"
+        return {"timestamp": time, "type": "response_item", "payload": {"type": type, **payload}}
 
 
 class Gemini(Lines):
@@ -157,36 +145,49 @@ class Gemini(Lines):
         key = sha256(str(project).encode()).hexdigest()
         return home / ".gemini/tmp" / key / "chats" / f"session-2026-03-02T12-00-{session}.jsonl"
 
-    def begin(self, project: Path, session: str, agent: bool) -> list[Any]:
+    def begin(self, project: Path, session: str, agent: bool) -> list[Record]:
         kind = "subagent" if agent else "main"
         return [{"sessionId": session, "projectHash": "x", "startTime": TIME, "kind": kind}]
 
-    def records(self, said: Message, project: Path) -> list[Any]:
-        message = {"id": new_id(), "timestamp": TIME}
+    def records(self, said: Message, project: Path) -> Iterator[Record]:
+        message = {"id": new_id(), "timestamp": TIME, "type": "gemini", "content": said.text}
         if said.who == PERSON:
-            found = [{**message, "type": "user", "content": [{"text": said.text}]}]
+            yield {**message, "type": "user", "content": [{"text": said.text}]}
         elif said.who == TOOL:
+            call = self.call(said.tool, {"path": "."})
             response = {"functionResponse": {"name": said.tool, "response": {"output": said.text}}}
-            call = {"id": new_id(), "name": said.tool, "args": {"path": "."}, "timestamp": TIME}
             done = {**call, "status": "success", "result": [response]}
-            grown = {**message, "type": "gemini", "content": ""}
             # A message that grows is written again.
-            found = [grown, {**grown, "toolCalls": [call]}, {**grown, "toolCalls": [done]}]
+            for grown in ({}, {"toolCalls": [call]}, {"toolCalls": [done]}):
+                yield {**message, "content": "", **grown}
         else:
             calls = [
-                {"id": new_id(), "name": "write_file", "args": {"file_path": path, "content": "x"}}
+                {
+                    **self.call("write_file", {"file_path": path, "content": "x"}),
+                    "status": "success",
+                }
                 for path in said.wrote
             ]
-            done = [{**call, "status": "success", "timestamp": TIME} for call in calls]
-            whole = {**message, "type": "gemini", "content": said.text, "toolCalls": done}
-            found = [whole, {**whole, "tokens": {"total": 1}}]
-        return [*found, {"$set": {"lastUpdated": TIME}}]
+            yield {**message, "toolCalls": calls}
+            yield {**message, "toolCalls": calls, "tokens": {"total": 1}}
+        yield {"$set": {"lastUpdated": TIME}}
+
+    def call(self, tool: str, given: Any) -> Record:
+        return {"id": new_id(), "name": tool, "args": given, "timestamp": TIME}
 
 
 class OpencodeTable:
     """A database."""
 
     count = 0
+    tables = """
+        CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, directory TEXT,
+            parent_id TEXT, time_created INTEGER, time_updated INTEGER);
+        CREATE TABLE IF NOT EXISTS message (id TEXT PRIMARY KEY, session_id TEXT,
+            time_created INTEGER, data TEXT);
+        CREATE TABLE IF NOT EXISTS part (id TEXT PRIMARY KEY, message_id TEXT,
+            session_id TEXT, data TEXT);
+    """
 
     def path(self, home: Path, project: Path, session: str) -> Path:
         return home / ".local/share/opencode/opencode.db" / session
@@ -197,14 +198,7 @@ class OpencodeTable:
         path = self.path(home, project, session)
         path.parent.parent.mkdir(parents=True, exist_ok=True)
         with sqlite3.connect(path.parent) as table:
-            table.executescript(
-                "CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, directory TEXT,"
-                " parent_id TEXT, time_created INTEGER, time_updated INTEGER);"
-                "CREATE TABLE IF NOT EXISTS message (id TEXT PRIMARY KEY, session_id TEXT,"
-                " time_created INTEGER, data TEXT);"
-                "CREATE TABLE IF NOT EXISTS part (id TEXT PRIMARY KEY, message_id TEXT,"
-                " session_id TEXT, data TEXT);"
-            )
+            table.executescript(self.tables)
             row = (session, str(project), "ses_0" if agent else None, 1, len(session) + self.count)
             table.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", row)
         table.close()
@@ -213,33 +207,36 @@ class OpencodeTable:
 
     def more(self, path: Path, project: Path, said: Sequence[Message]) -> None:
         with sqlite3.connect(path.parent) as table:
-            for one in said:
-                id, data, parts = self.message(one)
+            for message in said:
+                OpencodeTable.count += 1
+                id = f"msg_{self.count:06d}"
+                time = {"created": SECONDS * 1000, "completed": SECONDS * 1000}
+                data = {"role": "assistant", "time": time}
+                if message.who == PERSON:
+                    data = {"role": "user", "time": {"created": SECONDS * 1000}}
                 row = (id, path.name, int(SECONDS * 1000), json.dumps(data))
                 table.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
-                for number, part in enumerate(parts):
+                for number, part in enumerate(self.parts(message)):
                     whole = (f"prt_{id}_{number:03d}", id, path.name, json.dumps(part))
                     table.execute("INSERT INTO part VALUES (?, ?, ?, ?)", whole)
         table.close()
 
-    def message(self, said: Message) -> tuple[str, Any, list[Any]]:
-        OpencodeTable.count += 1
-        time = {"created": SECONDS * 1000}
+    def parts(self, said: Message) -> Iterator[Record]:
         if said.who == PERSON:
-            told = {"type": "text", "text": "Called the Read tool", "synthetic": True}
-            parts = [{"type": "text", "text": said.text}, told]
-            return f"msg_{self.count:06d}", {"role": "user", "time": time}, parts
-        parts = [{"type": "step-start"}]
+            yield {"type": "text", "text": said.text}
+            yield {"type": "text", "text": "Called the Read tool", "synthetic": True}
+            return
+        yield {"type": "step-start"}
         if said.who == TOOL:
-            state = {"status": "completed", "input": {"command": "ls"}, "output": said.text}
-            parts.append({"type": "tool", "callID": "c", "tool": said.tool, "state": state})
+            yield self.call(said.tool, {"command": "ls"}, said.text)
         elif said.text:
-            parts.append({"type": "text", "text": said.text})
+            yield {"type": "text", "text": said.text}
         for path in said.wrote:
-            state = {"status": "completed", "input": {"filePath": path}, "output": ""}
-            parts.append({"type": "tool", "callID": "c", "tool": "write", "state": state})
-        done = {"role": "assistant", "time": {**time, "completed": SECONDS * 1000}}
-        return f"msg_{self.count:06d}", done, parts
+            yield self.call("write", {"filePath": path}, "")
+
+    def call(self, tool: str, given: Any, output: str) -> Record:
+        state = {"status": "completed", "input": given, "output": output}
+        return {"type": "tool", "callID": "c", "tool": tool, "state": state}
 
 
 WRITERS: dict[str, tuple[str, Any]] = {
@@ -253,6 +250,3 @@ WRITERS: dict[str, tuple[str, Any]] = {
 def age(path: Path, seconds: float) -> None:
     """Make a file look older."""
     os.utime(path, (SECONDS - seconds, SECONDS - seconds))
-
-
-__all__ = ["AGENT", "PERSON", "TOOL", "WRITERS", "ClaudeCode", "Message", "age", "line"]

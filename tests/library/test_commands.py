@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from memdir.memory_tool import MemoryTool, memory_tool
-from tests.helpers.data_tables import table
-from tests.helpers.tables import cases, rows
+from tests.helpers.tables import cases, rows, table
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from memdir.memory_tool import MemoryTool, below_root, memory_tool
-from tests.helpers.data_tables import table
-from tests.helpers.tables import rows
+from tests.helpers.tables import rows, table
 
 pytestmark = pytest.mark.usefixtures("project")
 

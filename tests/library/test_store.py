@@ -8,7 +8,7 @@ import pytest
 
 from memdir.library import Memdir
 from memdir.memory_tool import MemoryTool, memory_tool
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 from tests.self.source import SRC
 
 pytestmark = pytest.mark.usefixtures("project")

@@ -10,8 +10,8 @@ import pytest
 from memdir.mcp import server as rpc
 from memdir.mcp.server import MAX_BYTES, VERSIONS, Server, Stores
 from tests.helpers.asking import FACT, Agent, hello, lines, piped, request, use
-from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 

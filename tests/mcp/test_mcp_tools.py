@@ -7,9 +7,9 @@ import pytest
 
 from memdir.mcp.tools import TOOLS
 from tests.helpers.asking import FACT, QUESTION, Agent, request
-from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
 from tests.helpers.repositories import Checkout
+from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 

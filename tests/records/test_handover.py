@@ -21,7 +21,7 @@ from memdir.records.handover import (
 from memdir.records.memory_config import read_settings
 from memdir.records.record import SECURITY, RecordError
 from memdir.records.triage import score_conversation
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 NOW = 2_000_000_000.0
 DRAFT = "draft-decision.json"

@@ -12,8 +12,8 @@ import pytest
 from tests.helpers.hostile import inputs
 from tests.helpers.recorded import PATH, TITLE, draft
 from tests.helpers.samples import CONTENTS
+from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir, tree
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

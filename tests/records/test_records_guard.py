@@ -13,7 +13,7 @@ from memdir.hot.run import Event
 from memdir.records import guard
 from memdir.records.guard import MAX_LINE_CHARACTERS, MAX_WORD_CHARACTERS, written
 from tests.acceptance.recording import read
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -16,8 +16,8 @@ from memdir.records.batch import hold_records
 from memdir.store.writer import open_app
 from tests.helpers.conversing import Conversation
 from tests.helpers.hooked import SETTLED, Client
+from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir
-from tests.helpers.toml_cases import cases
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -21,7 +21,7 @@ from tests.helpers.conversing import AGENT, Conversation
 from tests.helpers.hooked import EVENTS, SETTLED, Client
 from tests.helpers.samples import CONTENTS, sample
 from tests.helpers.searching import memory
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 from tests.self.source import SRC
 from tests.self.test_hot_path import ANSWER, NOT_FOR_A_HOOK
 

@@ -10,7 +10,7 @@ from memdir.records.lifecycle import collect_garbage, find_surplus
 from memdir.records.memory_config import read_settings
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, Recorded
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from memdir.store import changes, look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
 from tests.helpers.samples import CONTENTS, sample
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from memdir.records.match import NewInfo, candidate, resolve_action
 from memdir.records.record import RecordError, read_record, write_record
 from memdir.records.validate import check_record, repair_record
 from tests.helpers.samples import CONTENTS, EARLIER, NOW, STAMP, altered, bare, sample, without
-from tests.helpers.toml_cases import cases
+from tests.helpers.tables import toml_cases as cases
 
 REQUIRED = {
     "session_summary": {"goal", "outcome", "completed", "next_actions"},

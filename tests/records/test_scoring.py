@@ -14,7 +14,8 @@ from memdir.records.memory_config import (
     read_settings,
 )
 from memdir.records.triage import Score, score_conversation
-from tests.helpers.toml_cases import DATA, cases
+from tests.helpers.tables import DATA
+from tests.helpers.tables import toml_cases as cases
 
 SETTINGS = read_settings(None)[0]
 SPECIFIED = tomllib.loads((DATA / "triage.toml").read_text(encoding="utf-8"))

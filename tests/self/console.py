@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 PROMPT = "$ "
@@ -17,39 +16,35 @@ ANY = "…"
 SECONDS = 60
 
 
-@dataclass(frozen=True)
+@dataclass
 class Command:
     line: int  # in the document, from 1
     text: str
-    shown: tuple[str, ...]
+    shown: list[str]
 
 
 def commands(document: str, language: str = "console") -> list[Command]:
-    """Every command of the document's blocks in that language, in order."""
-    lines = document.splitlines()
-    fences = [i for i, line in enumerate(lines) if line.lstrip().startswith("```")]
+    """Every command of the document's blocks in that language, in order.
+
+    A backslash at the end of a line continues the command on the next one.
+    """
     found: list[Command] = []
-    for start, end in list(pairwise([*fences, len(lines)]))[::2]:
-        if lines[start].strip() == f"```{language}":
-            indent = len(lines[start]) - len(lines[start].lstrip())
-            found += _block(start + 2, [line[indent:] for line in lines[start + 1 : end]])
+    indent, block = "", None
+    for number, line in enumerate(document.splitlines(), 1):
+        if fence := re.match(r"( *)```(.*)", line):
+            indent, block = fence[1], fence[2].strip() if block is None else None
+            first = number + 1
+        elif block == language:
+            text = line.removeprefix(indent)
+            if text.startswith(PROMPT):
+                found.append(Command(number, text.removeprefix(PROMPT), []))
+            elif number == first:
+                raise ValueError(f"line {number}: a console block begins with `{PROMPT}`")
+            elif found[-1].text.endswith("\\") and not found[-1].shown:
+                found[-1].text += f"\n{text}"
+            else:
+                found[-1].shown.append(text)
     return found
-
-
-def _block(first: int, lines: list[str]) -> list[Command]:
-    starts = [i for i, line in enumerate(lines) if line.startswith(PROMPT)]
-    if lines and 0 not in starts:
-        raise ValueError(f"line {first}: a console block begins with `{PROMPT}`")
-    return [_command(first + at, lines[at:to]) for at, to in pairwise([*starts, len(lines)])]
-
-
-def _command(line: int, lines: list[str]) -> Command:
-    """A backslash at the end of a line continues the command on the next one."""
-    length = 1 + next(
-        (i for i, text in enumerate(lines) if not text.endswith("\\")), len(lines) - 1
-    )
-    text = "\n".join([lines[0].removeprefix(PROMPT), *lines[1:length]])
-    return Command(line, text, tuple(lines[length:]))
 
 
 def matches(shown: list[str], printed: list[str]) -> bool:
@@ -112,7 +107,7 @@ def differences(document: str, terminal: Terminal) -> list[str]:
             continue
         code, printed = terminal.run(command.text)
         broke = code in (3, 126, 127) or any("Traceback (most recent" in line for line in printed)
-        if broke or not matches(list(command.shown), printed):
+        if broke or not matches(command.shown, printed):
             shown = "\n    ".join(command.shown)
             real = "\n    ".join(printed)
             found.append(

@@ -1,11 +1,14 @@
 """The hot path pays for the bare interpreter and a few C modules, nothing else."""
 
+import json
 import subprocess
 import sys
 import time
 
 import pytest
 
+from memdir.hot.queue import Queue
+from tests.helpers.conversing import TUESDAY, Conversation
 from tests.helpers.hooked import EVENTS, SETTLED, Client
 from tests.self.source import SRC
 
@@ -22,18 +25,9 @@ HOT = (
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.
 LIGHT = {
-    *(
-        "_collections",
-        "_json",
-        "_random",
-        "_sha2",
-        "_sha256",
-        "_stat",
-        "_string",
-        "_struct",
-        "binascii",
-    ),
-    *("errno", "fcntl", "itertools", "math", "pwd", "select", "time", "unicodedata", "zlib"),
+    *("_collections", "_json", "_random", "_sha2", "_sha256", "_stat", "_string", "_struct"),
+    *("binascii", "errno", "fcntl", "itertools", "math", "pwd", "select", "time"),
+    *("unicodedata", "zlib"),
 }
 # Allowed although it brings Python modules of its own (collections, functools): about 3 ms.
 SQLITE = "_sqlite3"
@@ -78,6 +72,20 @@ NOT_FOR_A_HOOK = {
     *("memdir.config.config", "memdir.store.writer", "memdir.store.changes"),
 }
 SAYS = {"prompt": "pelican.md", "session-start": "in one sentence", "subagent-start": "with care"}
+MAX_PROMPT_MODULES, MAX_WORKER_MODULES = 15, 95  # of ours
+
+
+def run_hook(client: Client, *words: str, given: bytes = b"") -> tuple[str, set[str]]:
+    """What it says, and what was loaded for that."""
+    command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), *words]
+    run = subprocess.run(command, input=given, capture_output=True, env=client.env)
+    assert run.returncode == 0, run.stderr
+    said, _, held = run.stdout.decode().strip().rpartition("\n")
+    return said.strip(), set(held.split())
+
+
+def ours(held: set[str]) -> list[str]:
+    return sorted(name for name in held if name.split(".")[0] == "memdir")
 
 
 @pytest.mark.parametrize("event", sorted(EVENTS))
@@ -88,17 +96,28 @@ def test_an_event_is_answered_without_heavy_modules(tmp_path, event):
     explore = client.home / ".claude/agent-memory/Explore"
     client.write("MEMORY.md", "- [Care](care.md) — explore with care\n", explore)
     given = client.event(EVENTS[event], prompt="where is the pelican cluster?", session_id="")
-    command = [sys.executable, "-I", "-S", "-c", ANSWER, str(SRC), event]
     for _ in range(2):  # the first one decides on the place and makes the catalog
         time.sleep(SETTLED)
-        run = subprocess.run(command, input=given, capture_output=True, env=client.env)
-        assert run.returncode == 0, run.stderr
-    said, _, held = run.stdout.decode().strip().rpartition("\n")
+        said, held = run_hook(client, event, given=given)
     assert SAYS.get(event, "") in said
-    assert bool(said.strip()) == (event in SAYS)
-    assert ("_sqlite3" in held.split()) == (event in ("prompt", "session-start", "subagent-start"))
-    assert set(held.split()) & NOT_FOR_A_HOOK == set()
+    assert bool(said) == (event in SAYS)
+    assert ("_sqlite3" in held) == (event in ("prompt", "session-start", "subagent-start"))
+    assert held & NOT_FOR_A_HOOK == set()
+    assert event != "prompt" or len(ours(held)) <= MAX_PROMPT_MODULES, ours(held)
     client.wait()
+
+
+def test_the_worker_loads_no_more_than_its_work_needs(tmp_path):
+    client = Client(tmp_path)
+    talk = Conversation(client.home / ".claude/projects/-project/s1.jsonl", str(client.project))
+    talk.say(TUESDAY)
+    line = {"event": "stop", "cwd": str(client.project), "time": time.time(), "tries": 0}
+    line |= {"session": talk.session, "transcript": str(talk.path)}
+    client.state.mkdir(parents=True)
+    assert Queue(str(client.state)).add(json.dumps(line).encode())
+    _, held = run_hook(client, "worker", str(client.project))
+    assert "Tuesday" in (client.store / "MEMORY.md").read_text()  # it has captured
+    assert len(ours(held)) <= MAX_WORKER_MODULES, ours(held)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import zipfile
@@ -23,7 +22,8 @@ PLUGIN = ROOT / "plugin"
 TEXTS = sorted([*PLUGIN.glob("commands/*.md"), *PLUGIN.glob("skills/*/SKILL.md")])
 TOLD = "import sys\nprint(sys.version_info >= (3, 11), sys.flags.isolated, *sys.argv[1:])\n"
 OLD = "#!/bin/sh\nexit 1\n"  # as the check of the version ends
-MOST_CHARACTERS = 300  # of descriptions that every session carries
+SILENT = (0, "", "")
+MAX_CHARACTERS = 300  # of descriptions that every session carries
 
 
 def test_the_manifests_name_this_version_and_lead_to_the_plugin():
@@ -53,9 +53,7 @@ def test_the_hooks_are_those_that_setup_writes():
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(PLUGIN)))
 def test_a_text_of_the_plugin_names_only_commands_that_there_are(path):
     text = path.read_text(encoding="utf-8")
-    named = set(re.findall(r"`memdir ([a-z-]+)", text)) | set(
-        re.findall(r"\(memdir ([a-z]+)", text)
-    )
+    named = set(re.findall(r"[`(]memdir ([a-z-]+)", text))
     assert named and named <= {*MODULES}
     slash = set(re.findall(r"/memdir:([a-z]+)", text))
     assert slash <= {one.stem for one in PLUGIN.glob("commands/*.md")}
@@ -74,14 +72,12 @@ def test_a_command_of_the_plugin_may_look_at_drafts_but_not_decide_on_them():
     assert sorted(allowed) == ["memdir review list:*", "memdir review show:*"]
 
 
-def test_sessions_carry_only_two_short_descriptions():
+def test_sessions_carry_only_short_descriptions():
     commands = [path.read_text("utf-8") for path in PLUGIN.glob("commands/*.md")]
     assert all("\ndisable-model-invocation: true\n" in text for text in commands)
     skills = [path.read_text("utf-8") for path in PLUGIN.glob("skills/*/SKILL.md")]
-    told = [
-        line for text in skills for line in text.splitlines() if line.startswith("description:")
-    ]
-    assert sum(map(utf16_units, told)) <= MOST_CHARACTERS
+    told = re.findall(r"^description:.*", "\n".join(skills), re.MULTILINE)
+    assert told and sum(map(utf16_units, told)) <= MAX_CHARACTERS
 
 
 def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
@@ -136,22 +132,22 @@ def note_of(root: Path) -> Path:
     return root / "memdir/hot/__pycache__/launcher/python"
 
 
-def mode_of(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
-def hook(root: Path, programs: Path, event: str = "prompt", **variables: str):
-    line = plugin_line(event)
-    given = {"CLAUDE_PLUGIN_ROOT": str(root), "CLAUDE_PLUGIN_DATA": str(root.parent / "data")}
+def run(words: list[str], programs: str, home: Path, **variables: str):
     done = subprocess.run(
-        ["/bin/sh", "-c", line],
-        env={"PATH": str(programs), "HOME": str(root.parent), **given, **variables},
+        words,
+        env={"PATH": programs, "HOME": str(home)} | variables,
         input="{}",
         capture_output=True,
         text=True,
-        cwd=root.parent,
+        cwd=home,
     )
     return done.returncode, done.stdout, done.stderr
+
+
+def hook(root: Path, programs: Path, event: str = "prompt", **variables: str):
+    given = {"CLAUDE_PLUGIN_ROOT": str(root), "CLAUDE_PLUGIN_DATA": str(root.parent / "data")}
+    words = ["/bin/sh", "-c", plugin_line(event)]
+    return run(words, str(programs), root.parent, **given | variables)
 
 
 def test_the_event_runs_with_a_python_that_is_remembered(root, programs):
@@ -159,20 +155,21 @@ def test_the_event_runs_with_a_python_that_is_remembered(root, programs):
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
     noted = note_of(root).read_text().strip()
     assert os.path.isabs(noted) and "bin/python" in noted
-    assert [mode_of(path) for path in (note_of(root).parent, note_of(root))] == [0o700, 0o600]
+    modes = [path.stat().st_mode & 0o777 for path in (note_of(root).parent, note_of(root))]
+    assert modes == [0o700, 0o600]
     assert hook(root, programs, "session-end") == (0, "True 1 session-end\n", "")
     assert (programs / "looked").read_text() == "looked\n"  # once
 
 
 def test_without_a_python_the_session_goes_on(root, programs):
-    assert hook(root, programs, "session-start") == (0, "", "")
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs, "session-start") == SILENT
+    assert hook(root, programs) == SILENT
 
 
 def test_an_old_python_is_asked_once_in_a_session(root, programs):
     put(programs / "python3", f'#!/bin/sh\necho x >>"{programs}/looked"\nexit 1\n')
     for event in ("session-start", "prompt", "prompt", "stop"):
-        assert hook(root, programs, event) == (0, "", "")
+        assert hook(root, programs, event) == SILENT
     assert (programs / "looked").read_text() == "x\n"
     python(programs, "python3.13")
     assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
@@ -187,13 +184,20 @@ def test_a_python_that_is_gone_is_looked_for_again(root, programs):
 
 def test_a_python_of_the_current_directory_is_not_run(root, programs):
     put(root.parent / "python3", "#!/bin/sh\necho planted\n")
-    assert hook(root, programs, PATH=f".:{programs}") == (0, "", "")
+    assert hook(root, programs, PATH=f".:{programs}") == SILENT
 
 
 def evil(folder: Path) -> Path:
     """A program that tells on itself, by an answer and by a file."""
     put(folder / "evil", f'#!/bin/sh\necho planted\n: >"{folder}/ran"\n')
     return folder / "evil"
+
+
+@pytest.fixture
+def planted(root):
+    """Such a program beside the plugin; at the end it has not run."""
+    yield evil(root.parent)
+    assert not (root.parent / "ran").exists()
 
 
 def plant(root: Path, text: str) -> Path:
@@ -216,7 +220,7 @@ def test_a_repository_cannot_name_the_python(root, programs, tmp_path, variable,
     folder = repository / below
     folder.mkdir(parents=True)
     (folder / "python").write_text(f"{evil(repository)}\n")
-    assert hook(root, programs, **{variable: str(repository)}) == (0, "", "")
+    assert hook(root, programs, **{variable: str(repository)}) == SILENT
     python(programs)
     told = hook(root, programs, "session-start", **{variable: str(repository)})
     assert told == (0, "True 1 session-start\n", "")
@@ -233,85 +237,68 @@ def test_a_home_in_a_repository_has_no_file_of_the_user_written_over(root, progr
     for name in ("python", "silent"):
         (clone / ".cache/memdir" / name).symlink_to(mine)
     for event in ("session-start", "prompt"):
-        assert hook(root, programs, event, HOME=str(clone), CLAUDE_PLUGIN_DATA="") == (0, "", "")
+        assert hook(root, programs, event, HOME=str(clone), CLAUDE_PLUGIN_DATA="") == SILENT
     assert mine.read_text() == "precious"
 
 
-def loosened(path: Path) -> None:
-    path.chmod(path.stat().st_mode | 0o020)
+CHANGES = {
+    "the group": lambda path: path.chmod(path.stat().st_mode | 0o020),
+    "anybody": lambda path: path.chmod(path.stat().st_mode | 0o002),
+    "its other owner": lambda path: os.chown(path, 65534, -1),
+}
 
 
-def opened(path: Path) -> None:
-    path.chmod(path.stat().st_mode | 0o002)
-
-
-@pytest.mark.parametrize("change", [loosened, opened])
+@pytest.mark.parametrize("who", CHANGES)
 @pytest.mark.parametrize("which", ["folder", "note", "interpreter"])
-def test_a_note_that_others_could_have_written_is_not_believed(root, programs, which, change):
-    planted = evil(root.parent)
+def test_a_note_that_others_could_have_written_is_not_believed(root, programs, planted, which, who):
+    if who == "its other owner" and os.geteuid() != 0:
+        pytest.skip("only root can give a file to somebody else")
     note = plant(root, f"{planted}\n")
     assert hook(root, programs) == (0, "planted\n", "")  # as it is, the note would be believed
     (root.parent / "ran").unlink()
-    change({"folder": note.parent, "note": note, "interpreter": planted}[which])
-    assert hook(root, programs) == (0, "", "")
-    assert not (root.parent / "ran").exists()
+    CHANGES[who]({"folder": note.parent, "note": note, "interpreter": planted}[which])
+    assert hook(root, programs) == SILENT
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
-@pytest.mark.parametrize("which", ["folder", "note", "interpreter"])
-def test_a_note_or_an_interpreter_of_somebody_else_is_not_believed(root, programs, which):
-    planted = evil(root.parent)
-    note = plant(root, f"{planted}\n")
-    os.chown({"folder": note.parent, "note": note, "interpreter": planted}[which], 65534, -1)
-    assert hook(root, programs) == (0, "", "")
-    assert not (root.parent / "ran").exists()
-
-
-def test_a_note_or_its_folder_that_is_a_link_is_not_believed(root, programs, tmp_path):
-    planted = evil(tmp_path)
+def test_a_note_or_its_folder_that_is_a_link_is_not_believed(root, programs, planted, tmp_path):
     note = plant(root, f"{planted}\n")
     note.rename(tmp_path / "elsewhere")
     note.symlink_to(tmp_path / "elsewhere")
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
     note.unlink()
     (tmp_path / "elsewhere").rename(note)
     note.parent.rename(tmp_path / "folder")
     note.parent.symlink_to(tmp_path / "folder")
-    assert hook(root, programs) == (0, "", "")
-    assert not (tmp_path / "ran").exists()
+    assert hook(root, programs) == SILENT
 
 
 @pytest.mark.parametrize(
     "text",
     ["evil\n", "./evil\n", "~/evil\n", "\n{evil}\n", "none\n{evil}\n", "{evil} \n", "{evil}", ""],
 )
-def test_what_is_no_line_with_a_whole_path_names_no_python(root, programs, text):
-    planted = evil(root.parent)
+def test_what_is_no_line_with_a_whole_path_names_no_python(root, programs, planted, text):
     plant(root, text.format(evil=planted))
-    assert hook(root, programs) == (0, "", "")
-    assert not (root.parent / "ran").exists()
+    assert hook(root, programs) == SILENT
 
 
-def test_a_line_end_in_a_path_is_neither_noted_nor_cut_off(root, programs):
-    planted = evil(root.parent)
+def test_a_line_end_in_a_path_is_neither_noted_nor_cut_off(root, programs, planted):
     put(programs / "python3", f"#!/bin/sh\nprintf '%s\\n/x' '{planted}'\n")
-    assert hook(root, programs, "session-start") == (0, "", "")
+    assert hook(root, programs, "session-start") == SILENT
     assert note_of(root).read_text() == "none\n"
-    assert not (root.parent / "ran").exists()
 
 
 def test_a_note_that_is_a_pipe_is_not_waited_for(root, programs):
     plant(root, "").unlink()
     os.mkfifo(note_of(root), 0o600)
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
 
 
 def test_missing_code_or_a_missing_launcher_is_silent(root, programs):
     python(programs)
     (root / "memdir/hot/start.py").unlink()
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
     (root / "hooks/launch.sh").unlink()
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs) == SILENT
 
 
 def test_in_an_installed_package_the_code_lies_above(tmp_path, programs):
@@ -329,8 +316,8 @@ def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, progr
     settings.parent.mkdir()
     line = command_line(Host("/py", "", "/x/memdir", "/", "/", {}), "stop")
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": line}]}]}}))
-    assert hook(root, programs, "session-start") == (0, "", "")
-    assert hook(root, programs) == (0, "", "")
+    assert hook(root, programs, "session-start") == SILENT
+    assert hook(root, programs) == SILENT
     settings.write_text("{}")
     assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
@@ -340,14 +327,8 @@ def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, progr
 
 
 def command(programs: Path, *words: str, **variables: str):
-    done = subprocess.run(
-        [str(PLUGIN / "bin/memdir"), *words],
-        env={"PATH": f"{programs}:{PLUGIN / 'bin'}", "HOME": str(programs.parent), **variables},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    return done.returncode, done.stdout, done.stderr
+    path = f"{programs}:{PLUGIN / 'bin'}"
+    return run([str(PLUGIN / "bin/memdir"), *words], path, programs.parent, **variables)
 
 
 @pytest.fixture

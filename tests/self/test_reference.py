@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from memdir.config.settings import Options
 from memdir.hot import place
 from memdir.models.ledger import Ledger, Limits
 from memdir.models.model import Usage
+from tests.helpers.tables import tables
 from tests.helpers.terminal import memdir
 from tests.self.source import ROOT
 from tests.self.test_features import is_there
@@ -27,71 +29,13 @@ SCRIPT = ROOT / "docs/generate.py"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LONGEST = 110  # characters of a line; rows of a table, commands and pointers may be longer
 
-UV = ("--category", "preference", "--tag", "tool", "--set", "topic=tool", "--set", "value=uv")
-UV += ("--set", "reason=fast", "--set", "strength=strong")
+UV = "--category preference --tag tool --set topic=tool --set value=uv --set reason=fast"
+UV += " --set strength=strong"
 INTENTS = b'{"intents": [{"category": "decision", "action": "NOOP"}, {"category": "x"}]}'
 STDIN = {"records prepare": INTENTS, "records commit": INTENTS}
-# Every command with the answers that, taken together, show every field it can have.
 ASKED = {
-    "remember": [("Deploy on Fridays only.", "--name", "new"), ("Say it twice.", "--dry-run")],
-    "save": [("--file", "draft.md"), ("--file", "draft.md", "--dry-run")],
-    "edit": [("kept", "--pin"), ("kept", "--pin", "--dry-run")],
-    "touch": [("kept",), ("kept", "--dry-run")],
-    "capture": [("--transcript", "talk.jsonl", "--dry-run"), ("--transcript", "talk.jsonl")],
-    "review": [(), ("show", "--all"), ("approve", "--all", "--yes"), ("accept", "--all", "--yes")],
-    "extract": [("--dry-run",), ()],
-    "log-day": [("Use uv.", "--dry-run"), ("Use uv.",)],
-    "recall": [("uv or pip, which one do we use?",), ("the weather in May", "--always")],
-    "prompt": [(), ("--mode", "team"), ("--behaviour",)],
-    "list": [()],
-    "show": [("kept",)],
-    "load": [(), ("--full",), ("--scope", "all")],
-    "index": [(), ("--check",), ("--rebuild",), ("--rebuild", "--dry-run"), ("--scope", "all")],
-    "where": [()],
-    "types": [()],
-    "manifest": [()],
-    "forget": [("kept", "--dry-run"), ("kept",)],
-    "retire": [("kept", "--dry-run"), ("kept",)],
-    "archive": [("kept", "--dry-run"), ("kept",)],
-    "restore": [(), ("gone", "--dry-run"), ("gone",)],
-    "purge": [("gone", "--dry-run"), ("gone", "--yes")],
-    "log": [()],
-    "diff": [()],
-    "undo": [("--dry-run",), ()],
-    "share": [("kept", "--dry-run"), ("kept",)],
-    "merge-index": [("from/one.md", "from/one.md", "from/one.md"), ("--install",)],
-    "audit": [(), ("--deep",), ("--scope", "all")],
-    "dashboard": [()],
-    "prune": [("--dry-run",), ("--retire",)],
-    "restructure": [("--dry-run",), ()],
-    "dream": [("--dry-run",), ()],
-    "verify": [(), ("kept",)],
-    "budget": [()],
-    "doctor": [()],
-    "status": [()],
-    "eval": [()],
-    "import": [("from", "--dry-run"), ("from",)],
-    "export": [(), ("--output", "other", "--dry-run")],
-    "records save": [("--title", "Use uv", *UV), ("--title", "Use cargo", *UV, "--dry-run")],
-    "records write": [
-        ("--action", "delete", "--target", "use-pip", "--dry-run"),
-        ("--action", "delete", "--target", "use-pip"),
-    ],
-    "records retire": [("use-pip", "--dry-run"), ("use-pip",)],
-    "records archive": [("use-pip", "--dry-run"), ("use-pip",)],
-    "records restore": [("use-npm", "--dry-run"), ("use-npm",)],
-    "records search": [("pip",)],
-    "records status": [()],
-    "records index": [(), ("--health",), ("--rebuild",), ("--rebuild", "--dry-run")],
-    "records candidate": [("--category", "preference", "--new-info", "Use pip")],
-    "records triage": [("--transcript", "talk.jsonl"), ("--transcript", "talk.jsonl", "--dry-run")],
-    "records prepare": [("--input", "-")],
-    "records commit": [("--input", "-", "--dry-run"), ("--input", "-")],
-    "records window": [("--dry-run",), ()],
-    "records gc": [("--dry-run",), ()],
-    "records schema": [()],
-    "setup": [("claude-code", "--dry-run"), ("claude-code",), ("claude-code", "--remove")],
-    "mcp": [],  # it answers in its own protocol
+    command: [shlex.split(line.replace("$UV", UV)) for line in lines]
+    for command, lines in tables("reference").items()
 }
 
 
@@ -121,7 +65,7 @@ def filled(tmp_path, monkeypatch) -> None:
     Path("from/one.md").write_text("One from elsewhere.\n")
     Path("from/picture.png").write_text("")
     for title in ("Use pip", "Use npm"):
-        memdir("records", "save", "--title", title, *UV)
+        memdir("records", "save", "--title", title, *UV.split())
     memdir("records", "retire", "use-npm")
     talk(Path("talk.jsonl"))
     ledger = Ledger(str(Path.home() / ".local/state/memdir"), time.time)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.markdown import MAX_SENTENCES, blocks, sentences
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 
 @pytest.mark.parametrize(("body", "said"), table("text", "a_body_is_taken_apart"))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.merge import merge
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 ROWS = table("text", "rows")
 

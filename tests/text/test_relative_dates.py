@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.text.dates import make_absolute
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 MONDAY = date(2026, 3, 2)
 

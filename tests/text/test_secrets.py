@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text.secrets import _TOKENS, Secret, before_secrets, find_secrets
-from tests.helpers.data_tables import table
 from tests.helpers.hostile import inputs
+from tests.helpers.tables import table
 
 HEX = "0123456789abcdef"
 ALNUM = string.ascii_letters + string.digits

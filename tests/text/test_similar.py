@@ -12,7 +12,7 @@ from memdir.text.similar import (
     find_alike,
     find_twin,
 )
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 
 def memory(name: str, description: str, body: str, type: str = "feedback") -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from memdir.text.terminal import cut, line, visible, width, wrap
-from tests.helpers.data_tables import table
+from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
 

@@ -16,10 +16,10 @@ from memdir.capture import review
 from memdir.errors import KnowledgeAtRisk
 from memdir.hot.memory import is_memory
 from memdir.upkeep.restructure import Lost, Plan, carry_out, make_plan, read_given, restructure
-from tests.helpers.data_tables import table
 from tests.helpers.kept import not_kept
 from tests.helpers.opened import DAY, NOON, Opened, memory
 from tests.helpers.repositories import Checkout
+from tests.helpers.tables import table
 
 HOSTILE = table("upkeep", "hostile") | {
     "tiny bullets": "# Memory\n\n" + "".join(f"- item {n}\n" for n in range(4_000)),

@@ -1,0 +1,228 @@
+"""Every change of a store of memories, and the stores and texts that the changes start from."""
+
+from __future__ import annotations
+
+import os
+
+from memdir.capture import capture as capture_module
+from memdir.capture import plan, review
+from memdir.clients import claude_code
+from memdir.errors import Conflict, Missing, Unwritable
+from memdir.format.draft import Change, Draft, Revision, Wishes, hash_of
+from memdir.hot.disk import failure
+from memdir.hot.queue import Queue
+from memdir.store import changes
+from memdir.store.ports import ARCHIVE, TRASH
+from memdir.store.writer import App, Done
+from tests.faults import trees
+from tests.faults.checker import MemoryView
+from tests.faults.driver import NOW, World
+
+HEADER = "---\nname: {}\ndescription: {}\ntype: {}\n---\n\n{}\n"
+MEMORIES = {
+    "alpha.md": HEADER.format(
+        "alpha", "first memory", "feedback", "Never force-push.\n" + "A" * 600
+    ),
+    "beta.md": HEADER.format("beta", "second memory", "project", "Beta is here.\n" + "B" * 6000),
+    "deep/delta.md": HEADER.format("delta", "a memory in a folder", "reference", "D" * 300),
+}
+INDEX = """# Memory
+
+Kept by hand: ask before the release branch is touched.
+
+- [Alpha](alpha.md) — first memory
+- [Beta](beta.md) — second memory
+- [Delta](deep/delta.md) — a memory in a folder
+
+<!-- the last line is mine as well -->
+"""
+STANDALONE = """# What I know
+
+The staging host is called otter. Ask Kim before it is restarted.
+
+- never on a Friday
+- the log lies in /var/log/otter
+"""
+OUTSIDE_EDIT = MEMORIES["alpha.md"] + "\nA line added by an editor.\n"
+ORPHAN = HEADER.format("omega", "nobody points here", "project", "Omega.")
+DEBRIS = ".memdir-1-dead00dead00.tmp"
+ZETA = ("Zeta, the older version.", "Zeta, the newer version.\n" + "Z" * 3000)
+BROUGHT = {
+    "one.md": "---\nname: one\ndescription: the first of three\ntype: reference\n---\n\nOne.\n",
+    "two.md": "---\nname: two\ndescription: the second of three\n---\n\n" + "Two.\n" * 900,
+    "deep/three.md": "No header at all, only a line of text in a folder.\n",
+}
+# A conversation as the client writes it down, and lines of the queue.
+TRANSCRIPT = ".claude/projects/-talk/s1.jsonl"
+SAID = (
+    "Remember that we deploy only on Tuesdays, because the release team is in then.",
+    "Forget the memory about beta.",
+)
+LINE = (
+    '{{"type":"user","uuid":"m{0}","cwd":"/p","timestamp":"2026-02-25T12:00:00Z",'
+    '"message":{{"role":"user","content":"{1}"}}}}\n'
+)
+REQUESTED = b'{"event":"stop","cwd":"/earlier","time":1,"tries":0}'
+REQUEST = b'{"event":"stop","cwd":"/now","time":2,"tries":0,"session":"s1","transcript":"/t"}'
+
+# -- the operations ----------------------------------------------------------------------------
+
+
+def save(app: App, name: str, text: str, description: str = "", **more: str | None) -> Done:
+    """As it is, whatever the checks of a draft would advise."""
+    draft = Draft(text, name=name, description=description or name, **more)
+    return changes.save(app, draft, Wishes(anyway=True))
+
+
+def create(app: App) -> Done:
+    text = "The build needs the flag --frozen, or it fails on the second run.\n\n" + "C" * 9000
+    return save(app, "gamma", text, "third memory", type="reference")
+
+
+def update(app: App) -> Done:
+    """With the hash of the version that was read, as a careful client does it."""
+    text = "Beta was moved to the second region.\n\n" + "b" * 5000
+    read = hash_of(MEMORIES["beta.md"].encode())
+    return save(app, "beta", text, "second memory, changed", expected=read)
+
+
+def edit(app: App) -> Done:
+    fields = (("description", "second memory, with other words"),)
+    return changes.edit(app, "beta", Revision("", fields), Wishes(anyway=True))
+
+
+def bring(app: App) -> Done:
+    return changes.bring_in(app, [(path, text.encode()) for path, text in BROUGHT.items()])
+
+
+def commit(app: App) -> Done:
+    """What the worker behind a hook does: commit what others did."""
+    app.snapshot()
+    return Done(())
+
+
+def capture(app: App) -> Done:
+    """A conversation that asks for one memory and wants another gone: a batch of two."""
+    path = f"{app.config.home}/{TRANSCRIPT}"
+    reader = claude_code.open_reader(app.config.home, {})  # our own code is on no broken disk
+    outcome = capture_module.capture(app, plan.Request(path, "s1"), reader)
+    names = [entry.name for entry in outcome.decided if entry.what == "saved"]
+    return Done(tuple(Change("created", name, f"{name}.md") for name in names))
+
+
+def enqueue(app: App) -> Done:
+    """What a hook does at the end of a turn; there a log line takes the place of the sentence."""
+    state = app.config.state_dir
+    try:
+        if not Queue(state).add(REQUEST):
+            raise Unwritable("the line was not added", next="the log says why")
+    except OSError as error:
+        raise failure(error, state, "the line cannot be added; nothing was written") from None
+    return Done(())
+
+
+def later(app: App) -> Done:
+    return save(app, "later", "A later memory.")
+
+
+OPERATIONS = {
+    "create": create,
+    "first": create,
+    "update": update,
+    "keep-old": update,
+    "edit": edit,
+    "touch": lambda app: changes.touch(app, ["alpha", "beta"]),
+    "retire": lambda app: changes.retire(app, ["beta"], TRASH),
+    "archive": lambda app: changes.retire(app, ["beta", "delta"], ARCHIVE),
+    "restore": lambda app: changes.restore(app, ["zeta"]),
+    "purge": lambda app: changes.purge(app, ["zeta"]),
+    "undo": review.undo_changes,
+    "rebuild": changes.rebuild_index,
+    "standalone": create,
+    "import": bring,
+    "recovery": later,
+    "commit": commit,
+    "capture": capture,
+    "enqueue": enqueue,
+}
+
+# -- what lies there before --------------------------------------------------------------------
+
+
+def store_of(root: str) -> str:
+    return WORLD.open(root).config.store
+
+
+def plant(root: str, files: dict[str, str]) -> None:
+    """Write files into the store as somebody else does: in place, readable for all."""
+    for path, text in files.items():
+        place = os.path.join(store_of(root), path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def drop(root: str, *paths: str) -> None:
+    for path in paths:
+        os.unlink(os.path.join(store_of(root), path))
+
+
+def prepare(root: str, operation: str) -> None:
+    """Lay out what an operation needs: alpha, beta, deep/delta, a hand-kept index, a history."""
+    trees.make_root(root)
+    if operation == "first":
+        return
+    if operation == "standalone":
+        plant(root, {"MEMORY.md": STANDALONE})
+        return
+    plant(root, {**MEMORIES, "MEMORY.md": INDEX})
+    WORLD.open(root, operation, now=NOW - 900).snapshot()
+    if operation in ("restore", "purge"):  # two versions of one memory on the shelf
+        app = WORLD.open(root, now=NOW - 600)
+        for text in ZETA:
+            save(app, "zeta", text, "retired twice in the past")
+            changes.retire(app, ["zeta"])
+    elif operation == "undo":
+        drop(root, *MEMORIES)
+    elif operation == "rebuild":
+        plant(root, {"omega.md": ORPHAN})
+        drop(root, "deep/delta.md")
+    elif operation == "commit":
+        plant(root, {"alpha.md": OUTSIDE_EDIT, "omega.md": ORPHAN})
+        drop(root, "beta.md")
+    elif operation == "recovery":
+        _leave_an_accident(root)
+    elif operation == "capture":
+        os.makedirs(f"{root}/home/{os.path.dirname(TRANSCRIPT)}", 0o700)
+        lines = [LINE.format(number, text) for number, text in enumerate(SAID)]
+        trees.write(f"{root}/home/{TRANSCRIPT}", "".join(lines).encode())
+    elif operation == "enqueue":
+        trees.write(f"{root}/state/queue", REQUESTED + b"\n")
+
+
+def _leave_an_accident(root: str) -> None:
+    """What a killed writer leaves: debris, an index behind the files, a change not committed."""
+    plant(root, {DEBRIS: "half a memo", f"deep/{DEBRIS}": "half", "omega.md": ORPHAN})
+    drop(root, "deep/delta.md")
+    with open(f"{WORLD.open(root).history.folder}/announced", "w", encoding="ascii") as file:
+        file.write('{"verb": "save", "name": "omega", "actor": "memdir", "reason": "", "ba')
+
+
+def _is_right(error: Exception) -> bool:
+    return isinstance(error, (Missing, Conflict)) or "stands there now" in str(error)
+
+
+WORLD = World(
+    scope="project",
+    view=MemoryView,
+    operations=OPERATIONS,
+    prepare=prepare,
+    later=lambda app: save(app, "afterwards", "A later memory."),
+    new="afterwards.md",
+    rebuild=changes.rebuild_index,
+    again=frozenset(OPERATIONS) - {"commit", "recovery"},
+    is_right=_is_right,
+    # Where nothing remembers old versions, they go to the trash.
+    # A catalog is derived, and lies where the checker wants nothing to be written.
+    environment={"keep-old": {"MEMDIR_HISTORY": "false"}, "capture": {"MEMDIR_SEARCH": "scan"}},
+)
