@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 from memdir.errors import Conflict, Missing
 from memdir.format.draft import hash_of
-from memdir.records import lifecycle, refusal, write
-from memdir.records.refusal import RecordError
+from memdir.records import lifecycle, record, write
+from memdir.records.record import RecordError
 from memdir.records.write import Request
 from memdir.store import changes
 from memdir.store.state import Lock
@@ -217,11 +217,11 @@ class RecordWriter(Writer):
     ahead = 40 * records.DAY  # the clock of a gc: every retired record is past its grace
     # What an action hears of a record that is not where it would have to be.
     refused: ClassVar = {
-        refusal.OCC_CONFLICT: "conflict",
-        refusal.READ: "missing",
-        refusal.OVERWRITE: "overwrite",
-        refusal.ANTI_RESURRECTION: "retired",
-        refusal.ACTION_CODES["update"]: "retired",
+        record.OCC_CONFLICT: "conflict",
+        record.READ: "missing",
+        record.OVERWRITE: "overwrite",
+        record.ANTI_RESURRECTION: "retired",
+        record.ACTION_CODES["update"]: "retired",
     }
 
     @staticmethod
@@ -260,7 +260,7 @@ class RecordWriter(Writer):
         try:
             [change] = write.write(self.app(), request).changes
         except (RecordError, Missing) as error:
-            code = getattr(error, "record_code", refusal.READ)
+            code = getattr(error, "record_code", record.READ)
             if code not in self.refused:
                 raise
             self.note(path, start, what, given, self.refused[code])

@@ -10,8 +10,8 @@ from typing import Any
 from memdir.capture import review
 from memdir.errors import BadInput
 from memdir.format.draft import hash_of
-from memdir.records import batch, index_md, lifecycle, refusal, write
-from memdir.records.refusal import RecordError
+from memdir.records import batch, index_md, lifecycle, record, write
+from memdir.records.record import RecordError
 from memdir.records.write import Request
 from memdir.store.writer import App, Done
 from tests.faults import trees
@@ -27,7 +27,7 @@ OLD = "tech-debt/retries-are-fixed.json"
 FROZEN = "constraints/ten-requests-a-second.json"
 NO_HISTORY = {"MEMDIR_HISTORY": "false"}
 # What a person hears who gives the same command again after it was cut off, and that is right.
-DONE_ALREADY = (refusal.OCC_CONFLICT, refusal.READ)
+DONE_ALREADY = (record.OCC_CONFLICT, record.READ)
 read_hash: dict[str, str] = {}  # of the record that is updated, as a client read it long before
 
 
