@@ -335,6 +335,23 @@ def delivered(stands: str = "changes are kept: memdir log") -> Iterator[None]:
         raise Unwritable(message, next="write it where there is room") from None
 
 
+@contextmanager
+def show_progress(screen: Screen) -> Iterator[None]:
+    """Says once, after a second, that work is under way; only to a person at a terminal."""
+    if not screen.is_waited_for:
+        yield
+        return
+    from threading import Timer
+
+    timer = Timer(PATIENCE_SECONDS, screen.tell, ["working …"])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 SHORT_ID = 8  # characters of a change's id shown to a person
 SKIPPED = "skipped"
 DRY_RUN = "dry run: nothing was written"
