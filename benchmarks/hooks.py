@@ -20,7 +20,7 @@ from collections.abc import Callable
 from itertools import count
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 
 RUNS = 40
 PROMPTS = {200: 15.0, 1_000: None, 10_000: 30.0}
@@ -55,7 +55,7 @@ class Project:
         self.env = {"HOME": self.home, "PATH": os.environ["PATH"]}
         os.makedirs(self.code)
         subprocess.run(["git", "init", "-q", self.code], check=True)
-        name = project_name(os.path.realpath(self.code))
+        name = project_scope_name(os.path.realpath(self.code))
         self.store = os.path.join(self.home, ".claude/projects", name, "memory")
         os.makedirs(os.path.dirname(self.store))
         fill(self.store, size)

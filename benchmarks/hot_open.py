@@ -8,12 +8,12 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src"))
 
-from memdir.format.index import load
+from memdir.format.index import cut_index
 from memdir.hot import memory
 from memdir.hot.layout import Markdown
 
 if len(sys.argv) > 1:
     store = Markdown(sys.argv[1])
     memories = store.scan().memories
-    loaded = load(memory.decode(store.index() or b""))
+    loaded = cut_index(memory.decode(store.index() or b""))
     print(len(memories), loaded.lines)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 
 RUNS = 20
 MEMORIES = 200
@@ -51,7 +51,7 @@ def measure() -> list[Row]:
         home, code = os.path.join(folder, "home"), os.path.join(folder, "code")
         os.makedirs(code)
         subprocess.run(["git", "init", "-q", code], check=True)
-        name = project_name(os.path.realpath(code))
+        name = project_scope_name(os.path.realpath(code))
         store = os.path.join(home, ".claude/projects", name, "memory")
         os.makedirs(os.path.dirname(store))
         fill(store, MEMORIES)

@@ -66,9 +66,9 @@ def _saves(folder: str, count: int) -> list[Row]:
         body = memory_text(rnd.randrange(10**9), rnd).decode().partition("\n---\n\n")[2]
         draft = Draft(body, type="project", name="the-one-we-save", description=body[:80].strip())
         start = time.perf_counter()
-        changes.save(app, draft, Wishes())
+        changes.save_memory(app, draft, Wishes())
         took = (time.perf_counter() - start) * 1e3 - commits[-1]
-        changes.retire(app, ["the-one-we-save"])
+        changes.retire_memories(app, ["the-one-we-save"])
         return took
 
     floors, saves = interleaved(SAVE_RUNS, floor, save)

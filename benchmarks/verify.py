@@ -15,12 +15,12 @@ from typing import IO
 from benchmarks.common import WORDS, Row, scratch
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.claims.find import find_claims
-from memdir.claims.judge import collect_wanted
+from memdir.claims.judge import collect_evidence_wanted
 from memdir.claims.repo import GitRepo
-from memdir.claims.verify import make_rows, verify_claims
+from memdir.claims.verify import make_verdict_rows, verify_claims
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import Memory
-from memdir.hot.verdicts import Kept, Verdicts, facts_of
+from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
 
 FILES, COMMITS, MEMORIES = 50_000, 400, 1_000
 GOAL = 20.0  # seconds for the whole audit, cold
@@ -38,7 +38,7 @@ def measure() -> list[Row]:
         made = _make(code)
         texts = _memories(*made)
         claims = [claim for path, text in texts for claim in find_claims(text, path)]
-        asked = collect_wanted(claims)
+        asked = collect_evidence_wanted(claims)
         what = f"{MEMORIES:,} memories, {len(claims):,} claims, {len(asked.symbols):,} symbols"
         names = sorted(asked.symbols)[:GREPPED]
         floor, floor_cpu = _taken(lambda: _grep(code, names))
@@ -89,7 +89,8 @@ def _glance(code: str, home: str, texts: list[tuple[str, str]]) -> Row:
     judged, _ = verify_claims(texts[:RECALLED], GitRepo(code, os.path.join(home, "glance")))
     for memory in memories:
         kept.keep(
-            memory.path, Kept(facts_of(memory), "0" * 40, make_rows(judged[memory.path], kept))
+            memory.path,
+            Kept(verdict_facts(memory), "0" * 40, make_verdict_rows(judged[memory.path], kept)),
         )
     bodies = [Recalled(memory, "project", home) for memory in memories]
     best = min(_taken(lambda: kept.tell(bodies))[0] for _ in range(REPEATED)) * 1000

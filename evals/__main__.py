@@ -19,8 +19,14 @@ from evals.type_guess import evaluate_types
 from memdir.cli.output import Screen
 from memdir.config.config import read_config
 from memdir.errors import MemdirError
-from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall, rank_all, tabulate_recall
-from memdir.evals.report import Report, Say, Section, report_fields, report_lines
+from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall, rank_eval_set, tabulate_recall
+from memdir.evals.report import (
+    Report,
+    Say,
+    Section,
+    evaluation_report_fields,
+    evaluation_report_lines,
+)
 from memdir.recall.scan import Scan
 from memdir.store.ports import Search, Store
 from memdir.store.writer import open_app
@@ -38,11 +44,11 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
     kinds: dict[str, Callable[[Store], Search]] = {"memdir": Scan, **BASELINES}
     for name, open_search in kinds.items():
         searches = {key: open_search(store) for key, store in prompts.stores.items()}
-        ranked[name] = rank_all(asked, searches, given.k, say)
+        ranked[name] = rank_eval_set(asked, searches, given.k, say)
     table = tabulate_recall("searches", "search", ranked)
     section = Section("Against simple searches, in the same run", tables=(table,))
     report = replace(report, sections=(*report.sections, section))
-    return report, report_fields(report)
+    return report, evaluation_report_fields(report)
 
 
 BENCHES: dict[str, Callable[[argparse.Namespace, Say], Answer]] = {
@@ -72,7 +78,7 @@ def main(words: list[str]) -> int:
     if given.json:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
-        print("\n".join(report_lines(report, screen)))
+        print("\n".join(evaluation_report_lines(report, screen)))
     return 0
 
 

@@ -28,7 +28,7 @@ def main(corpus: Path) -> None:
     words, files, used = Words(), Counter[str](), defaultdict[str, set[str]](set)
     texts = sorted(corpus.glob("*__*/**/*.md"))
     for path in texts:
-        document = memory.read(path.read_text("utf-8", "replace"))
+        document = memory.read_header(path.read_text("utf-8", "replace"))
         said = (document.get("name"), document.get("description"), document.body)
         terms, _ = words.count("\n".join(said))
         files.update(terms.keys())

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.shares import share_figure
-from memdir.evals.recall_sets import bad_data, read_data, read_row
+from memdir.evals.recall_sets import bad_eval_data, read_evaluation_data, read_evaluation_row
 from memdir.evals.report import (
     COUNT,
     SHARE,
@@ -20,8 +20,8 @@ from memdir.evals.report import (
     Report,
     Section,
     Table,
-    precision,
-    report_fields,
+    evaluation_report_fields,
+    precision_figure,
 )
 
 MESSAGES = "messages.jsonl"
@@ -95,22 +95,24 @@ def evaluate_capture(data: str) -> tuple[Report, dict[str, object]]:
     )
     section = Section("Explicit requests", figures, (Table("by language", columns, rows),))
     report = Report("capture", data, f"{len(messages)} messages, {asked} ask for it", (section,))
-    return report, report_fields(report)
+    return report, evaluation_report_fields(report)
 
 
 def _read(path: str) -> list[Message]:
     found = []
-    for number, line in enumerate(read_data(path, GET_IT).split("\n"), 1):
+    for number, line in enumerate(read_evaluation_data(path, GET_IT).split("\n"), 1):
         if not line.strip():
             continue
-        row = read_row(path, number, line, ("id", "text"))
+        row = read_evaluation_row(path, number, line, ("id", "text"))
         if row.get("worth") not in WORTH or not isinstance(row.get("explicit"), bool):
-            raise bad_data(path, number, "'worth' is none of yes, maybe, no, or 'explicit' no bool")
+            raise bad_eval_data(
+                path, number, "'worth' is none of yes, maybe, no, or 'explicit' no bool"
+            )
         language = str(row.get("language") or language_of(row["text"]))
         taken = is_request(row["text"], str(row.get("before", "")))
         found.append(Message(language, row["explicit"], row["worth"], taken))
     if not found:
-        raise bad_data(path, 0, "no message in it")
+        raise bad_eval_data(path, 0, "no message in it")
     return found
 
 
@@ -118,5 +120,5 @@ def _row(language: str, messages: Sequence[Message]) -> tuple[str | float | None
     asked = sum(one.explicit for one in messages)
     taken = sum(one.taken for one in messages)
     right = sum(one.taken and one.explicit for one in messages)
-    shares = precision(right, taken), precision(right, asked)
+    shares = precision_figure(right, taken), precision_figure(right, asked)
     return (language, len(messages), asked, taken, right, *shares)

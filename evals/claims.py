@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from evals.claims_set import ClaimSet, Label, Labelled
 from evals.shares import share_figure, wilson
 from memdir.claims.claim import PATH, STALE, SYMBOL, TRUE, Judged
-from memdir.claims.judge import collect_wanted, judge_claim
+from memdir.claims.judge import collect_evidence_wanted, judge_claim
 from memdir.claims.verify import verify_claims
 from memdir.evals.report import (
     COUNT,
@@ -22,10 +22,10 @@ from memdir.evals.report import (
     Section,
     Table,
     Value,
-    precision,
-    report_fields,
+    evaluation_report_fields,
+    precision_figure,
 )
-from memdir.text.terminal import count
+from memdir.text.terminal import plural
 
 GONE = ("renamed", "removed", "moved")  # why a label is missing: the past of the repository has it
 EXHAUSTIVE = "exhaustive"  # the sample in which every checkable span of a file is labelled
@@ -83,7 +83,7 @@ def evaluate_claims(data: ClaimSet, say: Say) -> tuple[Report, dict[str, object]
             "n": extraction[0].n,
         },
     }
-    return report, {**report_fields(report), **top}
+    return report, {**evaluation_report_fields(report), **top}
 
 
 def _scored(repository: Labelled) -> list[Scored]:
@@ -91,7 +91,7 @@ def _scored(repository: Labelled) -> list[Scored]:
     judged, _ = verify_claims(repository.texts, repository.repo)
     scored = [_score(label, judged[label.file]) for label in repository.labels]
     plain = [replace(one.judged.claim, aside="") if one.judged else None for one in scored]
-    seen = repository.repo.look(collect_wanted([one for one in plain if one]))
+    seen = repository.repo.look(collect_evidence_wanted([one for one in plain if one]))
     lost = [
         one is not None and one.kind in (PATH, SYMBOL) and judge_claim(one, seen).verdict != TRUE
         for one in plain
@@ -136,10 +136,10 @@ def _fields(told: Told) -> dict[str, object]:
     low, high = wilson(told.right, told.said)
     recall_low, recall_high = wilson(told.found, told.gone)
     return {
-        "precision": precision(told.right, told.said),
+        "precision": precision_figure(told.right, told.said),
         "precision_low": low,
         "precision_high": high,
-        "recall": precision(told.found, told.gone),
+        "recall": precision_figure(told.found, told.gone),
         "recall_low": recall_low,
         "recall_high": recall_high,
         "false_alarms": told.alarms,
@@ -173,10 +173,10 @@ def _report(data: ClaimSet, scored: Sequence[Scored]) -> Report:
         "Against the obvious way, in the same run",
         tables=(_compared({"memdir": told, NAIVE: naive}),),
     )
-    files = count(sum(len(one.texts) for one in data.repositories), "file")
+    files = plural(sum(len(one.texts) for one in data.repositories), "file")
     summary = (
-        f"{count(len(scored), 'label')} in {files} of "
-        f"{count(len(data.repositories), 'repository', 'repositories')}"
+        f"{plural(len(scored), 'label')} in {files} of "
+        f"{plural(len(data.repositories), 'repository', 'repositories')}"
     )
     return Report("claims", data.data, summary, (verdicts, beside))
 
@@ -207,8 +207,8 @@ def _compared(ways: dict[str, Told]) -> Table:
             name,
             one.said,
             one.alarms,
-            precision(one.right, one.said),
-            precision(one.found, one.gone),
+            precision_figure(one.right, one.said),
+            precision_figure(one.found, one.gone),
         )
         for name, one in ways.items()
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evals.listing import open_repo
 from memdir.claims.repo import Repo
-from memdir.evals.recall_sets import bad_data, read_data, read_row
+from memdir.evals.recall_sets import bad_eval_data, read_evaluation_data, read_evaluation_row
 
 CLAIMS = "claims.jsonl"
 GET_IT = "name the directory that holds claims.jsonl with --data"
@@ -53,19 +53,19 @@ def read(data: str) -> ClaimSet:
     by_repo: dict[str, list[Label]] = {}
     texts: dict[str, dict[str, str]] = {}
     ids: set[str] = set()
-    for number, line in enumerate(read_data(path, GET_IT).split("\n"), 1):
+    for number, line in enumerate(read_evaluation_data(path, GET_IT).split("\n"), 1):
         if not line.strip():
             continue
         label = _label(path, number, line)
         if label.id in ids:
-            raise bad_data(path, number, f"the id {label.id!r} was there before")
+            raise bad_eval_data(path, number, f"the id {label.id!r} was there before")
         ids.add(label.id)
         known = texts.setdefault(label.repo, {})
         if label.file not in known:
             known[label.file] = _text(path, number, data, label)
         by_repo.setdefault(label.repo, []).append(label)
     if not ids:
-        raise bad_data(path, 0, "no label in it")
+        raise bad_eval_data(path, 0, "no label in it")
     return ClaimSet(
         data,
         tuple(
@@ -81,11 +81,11 @@ def read(data: str) -> ClaimSet:
 
 
 def _label(path: str, number: int, line: str) -> Label:
-    given = read_row(path, number, line, TEXTS)
+    given = read_evaluation_row(path, number, line, TEXTS)
     if given["status"] not in STATUSES:
-        raise bad_data(path, number, f"the status is none of {', '.join(STATUSES)}")
+        raise bad_eval_data(path, number, f"the status is none of {', '.join(STATUSES)}")
     if type(given.get("line")) is not int:
-        raise bad_data(path, number, "the field 'line' is not a number")
+        raise bad_eval_data(path, number, "the field 'line' is not a number")
     texts = {key: given[key] for key in TEXTS}
     return Label(**texts, line=given["line"], why=str(given.get("why", "")))
 
@@ -94,8 +94,10 @@ def _text(path: str, number: int, data: str, label: Label) -> str:
     """The memory that a label speaks of; nothing outside the data is read."""
     parts = [label.repo.replace("/", "__"), *label.file.split("/")]
     if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
-        raise bad_data(path, number, f"{label.file!r} of {label.repo!r} is no file below the data")
+        raise bad_eval_data(
+            path, number, f"{label.file!r} of {label.repo!r} is no file below the data"
+        )
     file = os.path.join(data, *parts)
     if not os.path.isfile(file):
-        raise bad_data(path, number, f"there is no file {file}")
-    return read_data(file, GET_IT)
+        raise bad_eval_data(path, number, f"there is no file {file}")
+    return read_evaluation_data(file, GET_IT)

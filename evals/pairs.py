@@ -29,10 +29,10 @@ from memdir.evals.report import (
     Say,
     Section,
     Table,
-    report_fields,
+    evaluation_report_fields,
 )
-from memdir.text.similar import MERGE, SHOW, Alike, find_alike
-from memdir.text.terminal import count
+from memdir.text.similar import MERGE, SHOW, Alike, find_similar_texts
+from memdir.text.terminal import plural
 
 GOAL = Goal(0.90)
 SURE = Goal(0.95)  # precision below which nothing is merged without a question
@@ -66,11 +66,11 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
         evaluate_disagreements(singles, stores),
     )
     summary = (
-        f"{count(len(pairs), 'pair')} and {count(len(singles), 'single memory', 'single memories')}"
-        f" with labels, {count(memories, 'memory', 'memories')} around them"
+        f"{plural(len(pairs), 'pair')} and"
+        f" {plural(len(singles), 'single memory', 'single memories')} with labels, {plural(memories, 'memory', 'memories')} around them"
     )
     report = Report("pairs", data, summary, sections)
-    answer = report_fields(report)
+    answer = evaluation_report_fields(report)
     figures = {figure.name: figure for figure in report.figures}
     for key, name in (("auc", "AUC, memdir"), ("baseline", "AUC, words in common")):
         one = figures.get(name) or Figure(name, None, n=0)  # no area with labels of one sort only
@@ -82,7 +82,7 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
 def _compare(pair: Pair) -> Alike:
     """By the way of a store of two, so that what is measured is what is used."""
     texts = {f"{at}/{file.path}": file.text for at, file in enumerate((pair.first, pair.second))}
-    return find_alike(texts, 0.0)[0]
+    return find_similar_texts(texts, 0.0)[0]
 
 
 def _word_share(pair: Pair) -> float:
@@ -152,7 +152,7 @@ def _spread(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
         *(("highest", SHARE), (f"from {SHOW} on", COUNT)),
     )
     rows = tuple(
-        (name, len(held), held[0], report.median(held), held[-1], _reached(held))
+        (name, len(held), held[0], report.median_figure(held), held[-1], _reached(held))
         for name, held in by_relation.items()
         if held
     )
@@ -175,7 +175,7 @@ def _thresholds(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -
         *(("threshold", TEXT), ("at", SHARE), ("pairs", COUNT), ("right", COUNT)),
         *(("fair", COUNT), ("wrong", COUNT), ("kept", SHARE)),
     )
-    found = [one.score for texts, _ in stores.values() for one in find_alike(texts)]
+    found = [one.score for texts, _ in stores.values() for one in find_similar_texts(texts)]
     possible = sum(len(texts) * (len(texts) - 1) // 2 for texts, _ in stores.values())
     figures = (
         share_figure("precision at SHOW", *_right(shown)),

@@ -8,7 +8,7 @@ from evals.pairs_data import Single, Stores
 from evals.shares import share_figure
 from memdir.audit.disagree import MISSING, find_disagreements
 from memdir.evals.report import COUNT, TEXT, Figure, Section, Table
-from memdir.format.pointer import below_store, read_pointers
+from memdir.format.pointer import parse_pointers, pointer_path
 
 UNFOUND = "What only understanding would find is not found: a clean list proves nothing."
 
@@ -48,6 +48,6 @@ def _pointer_lines(index: str) -> dict[str, str]:
     """The first line of the index that points at each memory."""
     found: dict[str, str] = {}
     for number, line in enumerate(index.split("\n"), 1):
-        for pointer in read_pointers(line, number):
-            found.setdefault(below_store(pointer.target) or f"{pointer.target}.md", line)
+        for pointer in parse_pointers(line, number):
+            found.setdefault(pointer_path(pointer.target) or f"{pointer.target}.md", line)
     return found

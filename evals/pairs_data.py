@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memdir.errors import MemdirError
-from memdir.evals.recall_sets import MAX_BYTES, bad_data, read_data, read_row
+from memdir.evals.recall_sets import (
+    MAX_BYTES,
+    bad_eval_data,
+    read_evaluation_data,
+    read_evaluation_row,
+)
 from memdir.hot import memory as memory_module
 from memdir.hot.layout import Markdown
 
@@ -59,13 +64,13 @@ def read_pairs(data: str) -> list[Pair]:
     for number, given in _lines(path):
         name, relation = given.get("id"), given.get("relation")
         if not isinstance(name, str) or name in found:
-            raise bad_data(path, number, "the field 'id' is no text of its own")
+            raise bad_eval_data(path, number, "the field 'id' is no text of its own")
         if relation not in RELATIONS:
-            raise bad_data(path, number, f"the relation {relation!r} is none of {RELATIONS}")
+            raise bad_eval_data(path, number, f"the relation {relation!r} is none of {RELATIONS}")
         first, second = (_file(data, path, number, given.get(key)) for key in ("a", "b"))
         found[name] = Pair(name, str(relation), first, second)
     if not found:
-        raise bad_data(path, 0, "no pair in it")
+        raise bad_eval_data(path, 0, "no pair in it")
     return list(found.values())
 
 
@@ -97,25 +102,25 @@ def read_stores(data: str, files: list[File]) -> Stores:
 
 
 def _lines(path: str) -> Iterator[tuple[int, dict[str, object]]]:
-    for number, line in enumerate(read_data(path, GET_IT).split("\n"), 1):
+    for number, line in enumerate(read_evaluation_data(path, GET_IT).split("\n"), 1):
         if not line.strip():
             continue
-        yield number, read_row(path, number, line)
+        yield number, read_evaluation_row(path, number, line)
 
 
 def _file(data: str, labels: str, number: int, given: object) -> File:
     """A file below its repository's folder; nothing outside the data is read."""
     repo, path = (given.get("repo"), given.get("file")) if isinstance(given, dict) else (None, None)
     if not isinstance(repo, str) or not isinstance(path, str):
-        raise bad_data(labels, number, "a memory needs the texts 'repo' and 'file'")
+        raise bad_eval_data(labels, number, "a memory needs the texts 'repo' and 'file'")
     parts = [repo.replace("/", "__"), *path.split("/")]
     if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
-        raise bad_data(labels, number, f"{repo!r} with {path!r} is no file below the data")
+        raise bad_eval_data(labels, number, f"{repo!r} with {path!r} is no file below the data")
     place = os.path.join(data, *parts)
     try:
         if os.path.getsize(place) > MAX_BYTES:
-            raise bad_data(labels, number, f"{place} is too large")
+            raise bad_eval_data(labels, number, f"{place} is too large")
         with open(place, "rb") as file:
             return File(repo, path, memory_module.decode(file.read()))
     except OSError as error:
-        raise bad_data(labels, number, f"{place}: {error.strerror}") from None
+        raise bad_eval_data(labels, number, f"{place}: {error.strerror}") from None

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memdir.evals.report import CONFIDENCE, RESAMPLES, SEED, quantile
+from memdir.evals.report import CONFIDENCE, RESAMPLES, SEED, quantile_figure
 
 # The choices a fitted score would have: the weight of the heads, and what a link takes off.
 HEADS, LINKS = (0.3, 0.5, 0.7), (0.0, 0.05, 0.1)
@@ -50,7 +50,9 @@ def auc_interval(
         drawn.append([*values, values[0] - values[1]])
     tail = (1 - CONFIDENCE) / 2
     columns = [sorted(column) for column in zip(*drawn, strict=True)]
-    return [(quantile(column, tail), quantile(column, 1 - tail)) for column in columns]
+    return [
+        (quantile_figure(column, tail), quantile_figure(column, 1 - tail)) for column in columns
+    ]
 
 
 def left_out_scores(scored: Sequence[Scored]) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memdir.evals.report import SHARE, Figure, Goal, precision
+from memdir.evals.report import SHARE, Figure, Goal, precision_figure
 
 Z = 1.959964  # standard deviations that hold 95 %
 
@@ -24,4 +24,6 @@ def share_figure(name: str, part: int, whole: int, goal: Goal | None = None) -> 
     """A share as the report shows it; of nothing there is none, and no goal."""
     remark = "" if whole else "none to measure"
     goal = goal if whole else None
-    return Figure(name, precision(part, whole), SHARE, whole, *wilson(part, whole), goal, remark)
+    return Figure(
+        name, precision_figure(part, whole), SHARE, whole, *wilson(part, whole), goal, remark
+    )

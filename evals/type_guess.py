@@ -16,7 +16,7 @@ from memdir.evals.report import (
     Section,
     Table,
     Value,
-    report_fields,
+    evaluation_report_fields,
 )
 from memdir.hot import memory
 from memdir.hot.memory import UNKNOWN, read_memory
@@ -26,9 +26,9 @@ GET_IT = "name the directory with owner__repo/… memory directories with --data
 
 def guess_type(text: str) -> str:
     """The product's guesser; the one place to change when it moves."""
-    from memdir.cli.command import guess_type
+    from memdir.cli.command import guess_type_option
 
-    return guess_type(text)
+    return guess_type_option(text)
 
 
 def evaluate_types(data: str) -> tuple[Report, dict[str, object]]:
@@ -37,7 +37,7 @@ def evaluate_types(data: str) -> tuple[Report, dict[str, object]]:
     for path in sorted(Path(data).glob("*__*/**/*.md")):
         content = path.read_bytes()
         label = read_memory(path.name, content, 0.0).type
-        body = memory.read(memory.decode(content)).body
+        body = memory.read_header(memory.decode(content)).body
         if label != UNKNOWN and body.strip():
             guesses.setdefault(label, Counter())[guess_type(body)] += 1
     if not guesses:
@@ -57,4 +57,4 @@ def evaluate_types(data: str) -> tuple[Report, dict[str, object]]:
     )
     section = Section("Guessed types", figures, (Table("by type", columns, tuple(rows)),))
     report = Report("types", data, f"{total} memories with a type", (section,))
-    return report, report_fields(report)
+    return report, evaluation_report_fields(report)

@@ -15,7 +15,7 @@ from memdir.claims.verify import Checked
 from memdir.config.config import read_config
 from memdir.errors import BadInput
 from memdir.format.draft import Draft, Wishes
-from memdir.format.names import check_name
+from memdir.format.names import check_memory_name
 from memdir.hot.behaviour import MODES
 from memdir.hot.memory import UNKNOWN
 from memdir.hot.place import MAIN_SCOPES
@@ -137,7 +137,7 @@ class Memdir:
         if mode not in ("", *MODES):
             raise BadInput(f"there is no mode {mode!r}", next=f"use one of {', '.join(MODES)}")
         others = [item for item in self._apps if item[0] != self._own[0]]
-        return answer.render_prompt([self._own, *others], mode, indexes=indexes)
+        return answer.render_memory_prompt([self._own, *others], mode, indexes=indexes)
 
     def recall(
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
@@ -172,16 +172,16 @@ class Memdir:
         `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
         """
         _check(text=text, type=type, name=name, description=description, why=why, how=how)
-        named = check_name(name) if name else ""
+        named = check_memory_name(name) if name else ""
         draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
-        done = changes.save(self.app, draft, Wishes(anyway, allow_secret))
+        done = changes.save_memory(self.app, draft, Wishes(anyway, allow_secret))
         self._see_own()
         return done
 
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
         _check(**{f"name {number}": name for number, name in enumerate(names, 1)})
-        return verify.verify(self.app, names)
+        return verify.verify_claims_of(self.app, names)
 
     def audit(self, *, deep: bool = False) -> Audit:
         """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
@@ -204,34 +204,36 @@ class Memdir:
         noticed is held for `memdir review`; `.decided` says which. No model is asked, unless
         `model` is True (the one of the settings) or names one: then within the budget.
         """
-        from memdir.capture.capture import hand_over  # a quarter of the modules there are
+        from memdir.capture.capture import hand_over_messages  # a quarter of the modules there are
 
         _check(session=session, client=client)
         if isinstance(conversation, PathLike):
             conversation = os.fspath(conversation)
         asked = model if isinstance(model, str) else None if model else ""
-        outcome = hand_over(self.app, conversation, session=session, client=client, model=asked)
+        outcome = hand_over_messages(
+            self.app, conversation, session=session, client=client, model=asked
+        )
         self._see_own()
         return outcome
 
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
         _check(change=change)
-        return review.undo_changes(self.app, change)
+        return review.undo_and_hold_again(self.app, change)
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""
         _check(session=session)
-        return answer.render_section(self._apps, session=session, full=full)
+        return answer.render_session_section(self._apps, session=session, full=full)
 
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""
         _check(session=session)
-        answer.begin_anew(self._apps, session)
+        answer.forget_recalled(self._apps, session)
 
     def standing(self) -> str:
         """The rules that hold whatever the prompt is, for the start of a session."""
-        return answer.standing_rules(self._apps)[0]
+        return answer.recall_standing_rules(self._apps)[0]
 
     def _see_own(self) -> None:
         """Include the written store in recall once it exists."""

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import CREATED, UPDATED, Change, hash_of
+from memdir.format.draft import CREATED, UPDATED, Change, content_hash
 from memdir.hot import memory
-from memdir.hot.memory import INDEX, TEAM, is_of_records, read_memory
+from memdir.hot.memory import INDEX, TEAM, is_record_file, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
 from memdir.store.changes import finish_change, move_memory, retire_memory
-from memdir.store.save import refuse_file
-from memdir.store.writer import App, Desk, list_few, read_if_there
+from memdir.store.save import refuse_file_in_store
+from memdir.store.writer import App, Desk, name_few_paths, read_if_stored
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
@@ -235,7 +235,7 @@ class MemoryTool:
             for old, new in pairs:  # every file may lie where it goes to, or none is moved
                 data = desk.store.read(old)
                 reason = _refuse_place(new, is_new=True)
-                if reason := reason or refuse_file(new, data, rules, allow_secret=secret):
+                if reason := reason or refuse_file_in_store(new, data, rules, allow_secret=secret):
                     raise BadInput(reason, path=new, next="choose another name")
             desk.plan = [new for _, new in pairs]
             finish_change(
@@ -259,13 +259,13 @@ class MemoryTool:
         if not below or self._list(below):
             raise if_folder
         with self._changing(verb) as desk:
-            yield desk, read_if_there(desk.store, below)
+            yield desk, read_if_stored(desk.store, below)
 
     def _put(self, desk: Desk, below: str, old: bytes | None, text: str) -> None:
         data = memory.encode(text)
         if data == old:
             return
-        reason = _refuse_place(below, is_new=old is None) or refuse_file(
+        reason = _refuse_place(below, is_new=old is None) or refuse_file_in_store(
             below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
         )
         if reason:
@@ -274,7 +274,7 @@ class MemoryTool:
         kind = CREATED if old is None else UPDATED
         is_memory = old and desk.store.is_memory(below)
         before = read_memory(below, old or b"", 0) if is_memory else None
-        change = Change(kind, memory.stem(below), below, hash_of(data))
+        change = Change(kind, memory.stem(below), below, content_hash(data))
         finish_change(self._app, desk, [change], before)
 
     def _list(self, folder: str) -> dict[str, int]:
@@ -318,7 +318,7 @@ def memory_tool(
     return MemoryTool(replace(opened.app, actor=ACTOR), allow_secret)
 
 
-def below_root(path: str) -> str:
+def path_for_memory_tool(path: str) -> str:
     """The path below the store, empty for the store itself; what is doubtful is refused.
 
     The directory handles of the store refuse again: they follow no link, whatever its name.
@@ -346,7 +346,7 @@ def _is_trick(char: str) -> bool:
 
 def _path(given: Input, key: str = "path") -> tuple[str, str]:
     """The path as answers show it, and the path below the store."""
-    below = below_root(_text(given, key))
+    below = path_for_memory_tool(_text(given, key))
     return f"{ROOT}/{below}".rstrip("/"), below
 
 
@@ -429,7 +429,7 @@ def _find_once(text: str, old: str, path: str) -> int:
         line += old.count("\n")
     raise Refused(
         f"No replacement was performed. Multiple occurrences of old_str `{words}` in lines: "
-        f"{list_few(lines, MAX_MATCHES)}. Please ensure it is unique"
+        f"{name_few_paths(lines, MAX_MATCHES)}. Please ensure it is unique"
     )
 
 
@@ -447,4 +447,4 @@ def _refuse_place(path: str, *, is_new: bool) -> str:
         return "a folder cannot be called .md"
     if folders and folders[0].lower() == TEAM:
         return "the folder team is another store; it is written through its own scope"
-    return "it is the place of a structured record" if is_of_records(path) else ""
+    return "it is the place of a structured record" if is_record_file(path) else ""

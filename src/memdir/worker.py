@@ -16,21 +16,32 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
-from memdir.capture.capture import begin_session, capture, finish_plan, missed_sessions
-from memdir.capture.plan import Request, report_line
-from memdir.capture.progress import is_due
-from memdir.capture.sessions import hook_directory, open_reader
+from memdir.capture.capture import (
+    begin_capture_session,
+    capture,
+    find_uncaptured_sessions,
+    finish_capture_plan,
+)
+from memdir.capture.plan import Request, capture_report_line
+from memdir.capture.progress import is_capture_due
+from memdir.capture.sessions import open_session, session_directory
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
-from memdir.config.config import Config, clean_environment, here_of, is_silent, read_config
+from memdir.config.config import (
+    Config,
+    clean_environment,
+    hook_config,
+    is_config_silent,
+    read_config,
+)
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.inject import Sessions
 from memdir.hot.place import FOLDER as PLACES
 from memdir.hot.place import RECORDS, Around
 from memdir.hot.queue import Queue
-from memdir.hot.run import leave_report, log, trouble
+from memdir.hot.run import hook_trouble, leave_hook_report, log_hook
 from memdir.hot.standing import FOLDER as RULES
-from memdir.hot.standing import standing_text
+from memdir.hot.standing import standing_rules_for_hook
 from memdir.hot.stop import CLIENT, ENDS
 from memdir.store.accept import accept_own_writes
 from memdir.store.state import Lock
@@ -93,10 +104,10 @@ class Job:
         return self.cwd, self.session
 
     def is_due(self, now: float) -> bool:
-        return not self.after or is_due(self.after, now)
+        return not self.after or is_capture_due(self.after, now)
 
 
-def read_job(line: bytes) -> Job | None:
+def read_worker_job(line: bytes) -> Job | None:
     try:
         fields = json.loads(line)
         cwd, tries = fields["cwd"], fields["tries"]
@@ -109,13 +120,15 @@ def read_job(line: bytes) -> Job | None:
     return Job(cwd, tries, fields, looked, float(after) if is_moment else 0.0)
 
 
-def read_jobs(lines: Iterable[bytes]) -> list[Job]:
-    jobs = [job for job in map(read_job, lines) if job]
+def read_worker_jobs(lines: Iterable[bytes]) -> list[Job]:
+    jobs = [job for job in map(read_worker_job, lines) if job]
     gone = {id(job) for job in [job for job in jobs if job.after][:-MAX_WAITING]}
     return [job for job in jobs if id(job) not in gone]
 
 
-def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) -> list[list[Job]]:
+def next_sessions_for_worker(
+    jobs: Sequence[Job], heard: set[tuple[str, str]], now: float
+) -> list[list[Job]]:
     """Sessions that are due, each with all its jobs.
 
     Many at once, since each round costs two writes; a session that may have killed a worker, alone.
@@ -130,7 +143,7 @@ def next_sessions(jobs: Sequence[Job], heard: set[tuple[str, str]], now: float) 
     return fresh[:MAX_TOGETHER] or list(sessions.values())[:1]
 
 
-def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> float:
+def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> float:
     """Capture one conversation; returns when to come back, 0 if done."""
     latest = jobs[-1]
     turns = sum(job.event == STOP for job in jobs)
@@ -148,18 +161,19 @@ def hear(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> floa
     config = app.config
     outcomes = []
     if any(job.event == START for job in jobs):
-        begin_session(app, asked)
+        begin_capture_session(app, asked)
         # Conversations that were killed never reported their end.
         outcomes += [
-            capture(app, missing) for missing in missed_sessions(app, [latest.session], MAX_MISSED)
+            capture(app, missing)
+            for missing in find_uncaptured_sessions(app, [latest.session], MAX_MISSED)
         ]
     if turns or asked.ends:
         outcomes.append(capture(app, asked))
     elif not outcomes:
-        outcomes.append(finish_plan(app))
+        outcomes.append(finish_capture_plan(app))
     decided = [entry for outcome in outcomes for entry in outcome.decided]
-    if line := report_line(decided):
-        leave_report(config.state_dir, config.checkout, line)
+    if line := capture_report_line(decided):
+        leave_hook_report(config.state_dir, config.checkout, line)
     if (turns or asked.ends) and RECORDS in config.scopes and not config.options.records_agent:
         _hold_records(environ, latest, asked, app)
     if config.options.dream:
@@ -174,27 +188,31 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
     config = read_config(environ, latest.cwd, scope=RECORDS)
     app = open_app(config, now=time.time, tell=project.tell, actor=CAPTURE)
     origin = Origin(client=asked.client, session=asked.session)
-    reader = open_reader(app, asked.client)
+    reader = open_session(app, asked.client)
     held = hold_records(app, asked.transcript, reader, origin, asked.last, ends=asked.ends)
     if held:
         many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
         line = f"memdir: {many} for your yes; memdir review list --scope records"
-        leave_report(config.state_dir, config.checkout, line)
+        leave_hook_report(config.state_dir, config.checkout, line)
 
 
 def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -> App | None:
     """The project in which the conversation started, even if the agent has moved since."""
     for _ in range(2):
         config = read_config(environ, cwd)
-        if is_silent(config) or not config.options.capture or config.state_dir != first.state_dir:
+        if (
+            is_config_silent(config)
+            or not config.options.capture
+            or config.state_dir != first.state_dir
+        ):
             return None
         app = open_app(
             config,
             now=time.time,
-            tell=lambda message: log(first.state_dir, CAPTURE, message),
+            tell=lambda message: log_hook(first.state_dir, CAPTURE, message),
             actor=CAPTURE,
         )
-        started = hook_directory(app, asked, cwd)
+        started = session_directory(app, asked, cwd)
         if started == cwd:
             break
         cwd = started
@@ -202,17 +220,17 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
 
 
 def _consolidate(app: App, latest: Job) -> None:
-    from memdir.upkeep.dream import run_if_due
+    from memdir.upkeep.dream import run_dream_if_due
 
-    reader = open_reader(app, latest.client)
-    run = run_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session)
+    reader = open_session(app, latest.client)
+    run = run_dream_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session)
     if not isinstance(run, str) and run.done.changes:
         count = len(run.done.changes)
         line = f"memdir: put {count} memories in order; memdir undo takes it back"
-        leave_report(app.config.state_dir, app.config.checkout, line)
+        leave_hook_report(app.config.state_dir, app.config.checkout, line)
 
 
-def work(start: str) -> int:
+def run_jobs(start: str) -> int:
     environ = clean_environment(os.environ, start)
     config = read_config(environ, start)
     done = 0
@@ -242,16 +260,16 @@ def _drain(environ: Mapping[str, str], config: Config) -> int:
     looked, heard = set[str](), set[tuple[str, str]]()
     while True:
         jobs = []
-        for job in read_jobs(queue.take()):
+        for job in read_worker_jobs(queue.take()):
             if job.tries < DEADLY_TRIES:
                 jobs.append(job)
             else:
-                log(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
+                log_hook(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
         cwd = next((job.cwd for job in jobs if not job.looked and job.cwd not in looked), None)
         if cwd is not None:
             looked.add(cwd)
             done += _look_once(environ, queue, jobs, cwd, config)
-        elif due := next_sessions(jobs, heard, time.time()):
+        elif due := next_sessions_for_worker(jobs, heard, time.time()):
             heard |= {some[0].key for some in due}
             _hear_once(environ, queue, jobs, due, config)
         else:
@@ -269,7 +287,7 @@ def _look_once(
     finished = _try(environ, cwd, config)
     given_up = [job for job in mine if job.tries >= TRIES]
     if not finished and given_up:
-        log(config.state_dir, NAME, f"given up after {TRIES} tries: {cwd}")
+        log_hook(config.state_dir, NAME, f"given up after {TRIES} tries: {cwd}")
     for job in mine if finished else given_up:
         job.looked, job.tries = True, 0
     _keep(queue, [job for job in jobs if not job.looked or job.session])
@@ -298,19 +316,19 @@ def _hear_once(
 def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
     latest = some[-1]
     try:
-        latest.after = hear(environ, some, config)
+        latest.after = capture_job_in_worker(environ, some, config)
         latest.tries = 0
         return [latest.bare()] if latest.after else []
     except (BadInput, Missing) as error:
-        log(config.state_dir, NAME, error.message)
+        log_hook(config.state_dir, NAME, error.message)
         return []
     except TimeoutError:
         raise
     except (MemdirError, OSError) as error:
-        log(config.state_dir, NAME, trouble(error))
+        log_hook(config.state_dir, NAME, hook_trouble(error))
     if latest.tries < TRIES:
         return some
-    log(config.state_dir, NAME, f"given up after {TRIES} tries: a conversation")
+    log_hook(config.state_dir, NAME, f"given up after {TRIES} tries: a conversation")
     return []
 
 
@@ -322,18 +340,18 @@ def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
     try:
         _look_after(environ, cwd, config)
     except (BadInput, Missing) as error:
-        log(config.state_dir, NAME, error.message)  # the directory is gone or unsuitable
+        log_hook(config.state_dir, NAME, error.message)  # the directory is gone or unsuitable
     except TimeoutError:
         raise
     except (MemdirError, OSError) as error:
-        log(config.state_dir, NAME, trouble(error))
+        log_hook(config.state_dir, NAME, hook_trouble(error))
         return False
     return True
 
 
 def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
     config = read_config(environ, cwd)
-    if is_silent(config) or config.state_dir != first.state_dir:
+    if is_config_silent(config) or config.state_dir != first.state_dir:
         return
     for scope, store in config.scopes.items():
         if not os.path.isdir(store):
@@ -342,7 +360,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         app = open_app(
             chosen,
             now=time.time,
-            tell=lambda message: log(first.state_dir, NAME, message),
+            tell=lambda message: log_hook(first.state_dir, NAME, message),
             actor=NAME,
         )
         app.snapshot()
@@ -350,7 +368,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         app.search.find("what is there", 1)  # any search updates the catalog
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)
-    standing_text(here_of(config, Around(cwd, environ)))
+    standing_rules_for_hook(hook_config(config, Around(cwd, environ)))
 
 
 def _tidy(config: Config) -> None:
@@ -375,7 +393,7 @@ def main(arguments: list[str]) -> int:
     signal.setitimer(signal.ITIMER_REAL, SECONDS, MORE_SECONDS)
     os.nice(NICE)
     try:
-        work(arguments[0])
+        run_jobs(arguments[0])
     except (MemdirError, OSError, IndexError):
         return 1
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memdir.audit import ages as ages_module
-from memdir.audit.ages import find_clocks
+from memdir.audit.ages import find_age_starts
 from memdir.audit.audit import Tally, Wish, audit
 from memdir.capture import review
 from memdir.config.config import read_config
@@ -72,7 +72,7 @@ def test_a_fresh_clone_makes_no_memory_young_and_none_old(origin, tmp_path):
     app = local(clone, tmp_path / "home")
     expected = {"old.md": LONG_AGO, "new.md": 3, "dated.md": 10}
     assert ages(app) == expected
-    listed, _ = ages_module.list_memories(app)
+    listed, _ = ages_module.list_memory_ages(app)
     assert {one.memory.path: one.age_days for one in listed} == expected
     # Nor does an archive that was unpacked with the dates of the epoch.
     for path in (clone / ".claude/memory").iterdir():
@@ -116,14 +116,14 @@ def test_an_edit_from_outside_makes_a_dated_memory_young_until_it_is_undone(open
     old = memory("plan").replace("type: user", "type: user\nmodified: 2025-06-01")
     opened.write("MEMORY.md", "- [Plan](plan.md) — the plan\n")
     opened.write("plan.md", old)
-    look.log(opened.app())  # the history sees it for the first time
+    look.store_log(opened.app())  # the history sees it for the first time
     assert ages(opened.app()) == {"plan.md": 274}
     opened.now += DAY
     opened.write("plan.md", old + "More.\n")
-    look.log(opened.app())
+    look.store_log(opened.app())
     opened.now += 5 * DAY
     assert ages(opened.app()) == {"plan.md": 5}
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.read("plan.md") == old
     assert ages(opened.app()) == {"plan.md": 280}  # an undone edit leaves no youth behind
 
@@ -131,10 +131,10 @@ def test_an_edit_from_outside_makes_a_dated_memory_young_until_it_is_undone(open
 def test_without_dates_the_history_says_when_it_came(opened):
     opened.save("The first thing.", name="first")
     opened.write("later.md", "No header at all.\n")
-    look.log(opened.app())
+    look.store_log(opened.app())
     opened.now += 7 * DAY
     os.utime(opened.root / "later.md", (0, 0))  # a tool that keeps old times
-    assert find_clocks(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
+    assert find_age_starts(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
 
 
 def test_every_finding_is_on_its_own_and_a_broken_file_hides_nothing(opened):

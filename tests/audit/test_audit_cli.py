@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 from tests.helpers.repositories import Checkout
 from tests.helpers.terminal import memdir, process, tree
 
@@ -83,7 +83,7 @@ def test_settings_of_a_repository_are_said_once_for_all_scopes(worn, project):
 
 
 def test_all_projects_are_audited_and_one_that_is_gone_is_said(worn, home):
-    gone = home / ".claude/projects" / project_name("/was/here") / "memory"
+    gone = home / ".claude/projects" / project_scope_name("/was/here") / "memory"
     gone.mkdir(parents=True)
     (gone / "plan.md").write_text(PLAN)
     before = tree(gone)

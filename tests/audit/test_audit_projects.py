@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from memdir.audit.audit import Wish, audit
-from memdir.audit.projects import GONE, find_projects, open_projects
-from memdir.config.scope import project_name
+from memdir.audit.projects import GONE, find_projects_to_audit, open_projects_to_audit
+from memdir.config.scope import project_scope_name
 from tests.helpers.opened import NOON, memory
 from tests.helpers.world import World
 
@@ -26,7 +26,7 @@ def project(world: World, root: Path, *names: str) -> Path:
 
 
 def places(world: World):
-    return open_projects(world.read(), lambda: NOON, lambda _: None)
+    return open_projects_to_audit(world.read(), lambda: NOON, lambda _: None)
 
 
 def test_a_project_that_is_gone_is_said_and_its_memories_are_still_shown(world):
@@ -43,10 +43,10 @@ def test_a_transcript_tells_where_a_project_was(world):
     store = project(world, root, "a")
     line = json.dumps({"type": "user", "cwd": str(root / "sub")})
     (store.parent / "s1.jsonl").write_text("not json\n" + line + "\n")
-    (found,) = find_projects(str(store.parent.parent))
+    (found,) = find_projects_to_audit(str(store.parent.parent))
     assert (found.root, found.was) == ("", str(root / "sub"))
     root.mkdir(parents=True)
-    (found,) = find_projects(str(store.parent.parent))
+    (found,) = find_projects_to_audit(str(store.parent.parent))
     assert found.root == str(root)
 
 
@@ -56,17 +56,17 @@ def test_a_transcript_tells_where_a_project_was(world):
 def test_a_transcript_that_says_nothing_does_no_harm(world, data):
     store = project(world, world.top / "was-here", "a")
     (store.parent / "s1.jsonl").write_bytes(data)
-    (found,) = find_projects(str(store.parent.parent))
+    (found,) = find_projects_to_audit(str(store.parent.parent))
     assert (found.root, found.was) == ("", "")
 
 
 def test_folders_without_memories_and_links_to_nowhere_are_passed_over(world):
     projects = world.home / ".claude/projects"
-    (projects / project_name("/somewhere")).mkdir(parents=True)
+    (projects / project_scope_name("/somewhere")).mkdir(parents=True)
     (projects / "-dangling").symlink_to("/nowhere")
     (projects / "file").write_text("x")
-    assert find_projects(str(projects)) == []
-    assert find_projects(str(world.home / "nothing")) == []
+    assert find_projects_to_audit(str(projects)) == []
+    assert find_projects_to_audit(str(world.home / "nothing")) == []
 
 
 def test_the_user_store_and_agents_belong_to_it(world):

@@ -5,10 +5,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from memdir.audit.audit import ask_web
+from memdir.audit.audit import request_audited_urls
 from memdir.claims import urls
 from memdir.claims.claim import NOT_A_CLAIM, PATH, STALE, TRUE, UNKNOWN, URL, Claim, Judged
-from memdir.claims.urls import Reply, check_urls
+from memdir.claims.urls import Reply, check_claimed_urls
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -52,7 +52,7 @@ def web():
 
 def ask(web, *paths: str, **given) -> list[Reply]:
     asked = [web.url + path for path in paths]
-    found = check_urls(asked, private=True, **given)
+    found = check_claimed_urls(asked, private=True, **given)
     return [found[url] for url in asked]
 
 
@@ -77,7 +77,7 @@ def test_a_redirect_leads_only_to_the_web(web, place):
 
 def test_a_password_in_an_address_is_sent_to_nobody(web):
     url = web.url.replace("http://", "http://user:secret@")
-    assert check_urls([url], private=True)[url].status == 0
+    assert check_claimed_urls([url], private=True)[url].status == 0
     assert web.asked == []
 
 
@@ -91,7 +91,7 @@ def test_whoever_keeps_silent_is_waited_for_only_so_long(web):
 )
 def test_nothing_of_the_users_own_network_is_asked(web, host):
     url = f"http://{host}:{web.server_address[1]}/"
-    reply = check_urls([url], seconds=1)[url]
+    reply = check_claimed_urls([url], seconds=1)[url]
     assert reply.status == 0
     assert "private network" in reply.reason
     assert web.asked == []
@@ -102,14 +102,16 @@ fd00::1 224.0.0.1"""
 
 
 def test_an_address_is_public_or_not_in_any_coat():
-    assert urls.is_public("93.184.216.34")
-    assert urls.is_public("2606:2800:220:1:248:1893:25c8:1946")
-    assert [address for address in PRIVATE.split() if urls.is_public(address)] == []
+    assert urls.is_public_address_of_claim("93.184.216.34")
+    assert urls.is_public_address_of_claim("2606:2800:220:1:248:1893:25c8:1946")
+    assert [
+        address for address in PRIVATE.split() if urls.is_public_address_of_claim(address)
+    ] == []
 
 
 def test_no_more_than_fifty_are_asked(web):
     many = [f"{web.url}/{at}x" for at in range(60)]
-    assert len(check_urls(many, private=True)) == urls.MAX_URLS == len(web.asked)
+    assert len(check_claimed_urls(many, private=True)) == urls.MAX_URLS == len(web.asked)
 
 
 def test_the_verdict_on_a_url_is_its_answer(web):
@@ -120,7 +122,7 @@ def test_the_verdict_on_a_url_is_its_answer(web):
         "a.md": [claim("/"), claim("/404"), claim("/403"), claim("/503")],
         "b.md": [claim("/x", PATH, TRUE), claim("/404", verdict=NOT_A_CLAIM)],
     }
-    after, said = ask_web(before, private=True)
+    after, said = request_audited_urls(before, private=True)
     assert [one.verdict for one in after["a.md"]] == [TRUE, STALE, UNKNOWN, STALE]
     assert after["a.md"][1].reason == "answers 404"
     assert after["a.md"][2].reason == "wants a login"
@@ -130,6 +132,6 @@ def test_the_verdict_on_a_url_is_its_answer(web):
 
 def test_what_may_not_be_asked_is_not_stale(web):
     url = f"http://127.0.0.1:{web.server_address[1]}/404"
-    after, said = ask_web({"a.md": [Judged(Claim(URL, url, 1), UNKNOWN)]})
+    after, said = request_audited_urls({"a.md": [Judged(Claim(URL, url, 1), UNKNOWN)]})
     assert said == "URLs: 0 asked, 0 answered, 1 not asked"
     assert [one.verdict for one in after["a.md"]] == [UNKNOWN]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -21,7 +21,7 @@ def stores(home: Path, project: Path) -> list[Path]:
     """Two projects: one here, one whose directory is gone; nobody has run memdir yet."""
     found = []
     for root in (str(project), "/was/here"):
-        store = home / ".claude/projects" / project_name(root) / "memory"
+        store = home / ".claude/projects" / project_scope_name(root) / "memory"
         store.mkdir(parents=True)
         (store / "old.md").write_text(text("project", "2020-01-01"))
         (store / "young.md").write_text(text("user", "2999-01-01", "Long. " * 200))

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from memdir.audit.disagree import find_disagreements
 from memdir.audit.inspect import (
     Page,
-    inspect_body,
-    inspect_header,
-    inspect_ignored,
-    inspect_index,
-    inspect_safety,
-    write_command,
+    audit_body,
+    audit_header,
+    audit_ignored_files,
+    audit_index,
+    audit_safety,
+    finding_command,
 )
-from memdir.format.index import survey
+from memdir.format.index import survey_pointers
 from memdir.format.outline import Lookup
 from memdir.hot import memory
 from memdir.hot.memory import read_memory
@@ -37,11 +37,11 @@ def found(findings) -> list[tuple[str, int]]:
 
 
 def body(text: str, files=("x.md", "feedback_other.md")) -> list[tuple[str, int]]:
-    return found(inspect_body(page(HEADER + text), Lookup(files, {"The Other": files[-1]})))
+    return found(audit_body(page(HEADER + text), Lookup(files, {"The Other": files[-1]})))
 
 
 def safety(text: str, header: str = HEADER) -> list[tuple[str, int]]:
-    return found(inspect_safety(page(header + text)))
+    return found(audit_safety(page(header + text)))
 
 
 def test_a_date_that_moves_with_the_reader_is_found_and_a_habit_or_code_is_not():
@@ -63,17 +63,17 @@ def test_more_than_200_lines_are_too_many():
 
 
 def test_a_memory_needs_a_header_unless_it_is_the_only_one_of_a_store():
-    assert found(inspect_header(page("Just text.\n"))) == [("no-header", 1)]
-    assert found(inspect_header(page("Just text.\n", "MEMORY.md"))) == []
+    assert found(audit_header(page("Just text.\n"))) == [("no-header", 1)]
+    assert found(audit_header(page("Just text.\n", "MEMORY.md"))) == []
     nested = HEADER.replace("type: feedback", "metadata:\n  type: user")
     for header in (HEADER, nested):
-        assert found(inspect_header(page(header + "The tests are run with make test.\n"))) == []
+        assert found(audit_header(page(header + "The tests are run with make test.\n"))) == []
 
 
 @pytest.mark.parametrize(("path", "type", "kind"), table("audit", "types"))
 def test_the_type_is_one_that_we_know_and_the_file_agrees(path, type, kind):
     text = HEADER.replace("type: feedback\n", f"type: {type}\n" if type else "")
-    findings = inspect_header(page(text + "The tests are run.\n", path))
+    findings = audit_header(page(text + "The tests are run.\n", path))
     assert [finding.kind for finding in findings] == ([kind] if kind else [])
 
 
@@ -98,7 +98,7 @@ def test_any_text_and_any_line_can_be_compared(text, line):
 
 
 def test_a_secret_is_found_by_its_line_and_never_repeated():
-    (finding,) = inspect_safety(page(f"{HEADER}key {KEY}\n"))
+    (finding,) = audit_safety(page(f"{HEADER}key {KEY}\n"))
     assert (finding.kind, finding.line) == ("secret", 7)
     assert KEY not in finding.message + finding.fix
 
@@ -122,7 +122,7 @@ def test_an_order_from_the_outside_is_worth_a_look_also_a_quoted_one(line):
 
 
 def index(text: str, files=("a.md", "b.md"), indexed: bool = True):
-    return list(inspect_index(survey(text, files), "MEMORY.md", text.split("\n"), indexed))
+    return list(audit_index(survey_pointers(text, files), "MEMORY.md", text.split("\n"), indexed))
 
 
 def test_everything_that_is_wrong_with_an_index_has_its_line():
@@ -165,12 +165,12 @@ def test_the_limits_of_lines_and_characters_are_the_clients(lines, hook, kinds):
 
 def test_a_store_that_git_ignores_is_said_once_single_memories_each():
     files = ["a.md", "b.md"]
-    assert [finding.path for finding in inspect_ignored(files, files)] == [""]
-    assert [finding.path for finding in inspect_ignored(["b.md"], files)] == ["b.md"]
+    assert [finding.path for finding in audit_ignored_files(files, files)] == [""]
+    assert [finding.path for finding in audit_ignored_files(["b.md"], files)] == ["b.md"]
 
 
 @pytest.mark.parametrize("path", ["a b.md", "-x.md", "$(rm).md", "it's.md"])
 def test_a_fix_can_be_pasted_whatever_the_file_is_called(path):
-    words = shlex.split(write_command("edit", path))
+    words = shlex.split(finding_command("edit", path))
     assert words[-1] == path and words[:2] == ["memdir", "edit"]
     assert ("--" in words) == path.startswith("-")

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.audit.ages import Moments, choose_action, find_clock, raise_score, score_age
+from memdir.audit.ages import (
+    Moments,
+    choose_audit_action,
+    find_age_start,
+    raise_staleness_score,
+    score_staleness,
+)
 from memdir.claims.claim import (
     BRANCH,
     PACKAGE,
@@ -44,8 +50,8 @@ DAY = 86_400.0
 def test_a_type_ages_as_the_table_says(name, fifty, ninety):
     half_life = types.get(name).half_life_days
     assert half_life == fifty
-    assert score_age(fifty - 1, half_life) < 50 == score_age(fifty, half_life)
-    reached = next(day for day in range(2000) if score_age(day, half_life) >= 90)
+    assert score_staleness(fifty - 1, half_life) < 50 == score_staleness(fifty, half_life)
+    reached = next(day for day in range(2000) if score_staleness(day, half_life) >= 90)
     assert abs(reached - ninety) <= 1
 
 
@@ -57,10 +63,13 @@ def test_every_type_has_a_half_life_that_somebody_decided():
 
 @given(st.floats(0, 1e6), st.floats(0.01, 1e5))
 def test_it_is_the_formula_of_the_seed(age, half_life):
-    assert (score_age(half_life, half_life), score_age(2 * half_life, half_life)) == (50, 75)
+    assert (score_staleness(half_life, half_life), score_staleness(2 * half_life, half_life)) == (
+        50,
+        75,
+    )
     exact = 100 * (1 - math.exp(-age * math.log(2) / half_life))
-    assert abs(score_age(age, half_life) - exact) <= 1
-    assert 0 <= score_age(age, half_life) <= 100
+    assert abs(score_staleness(age, half_life) - exact) <= 1
+    assert 0 <= score_staleness(age, half_life) <= 100
 
 
 @pytest.mark.parametrize(
@@ -68,7 +77,7 @@ def test_it_is_the_formula_of_the_seed(age, half_life):
     [(0, "keep"), (49, "keep"), (50, "review"), (74, "review"), (75, "prune"), (100, "prune")],
 )
 def test_a_score_proposes_an_action(points, expected):
-    assert choose_action(points) == expected
+    assert choose_audit_action(points) == expected
 
 
 def judged(kind: str, verdict: str = STALE, text: str = "x") -> Judged:
@@ -89,8 +98,8 @@ def judged(kind: str, verdict: str = STALE, text: str = "x") -> Judged:
     ],
 )
 def test_only_stale_claims_add_points_each_kind_once(claims, points):
-    assert raise_score(10, claims) == 10 + points
-    assert raise_score(90, claims) == min(90 + points, 100)
+    assert raise_staleness_score(10, claims) == 10 + points
+    assert raise_staleness_score(90, claims) == min(90 + points, 100)
 
 
 def memory(**header: str) -> Memory:
@@ -123,4 +132,4 @@ SOONER, LATER = "1970-01-11", "1970-01-21"  # ten and twenty days
     ],
 )
 def test_the_clock_asks_who_knows_best(header, moments, days):
-    assert find_clock(memory(**header), moments) == days * DAY
+    assert find_age_start(memory(**header), moments) == days * DAY

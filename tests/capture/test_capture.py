@@ -5,11 +5,19 @@ import json
 import pytest
 
 from memdir.capture import plan
-from memdir.capture.capture import CUT, LOST, NOT_YET, NOTHING_NEW, WROTE, capture, open_captures
+from memdir.capture.capture import (
+    CUT,
+    LOST,
+    NOT_YET,
+    NOTHING_NEW,
+    WROTE,
+    capture,
+    open_capture_states,
+)
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import Request, report_line
+from memdir.capture.plan import Request, capture_report_line
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
-from memdir.care.status import read_status
+from memdir.care.status import collect_status
 from memdir.store import changes
 from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.opened import Opened, tree
@@ -32,7 +40,7 @@ class Talking(Opened):
         return sorted(path for path in files if path.endswith(".md") and path != "MEMORY.md")
 
     def counts(self) -> tuple[int, int, int, int, int]:
-        account = read_status(self.app()).account
+        account = collect_status(self.app()).account
         assert account.balances
         decided = account.saved, account.refused, account.held
         return account.received, *decided, len(account.waiting)
@@ -56,7 +64,10 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened):
     for line in ("source: capture", "session: s1", "message: s1-1", "said_by: person"):
         assert line in text
     assert "we-deploy-only-on-tuesdays.md" in opened.index
-    assert report_line(outcome.decided) == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
+    assert (
+        capture_report_line(outcome.decided)
+        == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
+    )
     assert opened.counts() == (1, 1, 0, 0, 0)
 
 
@@ -75,7 +86,7 @@ def test_a_lost_cursor_takes_all_and_saves_nothing_twice(opened):
 def test_where_the_agent_wrote_memories_itself_the_turn_is_skipped(opened):
     opened.say(TUESDAY).wrote(str(opened.root / "tuesday.md"))
     assert opened.capture().reason == WROTE
-    assert open_captures(opened.app()).load("s1").cursor.id == "s1-3"
+    assert open_capture_states(opened.app()).load("s1").cursor.id == "s1-3"
     opened.say(OSLO)
     assert len(names(opened.capture())) == 1
 
@@ -95,7 +106,7 @@ def test_a_rule_for_later_is_held(opened):
     outcome = opened.capture()
     assert (outcome.of(SAVED), len(outcome.of(HELD)), opened.memories()) == ([], 1, [])
     assert len(open_inbox(opened.app()).list()) == 1
-    assert report_line(outcome.decided).endswith("held (memdir review)")
+    assert capture_report_line(outcome.decided).endswith("held (memdir review)")
     assert opened.counts() == (1, 0, 0, 1, 0)
 
 
@@ -114,9 +125,9 @@ def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened):
     opened.save("Lunch is at noon.", "lunch")
     opened.say("Forget the memory about the staging cluster in Oslo.", "Done.")
     outcome = opened.capture()
-    assert report_line(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
+    assert capture_report_line(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
     assert opened.memories() == ["lunch.md"]
-    changes.restore(opened.app(), ["staging-cluster"])
+    changes.restore_memories(opened.app(), ["staging-cluster"])
     assert opened.memories() == ["lunch.md", "staging-cluster.md"]
 
 
@@ -196,7 +207,7 @@ def test_a_run_that_was_killed_anywhere_is_repeated_and_saves_nothing_twice(tmp_
         assert opened.memories() == saved, steps
         assert all(path in opened.index for path in saved), steps
         assert opened.counts() == (3, 3, 0, 0, 0), steps
-        assert open_captures(opened.app()).plan() is None
+        assert open_capture_states(opened.app()).plan() is None
         assert opened.capture().reason == NOTHING_NEW
     assert steps == 11  # plan, received, 3 x (memory, decision), nothing dropped, cursor, plan gone
 
@@ -228,7 +239,7 @@ def test_a_lost_place_and_a_long_conversation_are_told(opened, monkeypatch):
     other = {"type": "user", "uuid": "n1", "message": {"role": "user", "content": "Thanks."}}
     opened.talk.path.write_text(json.dumps(other) + "\n")
     assert opened.capture().remarks == (LOST,)
-    assert LOST in read_status(opened.app()).last_trouble
+    assert LOST in collect_status(opened.app()).last_trouble
     monkeypatch.setattr("memdir.clients.transcripts.WINDOW", 300)
     opened.say("Hello. " * 60, "Hi.")
     assert CUT in opened.capture().remarks

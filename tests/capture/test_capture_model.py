@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, missed_sessions
+from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, find_uncaptured_sessions
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
-from memdir.capture.sessions import open_reader
-from memdir.care.status import read_status
-from memdir.models.ledger import Ledger, Limits, day_of
+from memdir.capture.sessions import open_session
+from memdir.care.status import collect_status
+from memdir.models.ledger import Ledger, Limits, ledger_day
 from memdir.models.model import Usage
 from tests.capture.test_capture import Killed, Talking, kill_before, names
 from tests.helpers.conversing import NOTICED, OSLO, Conversation
@@ -78,7 +78,7 @@ def test_a_model_reads_a_conversation_once_when_it_ends(opened):
     assert capture(opened.app(), turn).decided == ()
     assert opened.ledger.calls() == []
     opened.answers({"answer": {"drafts": [{**DRAFT, "because": 1}], "done": True}})
-    (killed,) = missed_sessions(opened.app(), [], 20)  # should nobody say that it ended
+    (killed,) = find_uncaptured_sessions(opened.app(), [], 20)  # should nobody say that it ended
     outcome = capture(opened.app(), killed)
     assert len(opened.ledger.calls()) == 1
     assert opened.memories() == ["real-database-in-tests.md", "the-staging-cluster-is-in-oslo.md"]
@@ -124,7 +124,7 @@ def test_over_budget_no_call_is_made_and_the_next_day_it_is_done(tmp_path):
     assert len(first.of(SAVED)) == 1
     assert first.waiting == 1
     assert [one.id for one in opened.ledger.calls()] == [call.id]
-    assert day_of(first.after) > day_of(opened.now)
+    assert ledger_day(first.after) > ledger_day(opened.now)
     opened.now = first.after + 1
     assert len(opened.capture().of(SAVED)) == 1
     assert opened.counts() == (2, 2, 0, 0, 0)
@@ -172,7 +172,7 @@ def test_a_bad_answer_lost_what_the_user_said_in_silence(opened, bad):
     assert held.reason.startswith("the model's answer could not be used: ")
     (waits,) = open_inbox(opened.app()).list()
     assert "mock the database" in waits.catch.draft.body
-    assert "the model's answer could not be used" in read_status(opened.app()).last_trouble
+    assert "the model's answer could not be used" in collect_status(opened.app()).last_trouble
     assert opened.counts() == (2, 1, 0, 1, 0)
 
 
@@ -218,12 +218,14 @@ def test_a_raised_limit_changed_nothing_until_midnight(tmp_path):
     opened.answers(ANSWER)
     opened.say("Write tests.", "I mock.", NOTICED, "Understood.")
     assert opened.capture().waiting == 1
-    assert missed_sessions(opened.app(), [], 20) == []
+    assert find_uncaptured_sessions(opened.app(), [], 20) == []
     assert opened.capture().waiting == 1
     opened.options["MEMDIR_DAY_TOKENS"] = "100000"
-    (request,) = missed_sessions(opened.app(), [], 20)  # what the next session start makes up for
+    (request,) = find_uncaptured_sessions(
+        opened.app(), [], 20
+    )  # what the next session start makes up for
     assert len(capture(opened.app(), request).of(SAVED)) == 1
-    assert missed_sessions(opened.app(), [], 20) == []
+    assert find_uncaptured_sessions(opened.app(), [], 20) == []
     assert opened.counts() == (1, 1, 0, 0, 0)
 
 
@@ -231,7 +233,7 @@ def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):
     opened.answers(DOWN)
     talk = Conversation(tmp_path / "elsewhere/s2.jsonl").say(NOTICED, "Understood.")
     request = Request(str(talk.path), "s2")
-    capture(opened.app(), request, open_reader(opened.app(), "claude-code", str(talk.path)))
+    capture(opened.app(), request, open_session(opened.app(), "claude-code", str(talk.path)))
     opened.now += DAY
-    assert missed_sessions(opened.app(), [], 20) == []
+    assert find_uncaptured_sessions(opened.app(), [], 20) == []
     assert opened.counts() == (1, 0, 0, 0, 1)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.agent import Captured, ask_agent
+from memdir.capture.agent import Captured, ask_capture_agent
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import REMEMBER, RULE, Origin, Signal
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
-from memdir.format.draft import hash_of
+from memdir.format.draft import content_hash
 from memdir.models.scripted import Scripted
 from tests.helpers.tables import toml_cases as cases
 
@@ -58,7 +58,7 @@ def drafting(**changes: object) -> dict:
 
 
 def asked(model: Scripted, look: ProjectReader, said=SAID, signals=SIGNALS) -> Captured:
-    return ask_agent(said, signals, Origin("claude-code", "s1"), [], model, look)
+    return ask_capture_agent(said, signals, Origin("claude-code", "s1"), [], model, look)
 
 
 def test_reads_come_first_and_writes_in_the_second_turn(look):
@@ -78,7 +78,7 @@ def test_a_memory_that_was_read_is_updated_under_its_name(look):
     body = old.split("---\n")[2] + f"\n{DRAFT['body']}"  # nobody is asked about the old lines
     model = answers(reading(f"{look.store}/tests.md"), drafting(name="tests", body=body))
     (catch,) = asked(model, look).catches
-    assert (catch.draft.name, catch.draft.expected) == ("tests", hash_of(old.encode()))
+    assert (catch.draft.name, catch.draft.expected) == ("tests", content_hash(old.encode()))
     assert (catch.hold, catch.origin.message) == ("", "m4")
 
 
@@ -89,7 +89,7 @@ def test_what_was_not_read_is_shown_before_it_is_replaced(look):
     (catch,) = captured.catches
     assert captured.turns == 2
     assert "Run all tests." in model.asked[1].earlier[0].told
-    assert (catch.draft.body, catch.draft.expected) == (body, hash_of(OLD.encode()))
+    assert (catch.draft.body, catch.draft.expected) == (body, content_hash(OLD.encode()))
 
 
 def test_a_memory_too_long_to_be_shown_is_never_replaced_unseen(look):

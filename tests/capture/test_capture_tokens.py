@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.agent import Captured, ask_agent
+from memdir.capture.agent import Captured, ask_capture_agent
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.signals import Origin, notice_requests
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
@@ -71,12 +71,14 @@ def run(address: str, ledger: Ledger, reader: ProjectReader) -> Captured:
         if at % 3 == 2:
             said.append(Message(f"w{at}", PERSON, WISHES[at // 3], NOON + at))
     keys = {"ANTHROPIC_API_KEY": "k"}
-    model = registry.load("models", "anthropic").open_model("claude-haiku-4-5", address, keys)
+    model = registry.load_member("models", "anthropic").open_model(
+        "claude-haiku-4-5", address, keys
+    )
     metered = Metered(model, ledger, Limits(20_000, 100_000, 8_000), "capture", "s1")
     paths = sorted(Path(reader.store).iterdir())
     known = [read_memory(path.name, path.read_bytes(), NOON) for path in paths]
     origin = Origin("claude-code", "s1")
-    return ask_agent(said, notice_requests(said), origin, known, metered, reader, total=120)
+    return ask_capture_agent(said, notice_requests(said), origin, known, metered, reader, total=120)
 
 
 @pytest.mark.parametrize("least", [1024, 2048])

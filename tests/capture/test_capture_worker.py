@@ -201,14 +201,14 @@ def test_a_request_that_has_to_wait_is_never_given_up(inside, monkeypatch):
     for number in range(10):
         if number % 2:
             put(inside, talk, last="another turn")
-        worker.work(str(inside.project))
+        worker.run_jobs(str(inside.project))
         (line,) = inside.queue()
         assert (line["session"], line["after"], line["tries"]) == ("s1", later, 0)
     assert "last" not in line
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(inside.home))
     monkeypatch.setattr(worker.time, "time", lambda: later + 1)
-    worker.work(str(inside.project))
+    worker.run_jobs(str(inside.project))
     assert inside.queue() == []
     assert inside.memories() == ["we-deploy-only-on-tuesdays"]
 
@@ -225,7 +225,7 @@ def test_one_session_that_fails_harms_no_other(inside, monkeypatch):
     bad, good = inside.talk("bad").say(OSLO), inside.talk("good").say(TUESDAY)
     put(inside, bad)
     put(inside, good)
-    worker.work(str(inside.project))
+    worker.run_jobs(str(inside.project))
     assert inside.memories() == ["we-deploy-only-on-tuesdays"]
     assert [(line["session"], line["tries"]) for line in inside.queue()] == [("bad", 1)]
 
@@ -234,7 +234,7 @@ def test_a_transcript_that_is_gone_or_elsewhere_does_not_stay_in_the_queue(insid
     put(inside, inside.talk("gone"))
     outside = Conversation(inside.top / "elsewhere.jsonl").say(TUESDAY)
     put(inside, outside)
-    worker.work(str(inside.project))
+    worker.run_jobs(str(inside.project))
     assert inside.queue() == []
     assert inside.memories() == []
     assert "does not lie where the client keeps its sessions" in inside.log()
@@ -274,8 +274,8 @@ def test_a_line_that_ends_every_worker_does_not_do_so_for_ever(inside, monkeypat
     put(inside, inside.talk().say(TUESDAY))
     for _ in range(DEADLY_TRIES):
         with pytest.raises(KeyboardInterrupt):
-            worker.work(str(inside.project))
-    worker.work(str(inside.project))
+            worker.run_jobs(str(inside.project))
+    worker.run_jobs(str(inside.project))
     assert inside.queue() == []
     assert "workers end with it" in inside.log()
 

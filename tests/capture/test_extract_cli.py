@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout
 from tests.helpers.terminal import memdir
@@ -25,7 +25,7 @@ def talk(home, project):
 
     def begin(*texts, cwd=project, number=1):
         name = f"{number:04d}cafe-0000-4000-8000-000000000000.jsonl"
-        folder = home / ".claude/projects" / project_name(str(cwd))
+        folder = home / ".claude/projects" / project_scope_name(str(cwd))
         return Conversation(folder / name, str(cwd)).say(*texts)
 
     return begin

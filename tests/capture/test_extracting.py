@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from memdir.audit.ages import list_memories
+from memdir.audit.ages import list_memory_ages
 from memdir.capture import review
 from memdir.capture.capture import capture
 from memdir.capture.extract import HOLD, LEAVE_OUT, PROPOSE, SAVE
@@ -128,7 +128,7 @@ def test_what_the_agent_wrote_down_itself_is_not_saved_again(past):
 def test_what_was_put_away_does_not_come_back(past):
     past.session(OSLO)
     past.extract()
-    changes.retire(past.app(), [OSLO_FILE])
+    changes.retire_memories(past.app(), [OSLO_FILE])
     (item,) = past.extract().items
     assert (item.outcome, past.memories(), "in the trash" in item.reason) == (LEAVE_OUT, {}, True)
 
@@ -168,7 +168,7 @@ ZUSTAND = "Remember to add to the decision log: Zustand, because Redux is too he
 def test_what_extract_saved_and_somebody_undid_is_not_learned_by_capture(past):
     talk = past.session(OSLO)
     past.extract()
-    review.undo_changes(past.app())
+    review.undo_and_hold_again(past.app())
     outcome = capture(past.app(), Request(str(talk.path)))
     assert past.memories() == {}
     assert [(one.what, one.reason) for one in outcome.decided] == [
@@ -273,5 +273,5 @@ def test_a_memory_is_as_old_as_its_words(past):
     (text,) = past.memories().values()
     assert "created: 2026-01-10T00:00:00Z" in text
     assert "modified: 2026-01-10T00:00:00Z" in text
-    (listed,), _ = list_memories(past.app())
+    (listed,), _ = list_memory_ages(past.app())
     assert listed.age_days == 51

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memdir.capture import inbox as inbox_module
-from memdir.capture.inbox import APPROVED, REJECTED, Inbox, read_held, write_held
+from memdir.capture.inbox import APPROVED, REJECTED, Inbox, read_held_draft, write_held_draft
 from memdir.capture.signals import Catch, Origin
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Draft
@@ -34,7 +34,7 @@ def test_what_is_held_is_read_back_as_it_was(inbox):
     held = inbox.hold(catch, WHY, NOON)
     assert inbox.read(held.id) == held == inbox.list()[0]
     assert held.catch == replace(catch, hold=WHY)
-    assert read_held(write_held(held), held.id) == held
+    assert read_held_draft(write_held_draft(held), held.id) == held
 
 
 @pytest.mark.parametrize("how", [APPROVED, REJECTED])

@@ -10,9 +10,9 @@ from memdir.capture.signals import (
     FROM_AGENT,
     Origin,
     draft_requests,
-    name_unwanted,
+    forget_topic,
+    forgets_draft,
     notice_requests,
-    takes_back,
 )
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
@@ -73,14 +73,14 @@ def test_a_command_is_no_request(text):
 
 @cases("capture")
 def test_a_wish_is_cut_to_what_is_meant(wish, means):
-    assert name_unwanted(wish) == means
+    assert forget_topic(wish) == means
 
 
 @cases("capture")
 def test_a_later_wish_takes_back_what_it_clearly_names(body, wish):
-    assert takes_back(name_unwanted(wish), Draft(body))
+    assert forgets_draft(forget_topic(wish), Draft(body))
 
 
 @cases("capture")
 def test_a_wish_that_may_mean_anything_takes_nothing_back(body, wish):
-    assert not takes_back(name_unwanted(wish), Draft(body))
+    assert not forgets_draft(forget_topic(wish), Draft(body))

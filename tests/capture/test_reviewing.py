@@ -34,7 +34,9 @@ def hold(opened: Opened, body: str = BODY, **more: object):
 
 def approve(opened: Opened, *ids: str, anyway: bool = False, dry_run: bool = False):
     app = opened.app(dry_run=dry_run)
-    return review.approve_drafts(app, review.find_held(app, ids, not ids), Wishes(anyway))
+    return review.approve_held_drafts(
+        app, review.find_held_drafts(app, ids, not ids), Wishes(anyway)
+    )
 
 
 def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
@@ -43,13 +45,13 @@ def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
     hold(opened)
     app = opened.app()
     assert opened.files() == before
-    assert "pelican" not in look.load(app).text
-    assert "pelican" not in answer.render_section([("project", app)])
+    assert "pelican" not in look.load_index(app).text
+    assert "pelican" not in answer.render_session_section([("project", app)])
     recalled = answer.recall(
         [("project", app)], "how does the pelican job restart the staging cluster?"
     )
     assert "pelican" not in repr(recalled)
-    assert [one.memory.path for one in ages.list_memories(app)[0]] == ["other.md"]
+    assert [one.memory.path for one in ages.list_memory_ages(app)[0]] == ["other.md"]
 
 
 def test_tomorrow_counts_from_the_day_it_was_said(opened):
@@ -80,7 +82,7 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
     opened.save("Something else altogether.", "other")
     held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
     approve(opened)
-    done = review.undo_changes(opened.app())
+    done = review.undo_and_hold_again(opened.app())
     assert {one.id for one in open_inbox(opened.app()).list()} == {held.id, other.id}
     assert sum("waits for a review again" in text for text in done.remarks) == 2
     assert [one.how for one in approve(opened)] == ["approved", "approved"]
@@ -89,16 +91,16 @@ def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
 
 def test_a_rejected_draft_can_be_put_back(opened):
     held, other = hold(opened), hold(opened, "Another thing.")
-    review.reject_drafts(opened.app(), [held, other])
+    review.reject_held_drafts(opened.app(), [held, other])
     app = opened.app()
-    assert {one.id for one in review.find_rejected(app, (), True)} == {held.id, other.id}
-    review.restore_drafts(opened.app(dry_run=True), [held])
+    assert {one.id for one in review.find_rejected_drafts(app, (), True)} == {held.id, other.id}
+    review.restore_rejected_drafts(opened.app(dry_run=True), [held])
     assert open_inbox(app).list() == []
-    chosen = review.find_rejected(app, [held.id[:8]])
-    assert [one.how for one in review.restore_drafts(app, chosen)] == ["restored"]
+    chosen = review.find_rejected_drafts(app, [held.id[:8]])
+    assert [one.how for one in review.restore_rejected_drafts(app, chosen)] == ["restored"]
     assert open_inbox(app).list() == [held]
     with pytest.raises(Missing, match="was rejected of late"):
-        review.find_rejected(app, [held.id])
+        review.find_rejected_drafts(app, [held.id])
 
 
 def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
@@ -108,12 +110,12 @@ def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
     (settled,) = approve(opened, held.id)
     assert settled.how == "" and f"edit {held.id} --name NAME" in settled.done.changes[0].reason
     with pytest.raises(Missing):
-        review.rewrite_draft(opened.app(), held, Draft("", name="penguin"))
-    review.rewrite_draft(opened.app(), held, Draft("", name="pelican"))
+        review.rewrite_held_draft(opened.app(), held, Draft("", name="penguin"))
+    review.rewrite_held_draft(opened.app(), held, Draft("", name="pelican"))
     (settled,) = approve(opened, held.id)
     assert [one.kind for one in settled.done.changes] == ["retired"]
     assert "pelican.md" not in opened.files()
-    assert [one.path for one in look.list_missed(opened.app())] == ["pelican.md"]
+    assert [one.path for one in look.list_shelved_and_missing(opened.app())] == ["pelican.md"]
 
 
 def killed_after(calls: int, opened: Opened) -> bool:

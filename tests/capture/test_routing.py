@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from memdir.capture.pages import standing_line
+from memdir.capture.pages import draft_line
 from memdir.capture.route import (
     KNOWLEDGE,
     MEMORY,
@@ -12,7 +12,7 @@ from memdir.capture.route import (
     VALUE,
     Known,
     Text,
-    route_catch,
+    route_extracted_draft,
 )
 from memdir.capture.signals import REMEMBER, Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
@@ -30,7 +30,7 @@ def caught(body, type="unknown", *, who=PERSON, hold="noticed", tool="", **field
 
 def routed(body, type="unknown", *, kind="", asked=False, known=NOTHING, rules=RULES, **fields):
     hold, kind = ("", REMEMBER) if asked else ("noticed", kind)
-    return route_catch(caught(body, type, hold=hold, **fields), known, rules, kind)
+    return route_extracted_draft(caught(body, type, hold=hold, **fields), known, rules, kind)
 
 
 @cases("capture", ("Background of the billing rewrite. " * 60, "project", KNOWLEDGE))
@@ -78,4 +78,4 @@ def test_another_wording_from_the_same_message_is_known():
 
 @cases("capture")
 def test_the_line_for_claude_md_leaves_out_who_it_was_said_to(body, line):
-    assert standing_line(Draft(body)) == line
+    assert draft_line(Draft(body)) == line

@@ -200,14 +200,14 @@ def test_a_full_disk_is_said(monkeypatch):
 
 
 def test_the_proof_fails_for_a_store_that_does_not_keep_its_word(monkeypatch):
-    save = changes.save
+    save = changes.save_memory
 
     def save_half(app, *given):
         done = save(app, *given)
         app.store.put(done.changes[0].path, b"half of it")
         return done
 
-    monkeypatch.setattr(changes, "save", save_half)
+    monkeypatch.setattr(changes, "save_memory", save_half)
     found = checks()["proof"]
     assert not found["ok"] and "not read back" in found["message"]
 

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from memdir.cli.output import Advice, wrap_steps
+from memdir.cli.output import Advice, wrap_next_steps
 from tests.helpers.tables import table
 from tests.helpers.terminal import Answer, memdir
 
@@ -41,8 +41,8 @@ def test_a_command_in_a_text_names_its_store(asked, text, said):
 )
 def test_a_command_is_never_wrapped_and_stays_with_its_label(words):
     command = "memdir " + words.format("/a/" + "long/" * 20)
-    assert wrap_steps(command, 80, "    fix: ", "         ") == [f"    fix: {command}"]
-    lines = wrap_steps(f"{'word ' * 14}and then: {command} for what holds", 80, "Next: ", "  ")
+    assert wrap_next_steps(command, 80, "    fix: ", "         ") == [f"    fix: {command}"]
+    lines = wrap_next_steps(f"{'word ' * 14}and then: {command} for what holds", 80, "Next: ", "  ")
     assert command in [line.strip().removesuffix(" for what holds") for line in lines]
 
 

@@ -110,7 +110,7 @@ def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
     def broken(*_: object) -> None:
         raise RuntimeError("a planted mistake")
 
-    monkeypatch.setattr(ages, "list_memories", broken)
+    monkeypatch.setattr(ages, "list_memory_ages", broken)
     answer = memdir("list")
     assert (answer.code, answer.bytes) == (3, b"")
     assert "Traceback" not in answer.stderr and "planted" not in answer.stderr

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from memdir.cli.main import MODULES
-from memdir.text.terminal import width
+from memdir.text.terminal import text_width
 from tests.helpers.terminal import SCRIPT, memdir, process
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -35,7 +35,7 @@ OUTPUTS = [
 def too_wide(text: str) -> list[str]:
     """Lines that do not fit; one word alone on its line (a path, a hash) may stick out."""
     lines = ESCAPE.sub("", text).split("\n")
-    return [line for line in lines if width(line) > COLUMNS and len(line.split()) > 1]
+    return [line for line in lines if text_width(line) > COLUMNS and len(line.split()) > 1]
 
 
 @pytest.fixture

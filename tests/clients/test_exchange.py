@@ -312,7 +312,7 @@ def test_an_export_into_the_store_is_refused(filled):
 def test_a_file_that_appears_during_an_export_is_not_replaced(tmp_path, monkeypatch):
     target = tmp_path / "exports/out.zip"
     target.parent.mkdir()
-    monkeypatch.setattr(archive, "check_target", lambda *given: target.write_text("theirs"))
+    monkeypatch.setattr(archive, "check_export_target", lambda *given: target.write_text("theirs"))
     with pytest.raises(MemdirError, match="export cannot be written"):
         archive.write_export(str(target), [("a.md", b"a")], force=False)
     assert target.read_text() == "theirs" and os.listdir(target.parent) == ["out.zip"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.archive import read_source
+from memdir.clients.archive import read_import
 from memdir.format.draft import CREATED, SKIPPED
 from memdir.store import changes, look
 from tests.conftest import SHARED
@@ -39,7 +39,7 @@ def seen(root: Path) -> dict[str, tuple[bytes, int, int]]:
 def test_every_file_of_the_corpus_is_taken_or_named():
     count = 0
     for root in roots():
-        brought = read_source(str(root))
+        brought = read_import(str(root))
         taken = {b"", *(data for _, data in brought.files)}
         named = {finding.path for finding in brought.skipped}
         lost = [name for name, (data, *_) in seen(root).items() if data not in taken]
@@ -52,14 +52,14 @@ def test_a_source_stays_as_it_is_and_a_second_import_changes_nothing(tmp_path):
     for number, root in enumerate(roots(*SAMPLE)):
         before = seen(root)
         opened = Opened(tmp_path / str(number))
-        app, brought = opened.app(), read_source(str(root))
-        done = changes.bring_in(app, brought.files, origin="there")
+        app, brought = opened.app(), read_import(str(root))
+        done = changes.import_into_store(app, brought.files, origin="there")
         assert {change.kind for change in done.changes} <= {CREATED}
         stored = opened.files()
         assert all(stored[path] == data for path, data in brought.files)
-        logged = look.log(app)
-        again = changes.bring_in(app, read_source(str(root)).files)
+        logged = look.store_log(app)
+        again = changes.import_into_store(app, read_import(str(root)).files)
         assert {change.kind for change in again.changes} <= {SKIPPED}
-        assert (opened.files(), look.log(app)) == (stored, logged)
+        assert (opened.files(), look.store_log(app)) == (stored, logged)
         assert logged[0].cause.reason == "from there"
         assert seen(root) == before

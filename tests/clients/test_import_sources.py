@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.other_tools import list_sources
-from memdir.hot.memory import read as read_header
+from memdir.clients.other_tools import list_import_sources
+from memdir.hot.memory import read_header as read_header
 from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
@@ -40,7 +40,7 @@ BROKEN = {"cursor", "mem0", "claude-memory"}  # with an entry that nobody can re
 
 
 def test_every_source_is_tried():
-    assert sorted(TAKEN) == list_sources()
+    assert sorted(TAKEN) == list_import_sources()
 
 
 @pytest.mark.parametrize("source", TAKEN)

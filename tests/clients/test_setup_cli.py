@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.clients.claude_code import EVENTS, command_line
-from memdir.clients.setup import CODE, Host, find_python
+from memdir.clients.claude_code import EVENTS, claude_code_hook_line
+from memdir.clients.setup import CODE, Host, find_python_for_client
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -126,14 +126,14 @@ def package(tmp_path) -> Path:
 def test_a_hook_runs_its_event_whatever_the_path_is_called(package):
     link = package.parent / "py th'on"
     link.symlink_to(sys.executable)
-    line = command_line(host(str(link), package), "prompt")
+    line = claude_code_hook_line(host(str(link), package), "prompt")
     assert shell(line) == (0, "1 ['prompt']\n", "")
 
 
 def test_a_hook_without_python_or_code_is_silent(package):
-    assert shell(command_line(host("/no/python", package), "stop")) == (0, "", "")
+    assert shell(claude_code_hook_line(host("/no/python", package), "stop")) == (0, "", "")
     (package.parent / CODE).unlink()
-    assert shell(command_line(host(sys.executable, package), "stop")) == (0, "", "")
+    assert shell(claude_code_hook_line(host(sys.executable, package), "stop")) == (0, "", "")
 
 
 # Which Python
@@ -141,14 +141,14 @@ def test_a_hook_without_python_or_code_is_silent(package):
 
 def test_a_virtual_environment_gives_its_base(tmp_path):
     running = (str(tmp_path / "venv/bin/python"), "/bin/sh", (3, 11))
-    python, why = find_python(*running, [])
+    python, why = find_python_for_client(*running, [])
     assert python == "/bin/sh" and "virtual environment" in why
 
 
 def test_a_name_that_outlives_a_patch_release_is_preferred(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python3.12").symlink_to("/bin/sh")
-    python, _ = find_python("/bin/sh", "/bin/sh", (3, 12), [str(tmp_path / "bin")])
+    python, _ = find_python_for_client("/bin/sh", "/bin/sh", (3, 12), [str(tmp_path / "bin")])
     assert python == str(tmp_path / "bin/python3.12")
 
 
@@ -156,6 +156,6 @@ def test_a_python_that_may_vanish_is_not_chosen_where_there_is_another(tmp_path)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python3.13").symlink_to("/bin/sh")
     short_lived = ("/tmp/x/python", "/tmp/x/python", (3, 11))
-    python, why = find_python(*short_lived, [str(tmp_path / "bin")])
+    python, why = find_python_for_client(*short_lived, [str(tmp_path / "bin")])
     assert python == str(tmp_path / "bin/python3.13") and "may vanish" in why
-    assert find_python(*short_lived, [])[0] == "/tmp/x/python"
+    assert find_python_for_client(*short_lived, [])[0] == "/tmp/x/python"

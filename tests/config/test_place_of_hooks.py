@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.place import DECIDING, Around, Here, place_path, read_place, write_place
+from memdir.hot.place import (
+    DECIDING,
+    Around,
+    Here,
+    path_of_kept_place,
+    read_kept_place,
+    write_kept_place,
+)
 from memdir.store.state import Lock
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.searching import memory
@@ -132,11 +139,11 @@ def test_what_was_left_behind_reads_as_it_was_written(tmp_path):
     here = Here("/state", "/cache", "/code", frozenset({"index", "silent"}), scopes, 77)
     path = str(tmp_path / "place")
     seen = "/x\0A=b\nc\0/y"
-    write_place(path, seen, {str(tmp_path): False, "/no/such": True}, here)
-    found = read_place(path, seen)
+    write_kept_place(path, seen, {str(tmp_path): False, "/no/such": True}, here)
+    found = read_kept_place(path, seen)
     assert vars(found) == vars(here)
-    assert read_place(path, seen.replace("\n", "\0")) is None
-    assert read_place(path, seen + "x") is None
+    assert read_kept_place(path, seen.replace("\n", "\0")) is None
+    assert read_kept_place(path, seen + "x") is None
 
 
 # A repository that wants to decide
@@ -147,8 +154,8 @@ def plant(client: Client, path: Path, env: dict[str, str]) -> None:
     around = Around(str(client.project), env)
     scopes = {"project": str(client.top / "bad")}
     here = Here(str(client.top / "state"), str(path.parent.parent), "", frozenset(), scopes, 10**6)
-    write_place(str(path), around.seen, {}, here)
-    assert read_place(str(path), around.seen)
+    write_kept_place(str(path), around.seen, {}, here)
+    assert read_kept_place(str(path), around.seen)
 
 
 def evil(
@@ -162,7 +169,7 @@ def evil(
     settings.write_text(text or json.dumps({"env": env}))
     time.sleep(SETTLED)
     client.env |= {name: str(value) for name, value in env.items()}
-    path = Path(place_path(Around(str(client.project), client.env), client.env))
+    path = Path(path_of_kept_place(Around(str(client.project), client.env), client.env))
     plant(client, path, client.env)
     return bad
 
@@ -206,7 +213,11 @@ def test_settings_that_only_a_client_might_understand_silence_us(client, change)
     evil(client, {"XDG_CACHE_HOME": bad})
     settings = client.project / ".claude/settings.json"
     settings.write_bytes(change(json.dumps({"env": {"XDG_CACHE_HOME": bad}})))
-    plant(client, Path(place_path(Around(str(client.project), client.env), client.env)), client.env)
+    plant(
+        client,
+        Path(path_of_kept_place(Around(str(client.project), client.env), client.env)),
+        client.env,
+    )
     assert ask(client) == ""
 
 

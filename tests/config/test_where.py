@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memdir.config.config import read_config
-from memdir.config.scope import Scope, project_name
+from memdir.config.scope import Scope, project_scope_name
 from memdir.errors import BadInput
 from tests.helpers.world import OVERRIDE, REMOTE, World, kinds
 
@@ -98,7 +98,7 @@ def test_a_path_that_is_not_utf_8_works(world):
     odd = os.fsdecode(os.fsencode(world.project) + b"/\xff\xfe")
     os.mkdir(odd)
     config = world.read(odd, scope="local")
-    assert config.project_name == project_name(str(world.project)) + "---"
+    assert config.project_name == project_scope_name(str(world.project)) + "---"
     assert config.store == f"{odd}/.claude/memory"
 
 
@@ -142,7 +142,7 @@ def test_each_step_of_the_chain_gives_way_to_the_one_before(world):
         str(world.top / name) for name in ("managed", "user", "chosen", "base")
     )
     assert found() == ("default", world.default(world.project))
-    store = f"{base}/projects/{project_name(str(world.project))}/memory"
+    store = f"{base}/projects/{project_scope_name(str(world.project))}/memory"
     assert found(**{REMOTE: base}) == (f"remote base {REMOTE}", store)
     world.user(autoMemoryDirectory=user)
     assert found(**{REMOTE: base}) == ("user setting autoMemoryDirectory", user)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memdir.capture import review
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.store import changes, look
-from memdir.store.ports import TRASH, Cause, read_message, write_message
+from memdir.store.ports import TRASH, Cause, read_history_message, write_history_message
 from tests.helpers.opened import Opened, memory
 from tests.helpers.tables import rows
 
@@ -30,7 +30,7 @@ def opened(tmp_path):
 @given(TEXT, TEXT, TEXT, TEXT, st.lists(st.text("0123456789abcdef", min_size=1)), PATHS)
 def test_a_message_is_read_back_as_it_was_written(name, actor, reason, batch, undoes, paths):
     cause = Cause("save", name, actor or "memdir", reason, batch, tuple(undoes))
-    assert read_message(write_message(cause, paths)) == (cause, tuple(paths))
+    assert read_history_message(write_history_message(cause, paths)) == (cause, tuple(paths))
 
 
 def test_a_history_that_is_off_says_so_and_old_versions_go_to_the_trash(tmp_path):
@@ -38,7 +38,7 @@ def test_a_history_that_is_off_says_so_and_old_versions_go_to_the_trash(tmp_path
     opened.save("One", "a")
     opened.save("Two", "a")
     with pytest.raises(MemdirError, match="switched off") as off:
-        review.undo_changes(opened.app())
+        review.undo_and_hold_again(opened.app())
     assert "MEMDIR_HISTORY" in off.value.next
     kept = [opened.app().shelf.read(item) for item in opened.app().shelf.list(TRASH)]
     assert any(b"One" in data for data in kept)
@@ -48,8 +48,8 @@ def test_git_finds_no_fault_and_reads_the_log(opened):
     opened.save("One", "a")
     opened.write("ünï cödé.md", memory("x"))
     opened.save("Two", "b", description="line: with “quotes”")
-    changes.retire(opened.app(), ["a"], reason='said "no"\nand more')
-    review.undo_changes(opened.app())
+    changes.retire_memories(opened.app(), ["a"], reason='said "no"\nand more')
+    review.undo_and_hold_again(opened.app())
     assert opened.git("fsck", "--strict", "--no-dangling") in (
         "",
         "notice: No default references\n",
@@ -78,7 +78,7 @@ def test_bytes_in_are_bytes_out_whatever_the_name(opened):
     app.snapshot()
     for path in BYTES:
         (opened.root / path).unlink()
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     kept = {path: opened.files()[path] for path in opened.files().keys() & BYTES.keys()}
     assert kept == BYTES
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
@@ -111,7 +111,7 @@ def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch,
     opened.save("aaa", "kept")
     opened.git("gc", "--quiet", "--prune=now")
     (opened.root / "api-token-rules.md").unlink()
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.read("api-token-rules.md") == "aaa\nbbb\r\n$Id$\n"
     assert not marks.exists()
     assert not (tmp_path / "elsewhere").exists()
@@ -125,7 +125,7 @@ def test_without_git_on_the_path_saving_log_and_undo_still_work(opened, monkeypa
     opened.save("One", "a")
     opened.save("Two", "a")
     assert opened.verbs() == ["begin", "save a", "save a"]
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert "One" in opened.read("a.md")
     assert opened.said == []
 
@@ -138,13 +138,13 @@ def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_
     loose = list((opened.state / "history.git/objects").glob("??/*"))
     assert loose == []
     assert opened.verbs() == ["begin", "save a", "save a"]
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert "One" in opened.read("a.md")
     assert opened.verbs()[-1] == "undo save a"
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
     (tmp_path / "nothing").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert [one.cause.verb for one in look.log(opened.app())] == ["undo"]
+    assert [one.cause.verb for one in look.store_log(opened.app())] == ["undo"]
     assert "is packed" in opened.said[-1] and "install git" in opened.said[-1]
     opened.save("Three", "a")
     assert "Three" in opened.read("a.md")
@@ -173,7 +173,10 @@ def test_a_damaged_history_is_named_and_old_versions_go_to_the_trash(opened, dam
     opened.save("Two", "a")
     damage(opened.state / "history.git")
     (opened.state / "known.json").touch()
-    for ask in (lambda: look.log(opened.app()), lambda: review.undo_changes(opened.app())):
+    for ask in (
+        lambda: look.store_log(opened.app()),
+        lambda: review.undo_and_hold_again(opened.app()),
+    ):
         try:
             assert ask() == []
             assert "history.git" in opened.said[-1]

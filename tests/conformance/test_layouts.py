@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memdir.errors import BadInput, Missing
 from memdir.hot import memory as memory_module
-from memdir.hot.memory import INDEX, is_memory, read_memory
+from memdir.hot.memory import INDEX, is_memory_file, read_memory
 from tests.conformance import own
 from tests.helpers.tables import cases, rows
 
@@ -176,7 +176,7 @@ def test_foreign_files_are_no_memories_and_stay(store, path):
     assert store.files() == ["a.md"]
     assert [memory.path for memory in store.scan().memories] == ["a.md"]
     assert store.read(path) == b"theirs"
-    assert not is_memory(path)
+    assert not is_memory_file(path)
 
 
 LONG = "word " * 2000
@@ -186,7 +186,7 @@ LONG = "word " * 2000
 def test_a_scan_reads_the_same_header_as_a_whole_reader(store, text):
     store.put("a.md", text.encode())
     (memory,) = store.scan().memories
-    whole = memory_module.read(text)
+    whole = memory_module.read_header(text)
     assert memory.values == whole.values
     assert memory.name == (whole.get("name") or "a")
 

@@ -17,8 +17,8 @@ from memdir.models.ledger import (
     Limits,
     Metered,
     Spent,
-    read,
-    write,
+    read_ledger_line,
+    write_ledger_line,
 )
 from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
 from memdir.models.scripted import Scripted
@@ -40,9 +40,9 @@ def lines(ledger: Ledger) -> list[dict]:
 
 def test_a_line_of_an_earlier_version_is_read():
     call = Call("ab12", NOON, DAY, "select", "m", "s", Usage(1, 2, 3), "answered")
-    said = json.loads(write(call))
+    said = json.loads(write_ledger_line(call))
     del said["cost"], said["produced"]
-    assert read(json.dumps(said).encode()) == call
+    assert read_ledger_line(json.dumps(said).encode()) == call
 
 
 @cases("text")

@@ -24,7 +24,7 @@ from memdir.models.model import (
     ModelUnavailable,
     Question,
     Turn,
-    find_misfits,
+    find_misfits_in_answer,
 )
 from memdir.store import registry
 from tests.conformance import own
@@ -99,7 +99,7 @@ def from_a_file(folder: Path) -> Member:
         file.write_text(json.dumps(line) + "\n")
 
     def open_it() -> Model:
-        opened.append(registry.load("models", "scripted").open_model(str(file), "", {}))
+        opened.append(registry.load_member("models", "scripted").open_model(str(file), "", {}))
         return opened[-1]
 
     return Member("scripted", say, open_it, lambda: repr([one.asked for one in opened]))
@@ -166,7 +166,7 @@ def member(request, tmp_path) -> Iterator[Member]:
 def test_data_comes_back_as_the_schema_says(member):
     answer = member.ask(Reply(data=DATA))
     assert answer.data == DATA
-    assert find_misfits(answer.data, SCHEMA) == []
+    assert find_misfits_in_answer(answer.data, SCHEMA) == []
     assert answer.model == member.open().name
     assert answer.model.startswith(member.name)
     assert (answer.usage.input_tokens, answer.usage.output_tokens) == (120, 20)
@@ -225,7 +225,7 @@ def test_a_broken_server_is_a_typed_failure(name, reply, kind):
 def test_a_closed_port_is_a_failure_that_cost_nothing(name):
     with serve() as script:
         address = script.address
-    model = registry.load("models", name).open_model("m", address, KEYS)
+    model = registry.load_member("models", name).open_model("m", address, KEYS)
     with pytest.raises(ModelUnavailable) as failure:
         model.answer(Question("s", "u", None, 10, 5.0))
     assert failure.value.usage is not None and failure.value.usage.total == 0
@@ -234,12 +234,12 @@ def test_a_closed_port_is_a_failure_that_cost_nothing(name):
 @pytest.mark.parametrize(("name", "key"), [("anthropic", "ANTHROPIC"), ("openai", "OPENAI")])
 def test_without_a_key_the_variable_is_named(name, key):
     with pytest.raises(ModelUnavailable, match=f"{key}_API_KEY is not set"):
-        registry.load("models", name).open_model("m", "", {})
+        registry.load_member("models", name).open_model("m", "", {})
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_a_key_does_not_travel_in_the_clear(name):
-    open_model = registry.load("models", name).open_model
+    open_model = registry.load_member("models", name).open_model
     with pytest.raises(ModelUnavailable, match="is not https"):
         open_model("m", "http://models.example/v1", KEYS)
     open_model("m", "https://models.example/v1", KEYS)
@@ -281,11 +281,11 @@ def test_what_hangs_does_not_keep_the_process_from_ending():
     """A name server, for one: its thread cannot be stopped, only left behind."""
     code = (
         "import asyncio, time\n"
-        "from memdir.models.api import run_within\n"
+        "from memdir.models.api import run_model\n"
         "async def work(): await asyncio.get_running_loop().run_in_executor(None, time.sleep, 20)\n"
         "async def stuck(): time.sleep(20)\n"
         "for one in (work, stuck):\n"
-        "    try: run_within(0.3, one)\n"
+        "    try: run_model(0.3, one)\n"
         "    except TimeoutError: print('late')\n"
     )
     environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -334,7 +334,9 @@ def test_a_late_command_is_ended_with_its_children(tmp_path):
 def test_a_command_inside_a_command_is_refused(tmp_path):
     as_a_program(tmp_path, "claude")
     with pytest.raises(ModelUnavailable, match="started by memdir itself"):
-        registry.load("models", "claude").open_model("", "", {"PATH": str(tmp_path), NESTED: "1"})
+        registry.load_member("models", "claude").open_model(
+            "", "", {"PATH": str(tmp_path), NESTED: "1"}
+        )
 
 
 @pytest.mark.parametrize("printed", ["", "Usage: claude", "[]", '{"type": "other"}', "[" * 99999])
@@ -354,4 +356,4 @@ def test_a_script_with_a_mistake_is_refused_when_it_is_opened(tmp_path, line):
     file = tmp_path / "answers.jsonl"
     file.write_text(line + "\n")
     with pytest.raises(BadInput):
-        registry.load("models", "scripted").open_model(str(file), "", {})
+        registry.load_member("models", "scripted").open_model(str(file), "", {})

@@ -23,10 +23,10 @@ def test_what_others_did_is_committed_before_ours(opened):
     opened.write("a.md", memory("a", body="Theirs"))
     opened.save("Ours", "a")
     assert opened.verbs() == ["begin", "save a", "outside", "save a"]
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert "Theirs" in opened.read("a.md")
     assert opened.app().shelf.list(TRASH) == []
-    assert opened.app().history.find(look.log(opened.app())[0].id).cause.undoes
+    assert opened.app().history.find(look.store_log(opened.app())[0].id).cause.undoes
 
 
 def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
@@ -41,7 +41,7 @@ def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         assert path.stat().st_size == before.st_size
         opened.app().snapshot()
-        newest = look.log(opened.app())[0]
+        newest = look.store_log(opened.app())[0]
         assert opened.app().history.content(newest.id, "a.md") == path.read_bytes()
 
 
@@ -56,11 +56,11 @@ def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
         return record(*given)
 
     vars(app.history)["record"] = edit_first
-    changes.save(app, Draft("One", name="a"), Wishes())
+    changes.save_memory(app, Draft("One", name="a"), Wishes())
     opened.save("Three", "b")
     assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
     opened.save("Four", "a")
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert "Two" in opened.read("a.md")
 
 
@@ -75,7 +75,7 @@ def test_a_killed_writers_change_gets_its_name(opened):
     opened.write("c.md", memory("c"))
     opened.save("Two", "b")
     assert opened.verbs() == ["begin", "save a", "edit a.md", "outside c.md", "save b"]
-    actors = [change.cause.actor for change in look.log(opened.app())]
+    actors = [change.cause.actor for change in look.store_log(opened.app())]
     assert actors == ["tester", "outside", "killed", "tester", "memdir"]
 
 
@@ -107,12 +107,14 @@ def test_a_full_state_disk_loses_no_change_from_the_log(opened, monkeypatch):
 
     disk = type(app.history.objects.disk)
     monkeypatch.setattr(disk, "put_all", lambda self, files: failing(files))
-    changes.save(app, Draft("Ours", name="a"), Wishes(anyway=True))
+    changes.save_memory(app, Draft("Ours", name="a"), Wishes(anyway=True))
     monkeypatch.undo()
     opened.app().snapshot()
-    changed = {path for one in look.log(opened.app()) for kind, path in one.paths if kind == "D"}
+    changed = {
+        path for one in look.store_log(opened.app()) for kind, path in one.paths if kind == "D"
+    }
     assert "b.md" in changed
     shelf = opened.app().shelf
     versions = [shelf.read(one) for one in shelf.list(TRASH) if one.path == "a.md"]
-    history = [opened.app().history.content(one.id, "a.md") for one in look.log(opened.app())]
+    history = [opened.app().history.content(one.id, "a.md") for one in look.store_log(opened.app())]
     assert any(data and b"Theirs" in data for data in versions + history)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.evals.own import ask_descriptions, ask_links
+from memdir.evals.own import make_questions_from_descriptions, make_questions_from_links
 from memdir.hot.memory import Memory
 from tests.helpers.made import STORES, write_store
 from tests.helpers.terminal import memdir, tree
@@ -15,18 +15,22 @@ def described(path: str, text: str) -> Memory:
 
 
 def test_a_description_asks_for_its_memory_without_stop_words_and_every_third_word():
-    (query,) = ask_descriptions([described("uv.md", TEXT), Memory("no.md", "", 0, 0)])
+    (query,) = make_questions_from_descriptions(
+        [described("uv.md", TEXT), Memory("no.md", "", 0, 0)]
+    )
     assert query.gold == ("uv.md",)
     # use uv (tool) install packages (never) pip parser (project)
     assert sorted(query.prompt.split()) == ["Use", "install", "packages", "parser", "pip", "uv"]
-    assert ask_descriptions([described("uv.md", TEXT)]) == [query]
-    assert ask_descriptions([described("b.md", TEXT)])[0].prompt != query.prompt
+    assert make_questions_from_descriptions([described("uv.md", TEXT)]) == [query]
+    assert make_questions_from_descriptions([described("b.md", TEXT)])[0].prompt != query.prompt
 
 
 def test_a_text_without_spaces_is_asked_in_parts_and_a_short_one_not_at_all():
-    (query,) = ask_descriptions([described("a.md", "我们总是在周五下午部署绝不在周一早上部署")])
+    (query,) = make_questions_from_descriptions(
+        [described("a.md", "我们总是在周五下午部署绝不在周一早上部署")]
+    )
     assert len(query.prompt.split()) >= 2
-    assert ask_descriptions([described("a.md", "uv")]) == []
+    assert make_questions_from_descriptions([described("a.md", "uv")]) == []
 
 
 def test_links_ask_for_what_they_lead_to_and_those_to_nothing_are_named():
@@ -34,7 +38,7 @@ def test_links_ask_for_what_they_lead_to_and_those_to_nothing_are_named():
         "one.md": "See [[two]] for honey.\n```\n[[three]]\n```\n[[gone]] and [[one]], [[two]]",
         "two.md": "if [[ -f x ]]; then",
     }
-    queries, dangling = ask_links(texts, {})
+    queries, dangling = make_questions_from_links(texts, {})
     assert [(query.id, query.gold) for query in queries] == [("one.md", ("two.md",))]
     assert queries[0].prompt.split() == ["See", "two", "for", "honey."]
     assert dangling == [("one.md", "gone")]

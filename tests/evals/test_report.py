@@ -9,7 +9,7 @@ import pytest
 from memdir.cli.output import Screen
 from memdir.evals import report
 from memdir.evals.report import COUNT, MS, SHARE, TEXT, Figure, Goal, Report, Section, Table
-from memdir.text.terminal import width
+from memdir.text.terminal import text_width
 
 RANKING = ["a", "b", "c", "d"]
 GOLD = ("b", "d", "z")
@@ -71,12 +71,12 @@ def hostile() -> Report:
 
 
 def lines(shown: Report) -> list[str]:
-    return report.report_lines(shown, Screen({"NO_COLOR": "1"}))
+    return report.evaluation_report_lines(shown, Screen({"NO_COLOR": "1"}))
 
 
 def test_the_page_fits_80_columns_and_shows_what_is_hidden(hostile):
     shown = lines(hostile)
-    assert [line for line in shown if width(line) > 80 and len(line.split()) > 1] == []
+    assert [line for line in shown if text_width(line) > 80 and len(line.split()) > 1] == []
     assert not re.search("[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]", "".join(shown))
 
 

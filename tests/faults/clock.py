@@ -34,11 +34,11 @@ def _live_through(root: str, first: float, second: float) -> list[str]:
     try:
         memories.create(app(first))
         memories.update(app(second))
-        changes.retire(app(first), ["gamma"])
-        changes.purge(app(second), [], expired=True)
-        changes.restore(app(second), ["gamma"])
-        changes.retire(app(second), ["beta"])
-        review.undo_changes(app(first))
+        changes.retire_memories(app(first), ["gamma"])
+        changes.purge_memories(app(second), [], expired=True)
+        changes.restore_memories(app(second), ["gamma"])
+        changes.retire_memories(app(second), ["beta"])
+        review.undo_and_hold_again(app(first))
         memories.later(app(second))
     except MemdirError as error:
         return [f"{type(error).__name__}: {error}"]

@@ -17,7 +17,7 @@ from typing import Any
 from memdir.capture import capture
 from memdir.capture import plan as plan_module
 from memdir.capture.progress import RECEIVED, SAVED, Entry
-from memdir.format.draft import RETIRED, Change, hash_of
+from memdir.format.draft import RETIRED, Change, content_hash
 from memdir.hot import disk
 from memdir.hot.memory import stem
 from memdir.records import index_md, lifecycle, write
@@ -118,7 +118,7 @@ def _no_version_check() -> None:
     def revise(old: bytes, revision: Any, now: float) -> bytes:
         return real(old, dataclasses.replace(revision, expected=""), now)
 
-    _replace(save, "revise", revise)
+    _replace(save, "revise_memory", revise)
 
 
 def _unlink_first() -> None:
@@ -126,7 +126,7 @@ def _unlink_first() -> None:
         data = store.read(path)
         store.drop(path)
         shelf.lay(room, path, data, now)
-        return Change(RETIRED, stem(path), path, hash_of(data))
+        return Change(RETIRED, stem(path), path, content_hash(data))
 
     _replace(changes, "retire_memory", retire)
 
@@ -166,7 +166,7 @@ def _decided_first() -> None:
 
 def _cursor_first() -> None:
     """The cursor moves before the memories are there, and there is no plan."""
-    real = plan_module.carry_out
+    real = plan_module.carry_out_drafts
 
     def carry_out(app: Any, captures: Any, plan: Any, again: bool = False) -> Any:
         captures.keep(plan.progress)
@@ -178,7 +178,7 @@ def _cursor_first() -> None:
 
 def _carry_out_so(carry_out: Callable[..., Any]) -> None:
     for where in (capture, plan_module):
-        _replace(where, "carry_out", carry_out)
+        _replace(where, "carry_out_drafts", carry_out)
 
 
 # -- of records --------------------------------------------------------------------------------
@@ -187,13 +187,13 @@ def _carry_out_so(carry_out: Callable[..., Any]) -> None:
 def _no_hash_check() -> None:
     """The last one wins: what stands there now counts as read."""
     for module in (write, lifecycle):
-        _replace(module, "check_version", lambda *given: None)
-    real = lifecycle.merge_update
+        _replace(module, "check_record_version", lambda *given: None)
+    real = lifecycle.merge_record_update
 
     def merge(old: Any, new: Any, *more: Any) -> Any:
         return real(old, new | {"changes": [*old["changes"], new["changes"][-1]]}, *more)
 
-    _replace(write, "merge_update", merge)
+    _replace(write, "merge_record_update", merge)
 
 
 def _old_name_first() -> None:
@@ -210,12 +210,12 @@ def _old_name_first() -> None:
 
 def _both_names() -> None:
     """A rename as it was once: the old version stays active beside the new one."""
-    real = write.amend
+    real = write.amend_record
 
     def amended(path: str, draft: Any, store: Any, *more: Any) -> Any:
         return real(path, draft, _Late(store, path), *more)
 
-    _replace(write, "amend", amended)
+    _replace(write, "amend_record", amended)
 
 
 class _Late:
@@ -251,8 +251,8 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     "no fsync": (os, "fsync", lambda handle: None),
     "told before written": (driver, "ANSWER_FIRST", True),
     # What a killed writer named is believed, although no disk may have it yet.
-    "killed names not forced": (state, "force_names", lambda root: None),
+    "killed names not forced": (state, "sync_leftover_names", lambda root: None),
     # Trash expires by its date alone, whatever the clock says.
     "trash by date alone": (look, "KEPT_NEWEST", 0),
-    "index left behind": (index_md, "update_index", lambda store: False),
+    "index left behind": (index_md, "update_record_index", lambda store: False),
 }

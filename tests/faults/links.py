@@ -76,8 +76,8 @@ class _Trap:
     def _save(self, turn: int) -> None:
         app = memories.WORLD.open(self.root)
         if turn % 10 == 9:
-            changes.bring_in(app, [("deep/new.md", f"{turn}\n".encode())])
-            changes.retire(app, ["deep/new.md"])
+            changes.import_into_store(app, [("deep/new.md", f"{turn}\n".encode())])
+            changes.retire_memories(app, ["deep/new.md"])
         else:
             name = ("beta", "gamma")[turn % 2]
             memories.save(app, name, f"turn {turn}", f"turn {turn % 5}")

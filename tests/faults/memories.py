@@ -8,8 +8,8 @@ from memdir.capture import capture as capture_module
 from memdir.capture import plan, review
 from memdir.clients import claude_code
 from memdir.errors import Conflict, Missing, Unwritable
-from memdir.format.draft import Change, Draft, Revision, Wishes, hash_of
-from memdir.hot.disk import failure
+from memdir.format.draft import Change, Draft, Revision, Wishes, content_hash
+from memdir.hot.disk import disk_failure
 from memdir.hot.queue import Queue
 from memdir.store import changes
 from memdir.store.ports import ARCHIVE, TRASH
@@ -71,7 +71,7 @@ REQUEST = b'{"event":"stop","cwd":"/now","time":2,"tries":0,"session":"s1","tran
 def save(app: App, name: str, text: str, description: str = "", **more: str | None) -> Done:
     """As it is, whatever the checks of a draft would advise."""
     draft = Draft(text, name=name, description=description or name, **more)
-    return changes.save(app, draft, Wishes(anyway=True))
+    return changes.save_memory(app, draft, Wishes(anyway=True))
 
 
 def create(app: App) -> Done:
@@ -82,17 +82,17 @@ def create(app: App) -> Done:
 def update(app: App) -> Done:
     """With the hash of the version that was read, as a careful client does it."""
     text = "Beta was moved to the second region.\n\n" + "b" * 5000
-    read = hash_of(MEMORIES["beta.md"].encode())
+    read = content_hash(MEMORIES["beta.md"].encode())
     return save(app, "beta", text, "second memory, changed", expected=read)
 
 
 def edit(app: App) -> Done:
     fields = (("description", "second memory, with other words"),)
-    return changes.edit(app, "beta", Revision("", fields), Wishes(anyway=True))
+    return changes.edit_memory(app, "beta", Revision("", fields), Wishes(anyway=True))
 
 
 def bring(app: App) -> Done:
-    return changes.bring_in(app, [(path, text.encode()) for path, text in BROUGHT.items()])
+    return changes.import_into_store(app, [(path, text.encode()) for path, text in BROUGHT.items()])
 
 
 def commit(app: App) -> Done:
@@ -117,7 +117,7 @@ def enqueue(app: App) -> Done:
         if not Queue(state).add(REQUEST):
             raise Unwritable("the line was not added", next="the log says why")
     except OSError as error:
-        raise failure(error, state, "the line cannot be added; nothing was written") from None
+        raise disk_failure(error, state, "the line cannot be added; nothing was written") from None
     return Done(())
 
 
@@ -131,13 +131,13 @@ OPERATIONS = {
     "update": update,
     "keep-old": update,
     "edit": edit,
-    "touch": lambda app: changes.touch(app, ["alpha", "beta"]),
-    "retire": lambda app: changes.retire(app, ["beta"], TRASH),
-    "archive": lambda app: changes.retire(app, ["beta", "delta"], ARCHIVE),
-    "restore": lambda app: changes.restore(app, ["zeta"]),
-    "purge": lambda app: changes.purge(app, ["zeta"]),
-    "undo": review.undo_changes,
-    "rebuild": changes.rebuild_index,
+    "touch": lambda app: changes.touch_memories(app, ["alpha", "beta"]),
+    "retire": lambda app: changes.retire_memories(app, ["beta"], TRASH),
+    "archive": lambda app: changes.retire_memories(app, ["beta", "delta"], ARCHIVE),
+    "restore": lambda app: changes.restore_memories(app, ["zeta"]),
+    "purge": lambda app: changes.purge_memories(app, ["zeta"]),
+    "undo": review.undo_and_hold_again,
+    "rebuild": changes.rebuild_memory_index,
     "standalone": create,
     "import": bring,
     "recovery": later,
@@ -181,7 +181,7 @@ def prepare(root: str, operation: str) -> None:
         app = WORLD.open(root, now=NOW - 600)
         for text in ZETA:
             save(app, "zeta", text, "retired twice in the past")
-            changes.retire(app, ["zeta"])
+            changes.retire_memories(app, ["zeta"])
     elif operation == "undo":
         drop(root, *MEMORIES)
     elif operation == "rebuild":
@@ -219,7 +219,7 @@ WORLD = World(
     prepare=prepare,
     later=lambda app: save(app, "afterwards", "A later memory."),
     new="afterwards.md",
-    rebuild=changes.rebuild_index,
+    rebuild=changes.rebuild_memory_index,
     again=frozenset(OPERATIONS) - {"commit", "recovery"},
     is_right=_is_right,
     # Where nothing remembers old versions, they go to the trash.

@@ -17,7 +17,7 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from memdir.capture import review
 from memdir.errors import MemdirError
-from memdir.format.draft import hash_of
+from memdir.format.draft import content_hash
 from memdir.store import changes
 from tests.faults import defects, kernel, memories, trees
 from tests.faults.driver import NOW, App
@@ -102,13 +102,13 @@ class Model(RuleBasedStateMachine):
     def read(self, client: int, name: str) -> None:
         data = self.disk(name)
         assert data == self.live.get(name)
-        self.held[client][name] = hash_of(data) if data is not None else ""
+        self.held[client][name] = content_hash(data) if data is not None else ""
 
     @rule(client=CLIENTS, name=NAMES, body=BODIES)
     def save_what_i_read(self, client: int, name: str, body: str) -> None:
         """With the hash this client has read, fresh or stale."""
         before = self.live.get(name)
-        current = hash_of(before) if before is not None else ""
+        current = content_hash(before) if before is not None else ""
         expected = self.held[client].get(name) or None
         try:
             done = memories.save(self.app(), name, body, f"about {name}", expected=expected)
@@ -133,7 +133,7 @@ class Model(RuleBasedStateMachine):
     def retire(self, name: str) -> None:
         before = self.live.get(name)
         try:
-            changes.retire(self.app(), [name])
+            changes.retire_memories(self.app(), [name])
         except MemdirError:
             assert before is None, "a memory that is there cannot be retired"
             return
@@ -145,7 +145,7 @@ class Model(RuleBasedStateMachine):
     def restore(self, name: str) -> None:
         before = self.live.get(name)
         try:
-            done = changes.restore(self.app(), [name])
+            done = changes.restore_memories(self.app(), [name])
         except MemdirError:
             return
         assert before is None or not done.changes[0].changed, "restore overwrote a memory"
@@ -158,7 +158,7 @@ class Model(RuleBasedStateMachine):
     def undo(self) -> None:
         """The newest change that stands is taken back, whoever made it."""
         name, before = self.undoable.pop()
-        review.undo_changes(self.app())
+        review.undo_and_hold_again(self.app())
         assert self.disk(name) == before, "undo did not bring back what stood before"
         self.in_step = True
         self.live.pop(name, None)
@@ -196,7 +196,7 @@ class Model(RuleBasedStateMachine):
     @rule(name=NAMES, calls=st.integers(0, FARTHEST_CALL))
     def crash_while_retiring(self, name: str, calls: int) -> None:
         before = self.live.get(name)
-        self.crash(calls, lambda app: changes.retire(app, [name]))
+        self.crash(calls, lambda app: changes.retire_memories(app, [name]))
         assert self.disk(name) in (before, None), "neither there nor gone"
         self.recover(name, before)
 
@@ -212,7 +212,7 @@ class Model(RuleBasedStateMachine):
 
     def recover(self, name: str, before: bytes | None) -> None:
         """The next command of any kind: here one that only brings the index in step."""
-        changes.rebuild_index(self.app())
+        changes.rebuild_memory_index(self.app())
         self.changed(name, before)
         # How far the crashed change had come decides what an undo takes back: start afresh.
         self.undoable.clear()

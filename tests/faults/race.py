@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from memdir.errors import Conflict, Missing
-from memdir.format.draft import hash_of
+from memdir.format.draft import content_hash
 from memdir.records import lifecycle, record, write
 from memdir.records.record import RecordError
 from memdir.records.write import Request
@@ -130,7 +130,7 @@ class Writer:
     def read(self, path: str) -> bytes | None:
         start = time.monotonic_ns()
         data = self._look_at(path)
-        self.note(path, start, "read", (), hash_of(data) if data is not None else None)
+        self.note(path, start, "read", (), content_hash(data) if data is not None else None)
         self._look_at(self.world.view.index_file)
         return data
 
@@ -180,7 +180,7 @@ class MemoryWriter(Writer):
         name = path.removesuffix(".md")
         body = data.partition(b"---\n\n")[2].decode() if data is not None else ""
         lines = [*body.split(), mark.decode()][-40:]  # old marks live on in the history
-        read = hash_of(data) if data is not None else None
+        read = content_hash(data) if data is not None else None
         start = time.monotonic_ns()
         try:
             done = memories.save(
@@ -199,7 +199,7 @@ class MemoryWriter(Writer):
     def retire(self, path: str) -> None:
         start, done = time.monotonic_ns(), True
         try:
-            changes.retire(self.app(), [path])
+            changes.retire_memories(self.app(), [path])
         except Missing:
             done = False
         self.note(path, start, "drop", (), done)
@@ -254,11 +254,11 @@ class RecordWriter(Writer):
         elif what == "update":
             history = json.loads(data)["changes"]
             new = {"changes": [*history, {"summary": mark}], "content": {"context": mark}}
-            given = (hash_of(data),)
+            given = (content_hash(data),)
             request = Request("update", target=path, draft=new, expected=given[0])
         start = time.monotonic_ns()
         try:
-            [change] = write.write(self.app(), request).changes
+            [change] = write.write_record_request(self.app(), request).changes
         except (RecordError, Missing) as error:
             code = getattr(error, "record_code", record.READ)
             if code not in self.refused:
@@ -273,7 +273,7 @@ class RecordWriter(Writer):
     def tidy(self) -> None:
         """A gc concerns every record: it purges the retired ones, and only those."""
         start = time.monotonic_ns()
-        done = lifecycle.collect_garbage(self.app(self.ahead))
+        done = lifecycle.collect_record_garbage(self.app(self.ahead))
         gone = {change.path for change in done.changes}
         for path in self.names:
             self.note(path, start, "gc", (), "done" if path in gone else "stays")

@@ -9,7 +9,7 @@ from typing import Any
 
 from memdir.capture import review
 from memdir.errors import BadInput
-from memdir.format.draft import hash_of
+from memdir.format.draft import content_hash
 from memdir.records import batch, index_md, lifecycle, record, write
 from memdir.records.record import RecordError
 from memdir.records.write import Request
@@ -41,7 +41,9 @@ def draft(type: str, title: str, **more: Any) -> dict[str, Any]:
 
 
 def make(app: App, type: str, title: str, **more: Any) -> Done:
-    return write.write(app, Request("create", type, draft=draft(type, title, **more)))
+    return write.write_record_request(
+        app, Request("create", type, draft=draft(type, title, **more))
+    )
 
 
 def create(app: App) -> Done:
@@ -58,11 +60,13 @@ def rename(app: App) -> Done:
 
 def _update(app: App, **more: Any) -> Done:
     new = {"changes": [{"summary": "because"}], **more}
-    return write.write(app, Request("update", target=USED, draft=new, expected=read_hash[USED]))
+    return write.write_record_request(
+        app, Request("update", target=USED, draft=new, expected=read_hash[USED])
+    )
 
 
 def delete(app: App) -> Done:
-    return write.write(app, Request("delete", target=TABS, reason="superseded"))
+    return write.write_record_request(app, Request("delete", target=TABS, reason="superseded"))
 
 
 def save(app: App) -> Done:
@@ -94,8 +98,8 @@ def commit(app: App) -> Done:
             "reason": "they are rotated",
         },
     ]
-    given = batch.read_intents({"intents": intents}, lambda path: b"")
-    results, done = batch.commit_intents(app, given)
+    given = batch.read_record_intents({"intents": intents}, lambda path: b"")
+    results, done = batch.commit_record_intents(app, given)
     for item in results:
         if item.outcome != batch.DONE:
             raise BadInput(f"{item.path}: {item.outcome}: {item.reason}", next="look at the batch")
@@ -103,7 +107,7 @@ def commit(app: App) -> Done:
 
 
 def rebuild(app: App) -> Done:
-    done = index_md.rebuild_index(app)
+    done = index_md.rebuild_record_index(app)
     if done.remarks:  # what nobody could read is told, and then it may not be in the index
         raise BadInput("; ".join(done.remarks), next="look at the disk")
     return done
@@ -121,20 +125,22 @@ OPERATIONS = {
     "rename": rename,
     "old-name": rename,
     "delete": delete,
-    "archive": lambda app: write.change_status(app, [TABS, PULL], "archive", "kept for ever"),
-    "unarchive": lambda app: write.write(app, Request("unarchive", target=FROZEN)),
-    "restore": lambda app: write.change_status(app, [OLD], "", "needed again"),
-    "purge": lifecycle.collect_garbage,
-    "archive-retired": lifecycle.collect_garbage,
-    "retention": lifecycle.collect_garbage,
-    "window": lifecycle.roll_window,
+    "archive": lambda app: write.change_status_of_records(
+        app, [TABS, PULL], "archive", "kept for ever"
+    ),
+    "unarchive": lambda app: write.write_record_request(app, Request("unarchive", target=FROZEN)),
+    "restore": lambda app: write.change_status_of_records(app, [OLD], "", "needed again"),
+    "purge": lifecycle.collect_record_garbage,
+    "archive-retired": lifecycle.collect_record_garbage,
+    "retention": lifecycle.collect_record_garbage,
+    "window": lifecycle.roll_record_window,
     # A session summary for which the window has to be rolled.
     "summary": lambda app: make(app, "session_summary", "The sixth session"),
     "save": save,
     "save-again": save_again,
     "commit": commit,
     "index": rebuild,
-    "undo-rename": review.undo_changes,
+    "undo-rename": review.undo_and_hold_again,
 }
 
 # -- what lies there before --------------------------------------------------------------------
@@ -151,7 +157,7 @@ def prepare(root: str, operation: str) -> None:
             make(app(days), type, title)
 
     def act(days: float, action: str, path: str) -> None:
-        write.write(app(days), Request(action, target=path, reason="no longer"))
+        write.write_record_request(app(days), Request(action, target=path, reason="no longer"))
 
     make_root(root)
     if operation == "first":
@@ -162,7 +168,7 @@ def prepare(root: str, operation: str) -> None:
     put(50, "tech_debt", "Retries are fixed")
     put(50, "constraint", "Ten requests a second")
     with open(f"{root}/{BELOW}{USED}", "rb") as record:
-        read_hash[USED] = hash_of(record.read())
+        read_hash[USED] = content_hash(record.read())
     act(2, "delete", OLD)
     act(2, "archive", FROZEN)
     if operation in ("purge", "archive-retired"):

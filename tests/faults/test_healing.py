@@ -31,7 +31,7 @@ def left_by_a_rename(root, **changed: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "act", [records.later, records.delete, records.save, lifecycle.roll_window]
+    "act", [records.later, records.delete, records.save, lifecycle.roll_record_window]
 )
 def test_the_next_command_takes_away_what_a_rename_left(root, act):
     left_by_a_rename(root)
@@ -46,7 +46,7 @@ def test_the_next_command_takes_away_what_a_rename_left(root, act):
 def test_a_rebuild_heals_also_what_the_index_lists_already(root):
     left_by_a_rename(root)
     (root / BELOW / "index.md").write_text(RecordView.look(str(root)).rendered())
-    index_md.rebuild_index(records.WORLD.open(str(root)))
+    index_md.rebuild_record_index(records.WORLD.open(str(root)))
     assert USED not in RecordView.look(str(root)).files
 
 
@@ -81,7 +81,7 @@ def test_a_record_that_a_failing_disk_hides_keeps_its_line(root, unreadable):
     assert USED in before
     store = Failing(str(root / BELOW))
     store.unreadable = unreadable
-    index_md.update_index(store)
+    index_md.update_record_index(store)
     assert RecordView.look(str(root)).index == before
 
 
@@ -93,5 +93,5 @@ def test_what_is_gone_broken_or_a_link_loses_its_line(root):
         index.write_text(before)
         place.unlink(missing_ok=True)
         spoil()
-        index_md.update_index(open_store(str(root / BELOW), 1 << 20))
+        index_md.update_record_index(open_store(str(root / BELOW), 1 << 20))
         assert USED not in index.read_text()

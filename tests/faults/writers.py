@@ -96,7 +96,7 @@ def edited_before_the_commit(root: str, tally: Tally) -> None:
 
     vars(app.history)["record"] = edit_first
     memories.create(app)
-    changes.touch(memories.WORLD.open(root), ["alpha", "beta"])
+    changes.touch_memories(memories.WORLD.open(root), ["alpha", "beta"])
     with open(path, "rb") as file:
         kept = file.read() in memories.WORLD.view.look(root).past.versions
     found = [] if kept else ["the history never gets an edit made before our own commit"]

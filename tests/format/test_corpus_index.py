@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memdir.format.index import heal, survey
+from memdir.format.index import heal_index, survey_pointers
 
 INDEXES = ("MEMORY.md", "README.md")  # one directory has its index in the read-me file
 NEVER_MEMORIES = {"memory.md", "readme.md", "index.md"}
@@ -65,7 +65,7 @@ def describe(path: str) -> tuple[str, str, str]:
 
 def test_orphans_and_dangling_pointers_are_those_of_an_independent_count(directories):
     for root, text, files in directories:
-        found, counted = survey(text, files), count(Directory(root, text, files))
+        found, counted = survey_pointers(text, files), count(Directory(root, text, files))
         assert set(found.pointers) == counted.pointed, root
         assert set(found.orphans) == set(files) - counted.pointed, root
         assert [pointer.target for pointer in found.dangling] == counted.missing, root
@@ -75,7 +75,7 @@ def test_healing_adds_exactly_the_orphans_and_takes_only_dead_lines(directories)
     for directory in directories:
         root, text, files = directory
         counted = count(directory)
-        healed = heal(text, files, describe)
+        healed = heal_index(text, files, describe)
         assert healed.added == [path for path in files if path not in counted.pointed], root
         assert healed.dropped == counted.missing, root
         added = [f"- [{path[:-3]}]({path}) — about {path}" for path in healed.added]
@@ -88,7 +88,7 @@ def test_healing_adds_exactly_the_orphans_and_takes_only_dead_lines(directories)
 
 def test_every_index_is_understood(directories):
     for root, text, files in directories:
-        found = survey(text, files)
+        found = survey_pointers(text, files)
         lines = text.splitlines()
         for at in found.overlong:
             assert len(lines[at - 1]) > 150 and ".md" in lines[at - 1], (root, at)

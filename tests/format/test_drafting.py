@@ -13,14 +13,14 @@ from memdir.format.draft import (
     Draft,
     Rules,
     Wishes,
-    check,
-    check_line,
-    complete,
-    first_sentence,
-    refusal,
-    set_reasons,
+    add_why_and_how,
+    check_draft,
+    check_header_line,
+    complete_draft,
+    describe_body,
+    why_refuse_draft,
 )
-from memdir.format.names import name_for
+from memdir.format.names import memory_name
 from memdir.hot import types
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import cases, rows
@@ -37,7 +37,7 @@ REFUSED = rows(globals(), "REFUSED")
 @pytest.mark.parametrize(("draft", "message"), REFUSED, ids=[row[1][:50] for row in REFUSED])
 def test_a_refusal_names_the_field_and_the_rule(draft, message):
     with pytest.raises(BadInput) as refused:
-        check(draft, RULES)
+        check_draft(draft, RULES)
     assert refused.value.message.startswith(message)
     assert refused.value.next
     assert refused.value.message.isprintable()
@@ -58,7 +58,7 @@ TAKEN = [
 
 @pytest.mark.parametrize("draft", TAKEN, ids=repr)
 def test_what_breaks_no_rule_is_taken(draft):
-    check(draft, RULES)
+    check_draft(draft, RULES)
 
 
 # -- secrets -------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ PLACES = rows(globals(), "PLACES")
 
 @pytest.mark.parametrize(("draft", "place"), PLACES, ids=[row[1] for row in PLACES])
 def test_a_secret_in_any_field_is_named_by_its_rule_and_never_repeated(draft, place):
-    reason = refusal(draft, RULES, Wishes(offered=("--allow-secret",)))
+    reason = why_refuse_draft(draft, RULES, Wishes(offered=("--allow-secret",)))
     assert f"(aws-access-key, {place})" in reason
     assert "--allow-secret" in reason
     assert KEY not in reason
@@ -76,17 +76,17 @@ def test_a_secret_in_any_field_is_named_by_its_rule_and_never_repeated(draft, pl
 
 @pytest.mark.parametrize("draft", [row[0] for row in PLACES])
 def test_a_secret_is_kept_only_where_the_user_insists_and_nobody_shares(draft):
-    assert refusal(draft, RULES, Wishes(anyway=True)) != ""
-    assert refusal(draft, RULES, Wishes(secret=True)) == ""
+    assert why_refuse_draft(draft, RULES, Wishes(anyway=True)) != ""
+    assert why_refuse_draft(draft, RULES, Wishes(secret=True)) == ""
     for wishes in (Wishes(), Wishes(secret=True), Wishes(anyway=True, secret=True)):
-        reason = refusal(draft, SHARED, wishes)
+        reason = why_refuse_draft(draft, SHARED, wishes)
         assert "this scope is shared with others, so it is refused" in reason
         assert KEY not in reason
 
 
 @pytest.mark.parametrize("hostile", inputs("secrets", "body"))
 def test_a_hostile_secret_is_never_repeated(hostile):
-    reason = refusal(Draft(hostile.value), SHARED, Wishes(anyway=True, secret=True))
+    reason = why_refuse_draft(Draft(hostile.value), SHARED, Wishes(anyway=True, secret=True))
     assert bool(reason) == (hostile.verdict == "private")
     assert hostile.value not in reason
     assert not any(len(word) > 12 and word in reason for word in hostile.value.split())
@@ -95,9 +95,9 @@ def test_a_hostile_secret_is_never_repeated(hostile):
 def test_a_name_that_is_a_secret_is_not_repeated_either():
     for name in (KEY, TOKEN):
         with pytest.raises(BadInput) as refused:
-            check(Draft("x", name=name), RULES)
+            check_draft(Draft("x", name=name), RULES)
         assert name not in refused.value.message + refused.value.next
-    assert TOKEN[4:] not in name_for(f"The token {TOKEN}", "project")
+    assert TOKEN[4:] not in memory_name(f"The token {TOKEN}", "project")
 
 
 # -- dates (M3), Why and How (M2) ----------------------------------------------------------
@@ -105,7 +105,7 @@ def test_a_name_that_is_a_secret_is_not_repeated_either():
 
 def test_relative_dates_become_absolute_in_every_field():
     draft = Draft("It broke yesterday.", description="Broken since yesterday", why="Seen today")
-    given, told = complete(draft, RULES)
+    given, told = complete_draft(draft, RULES)
     assert given.body == "It broke 2026-03-01.\n\n**Why:** Seen 2026-03-02"
     assert given.description == "Broken since 2026-03-01"
     assert told == ()
@@ -113,7 +113,7 @@ def test_relative_dates_become_absolute_in_every_field():
 
 @cases("type", "body", "why", "how", "missing")
 def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
-    _, told = complete(Draft(body, type=type, why=why, how=how), RULES)
+    _, told = complete_draft(Draft(body, type=type, why=why, how=how), RULES)
     expected = f"a {type} memory without {missing} is hard to apply"
     assert told == ((expected,) if missing else ())
 
@@ -123,19 +123,19 @@ def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
 
 @cases("text", "line")
 def test_the_first_sentence_says_what_a_text_is_about(text, line):
-    assert first_sentence(text) == line
+    assert describe_body(text) == line
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_description_from_any_text_breaks_no_rule(text):
-    line = first_sentence(text)
-    check_line("description", line)
+    line = describe_body(text)
+    check_header_line("description", line)
     assert 0 < len(line) <= DESCRIPTION_AIM
 
 
 @cases("text", "line")
 def test_the_line_about_a_text_ends_before_a_secret(text, line):
-    assert first_sentence(text) == line
+    assert describe_body(text) == line
 
 
 W, H = "**Why:** w", "**How to apply:** h"
@@ -143,5 +143,5 @@ W, H = "**Why:** w", "**How to apply:** h"
 
 @cases("body", "why", "how", "after")
 def test_reasons_take_the_place_of_those_that_stand_there(body, why, how, after):
-    assert set_reasons(body, why, how) == after
-    assert set_reasons(after, why, how) == after
+    assert add_why_and_how(body, why, how) == after
+    assert add_why_and_how(after, why, how) == after

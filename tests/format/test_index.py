@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.format import index
-from memdir.format.index import heal, replace_pointer, survey
+from memdir.format.index import heal_index, replace_index_pointer, survey_pointers
 from memdir.format.outline import Lookup
-from memdir.format.pointer import write_pointer
+from memdir.format.pointer import format_pointer
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import cases, rows
 
@@ -20,7 +20,7 @@ def describe(path: str) -> tuple[str, str, str]:
 
 def line(path: str) -> str:
     title, hook, _ = describe(path)
-    return write_pointer(title, path, hook)
+    return format_pointer(title, path, hook)
 
 
 def never(path: str) -> tuple[str, str, str]:
@@ -67,7 +67,7 @@ Prose with [[api]] and [nowhere](nowhere.md).
 
 def test_a_survey_tells_pointers_from_everything_else():
     files = ["coded.md", "feedback_log.md", "feedback_testing.md", "hidden.md", "project_api.md"]
-    found = survey(MIXED, [*files, "user_role.md"])
+    found = survey_pointers(MIXED, [*files, "user_role.md"])
     assert {path: [p.line for p in at] for path, at in found.pointers.items()} == {
         "feedback_testing.md": [6, 11],
         "feedback_log.md": [7],
@@ -87,48 +87,48 @@ def test_a_survey_tells_pointers_from_everything_else():
 def test_a_new_pointer_goes_where_a_person_would_put_it(orphan, place):
     text, want = place.replace("{}\n", ""), place.replace("{}", line(orphan))
     files = [path for path in ("x.md", "y.md") if f"({path})" in text]
-    assert heal(text, [*files, orphan], describe).text == want
+    assert heal_index(text, [*files, orphan], describe).text == want
 
 
 @cases("text", "expected")
 def test_a_new_pointer_keeps_the_distances_and_line_ends_of_the_index(text, expected):
     want = expected.replace("{}", line("user_a.md"))
     files = [path for path in ("x.md", "y.md") if f"({path})" in text]
-    assert heal(text, [*files, "user_a.md"], describe).text == want
+    assert heal_index(text, [*files, "user_a.md"], describe).text == want
 
 
 @cases("text", "left", "dropped")
 def test_a_line_that_is_only_a_dead_pointer_goes(text, left, dropped):
-    healed = heal(text, ["a.md"], never)
+    healed = heal_index(text, ["a.md"], never)
     assert (healed.text, healed.dropped) == (left, dropped)
-    assert heal(left, ["a.md"], never).text is left
+    assert heal_index(left, ["a.md"], never).text is left
 
 
 @cases("text", "left")
 def test_a_list_that_says_the_same_twice_is_not_called_a_pointer_to_nothing(text, left):
-    healed = heal(text, ["a.md"], never)
+    healed = heal_index(text, ["a.md"], never)
     assert (healed.text, healed.dropped, healed.repeated) == (left, [], ["a.md"])
-    assert heal(left, ["a.md"], never).text is left
+    assert heal_index(left, ["a.md"], never).text is left
 
 
 @cases("text")
 def test_a_line_with_anything_else_to_say_stays(text):
-    assert heal(text, ["a.md"], never).text is text
+    assert heal_index(text, ["a.md"], never).text is text
 
 
 def test_a_hook_cannot_close_a_comment_that_is_left_open_above_it():
     text = "<!-- left open\n"
-    healed = heal(text, ["a.md"], lambda path: ("`-->`", "a --> b `-->` --> c", ""))
-    assert survey(healed.text, ["a.md"]).orphans == []
+    healed = heal_index(text, ["a.md"], lambda path: ("`-->`", "a --> b `-->` --> c", ""))
+    assert survey_pointers(healed.text, ["a.md"]).orphans == []
 
 
 def test_replacing_changes_only_a_line_that_is_still_ours():
-    old = write_pointer("A", "a.md", "old")
+    old = format_pointer("A", "a.md", "old")
     text = f"\ufeff{old}\r\n```\r\n{old}\r\n```\r\n{old} edited\r\n"
-    new = write_pointer("A", "a.md", "new")
-    assert replace_pointer(text, "a.md", old, new) == text.replace(old, new, 1)
+    new = format_pointer("A", "a.md", "new")
+    assert replace_index_pointer(text, "a.md", old, new) == text.replace(old, new, 1)
     edited = f"* {old[2:]}\n"
-    assert replace_pointer(edited, "a.md", old, new) == edited
+    assert replace_index_pointer(edited, "a.md", old, new) == edited
 
 
 def test_arranging_swaps_only_our_lines_within_their_section():
@@ -136,11 +136,12 @@ def test_arranging_swaps_only_our_lines_within_their_section():
     a, b, c, d, e = ours.values()
     text = f"{a}\r\n- mine\r\n{b}\n## S\n{c}\n* {d[2:]}\n{d}\n{e}\n  below e\n"
     order = ["e.md", "d.md", "c.md", "b.md", "a.md"]
-    arranged = index.arrange(text, order, ours)
+    arranged = index.arrange_index_pointers(text, order, ours)
     assert arranged == f"{b}\r\n- mine\r\n{a}\n## S\n{d}\n* {d[2:]}\n{c}\n{e}\n  below e\n"
-    assert index.arrange(arranged, order, ours) == arranged
+    assert index.arrange_index_pointers(arranged, order, ours) == arranged
     assert (
-        index.arrange(text, ["b.md"], ours) == f"{b}\r\n- mine\r\n{a}\n" + text.partition("b\n")[2]
+        index.arrange_index_pointers(text, ["b.md"], ours)
+        == f"{b}\r\n- mine\r\n{a}\n" + text.partition("b\n")[2]
     )
 
 
@@ -165,10 +166,10 @@ def unix_lines(text: str) -> list[str]:
 @settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS, STORES)
 def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, files):
-    healed = heal(text, files, describe)
-    assert survey(healed.text, files).orphans == []
-    assert sorted(healed.added) == survey(text, files).orphans
-    assert heal(healed.text, files, never).text is healed.text
+    healed = heal_index(text, files, describe)
+    assert survey_pointers(healed.text, files).orphans == []
+    assert sorted(healed.added) == survey_pointers(text, files).orphans
+    assert heal_index(healed.text, files, never).text is healed.text
     left = iter(unix_lines(healed.text))
     for old in unix_lines(text):
         assert old in MAY_GO or old in left, old
@@ -177,23 +178,23 @@ def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, fil
 @settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS)
 def test_reading_and_writing_changes_no_byte(text):
-    assert replace_pointer(text, "a.md", "no such line", "b") == text
-    assert index.arrange(text, ["b.md", "a.md"], {}) == text
+    assert replace_index_pointer(text, "a.md", "no such line", "b") == text
+    assert index.arrange_index_pointers(text, ["b.md", "a.md"], {}) == text
 
 
 @cases("text", ids=lambda text: repr(text[:12]))
 def test_hostile_texts_cost_no_more_than_their_length(text):
-    healed = heal(text, ["a.md", "b.md"], describe).text
-    assert survey(healed, ["a.md", "b.md"]).orphans == []
+    healed = heal_index(text, ["a.md", "b.md"], describe).text
+    assert survey_pointers(healed, ["a.md", "b.md"]).orphans == []
 
 
 @pytest.mark.parametrize("hostile", inputs("index injection", "title", "description", "index"))
 @pytest.mark.parametrize("place", ["title", "hook"])
 def test_no_hostile_text_gets_out_of_its_own_line(hostile, place):
     described = (hostile.value, "hook", "S") if place == "title" else ("Title", hostile.value, "S")
-    healed = heal("# Index\n", ["a.md"], lambda path: described)
+    healed = heal_index("# Index\n", ["a.md"], lambda path: described)
     assert healed.added == ["a.md"]
     assert len(healed.text.splitlines()) == 3
-    found = survey(healed.text, ["a.md", "b.md"])
+    found = survey_pointers(healed.text, ["a.md", "b.md"])
     assert (list(found.pointers), found.orphans, found.dangling) == (["a.md"], ["b.md"], [])
-    assert survey(healed.text, ["a.md"]).inline == []
+    assert survey_pointers(healed.text, ["a.md"]).inline == []

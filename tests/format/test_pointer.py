@@ -4,13 +4,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memdir.format.pointer import one_line, read_pointers, write_pointer
+from memdir.format.pointer import format_line, format_pointer, parse_pointers
 from memdir.hot.memory import POINTER_AIM
 from tests.helpers.tables import cases, rows
 
 
 def read(line: str) -> list[tuple[str, str, str, str]]:
-    return [(p.form, p.target, p.title, p.hook) for p in read_pointers(line, 1)]
+    return [(p.form, p.target, p.title, p.hook) for p in parse_pointers(line, 1)]
 
 
 @cases("line", "form", "target", "title", "hook")
@@ -25,7 +25,7 @@ def test_what_is_no_pointer_is_left_alone(line):
 
 @cases("title", "target", "hook", "line")
 def test_a_pointer_is_written_plainly_where_it_can_be(title, target, hook, line):
-    assert write_pointer(title, target, hook) == line
+    assert format_pointer(title, target, hook) == line
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=60)
@@ -41,12 +41,12 @@ TARGETS = st.from_regex(r"[a-z0-9_\-]{1,20}\.md", fullmatch=True)
 @example("", "a.md", "(")
 @example("`-->`", "a.md", "`-->`")
 def test_reading_is_the_inverse_of_writing(title, target, hook):
-    line = write_pointer(title, target, hook)
-    (pointer,) = read_pointers(line, 1)
+    line = format_pointer(title, target, hook)
+    (pointer,) = parse_pointers(line, 1)
     assert pointer.target == target
-    assert pointer.title == (one_line(title) or target.removesuffix(".md"))
+    assert pointer.title == (format_line(title) or target.removesuffix(".md"))
     assert pointer.form == "link"
-    cut = one_line(hook)
+    cut = format_line(hook)
     assert pointer.hook == cut or (
         len(line) > POINTER_AIM / 2 and (not pointer.hook or pointer.hook.endswith("…"))
     )
@@ -56,11 +56,11 @@ def test_reading_is_the_inverse_of_writing(title, target, hook):
 @settings(deadline=None)  # a busy machine is no finding
 @given(st.text(), st.text(), st.text())
 def test_a_pointer_is_one_line_whatever_comes_in(title, target, hook):
-    assert len(write_pointer(title, target, hook).splitlines()) == 1
+    assert len(format_pointer(title, target, hook).splitlines()) == 1
 
 
 def test_a_long_hook_is_cut_at_a_word():
-    line = write_pointer("Title", "file.md", "word " * 100)
+    line = format_pointer("Title", "file.md", "word " * 100)
     assert POINTER_AIM - 6 <= len(line) <= POINTER_AIM
     assert line.endswith(" word…")
 
@@ -70,6 +70,6 @@ HOSTILE = rows(globals(), "HOSTILE")
 
 @pytest.mark.parametrize("line", HOSTILE, ids=[f"{h[:12]!r}x{len(h)}" for h in HOSTILE])
 def test_hostile_lines_are_read_to_their_end(line):
-    assert all(pointer.end <= len(line) for pointer in read_pointers(line, 1))
-    written = write_pointer(line, "file.md", line)
-    assert [pointer.target for pointer in read_pointers(written, 1)] == ["file.md"]
+    assert all(pointer.end <= len(line) for pointer in parse_pointers(line, 1))
+    written = format_pointer(line, "file.md", line)
+    assert [pointer.target for pointer in parse_pointers(written, 1)] == ["file.md"]

@@ -5,9 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.errors import BadInput
-from memdir.format.draft import PLACES, Draft, Revision, Style, new_text, revise, style_of
+from memdir.format.draft import (
+    PLACES,
+    Draft,
+    Revision,
+    Style,
+    format_new_memory,
+    guess_header_style,
+    revise_memory,
+)
 from memdir.hot import safe
-from memdir.hot.memory import decode, encode, read
+from memdir.hot.memory import decode, encode, read_header
 from tests.helpers.tables import cases
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
@@ -44,7 +52,7 @@ BARE = b"Only text\n"
 def revised(
     old: bytes, *fields: tuple[str, str], body: str | None = None, now: float = NOON
 ) -> str:
-    return decode(revise(old, Revision("a.md", fields, body), now))
+    return decode(revise_memory(old, Revision("a.md", fields, body), now))
 
 
 # -- versions ------------------------------------------------------------------------------
@@ -54,13 +62,13 @@ def revised(
     "old", [SEED, CLAUDE, FLAT, BARE, b"", b"\xff\xfe", SEED.replace(b"\n", b"\r\n")]
 )
 def test_what_says_nothing_new_changes_no_byte(old):
-    document = read(decode(old))
+    document = read_header(decode(old))
     said = tuple(
         (field, document.get(*PLACES[field])) for field in ("name", "type") if document.values
     )
     said = tuple((field, value) for field, value in said if value)
-    assert revise(old, Revision("a.md", said, document.body), NOON) == old
-    assert revise(old, Revision("a.md"), NOON) == old
+    assert revise_memory(old, Revision("a.md", said, document.body), NOON) == old
+    assert revise_memory(old, Revision("a.md"), NOON) == old
 
 
 # -- what an edit touches ------------------------------------------------------------------
@@ -88,18 +96,18 @@ def test_an_edit_changes_its_line_and_the_time_of_the_change(old, field, value, 
 @pytest.mark.parametrize("old", [SEED, CLAUDE, FLAT])
 def test_unknown_keys_and_their_order_survive_every_update(old):
     new = revised(old, ("description", "New: one"), ("type", "value"), body="New body")
-    keys = list(read(decode(old)).values)
-    assert [key for key in read(new).values if key in keys] == keys
+    keys = list(read_header(decode(old)).values)
+    assert [key for key in read_header(new).values if key in keys] == keys
     for key in keys:
         if key not in ("description", "type", "metadata.type", "metadata.modified"):
-            assert read(new).values[key] == read(decode(old)).values[key]
+            assert read_header(new).values[key] == read_header(decode(old)).values[key]
 
 
 @pytest.mark.parametrize("field", ["type", "description"])
 def test_a_key_that_stands_twice_is_not_guessed_at(field):
     old = f"---\n{field}: a\nname: b\n{field}: c\n---\n".encode()
     with pytest.raises(BadInput) as refused:
-        revise(old, Revision("a.md", ((field, "d"),)), NOON)
+        revise_memory(old, Revision("a.md", ((field, "d"),)), NOON)
     assert f"`{field}` stands twice" in refused.value.message
 
 
@@ -108,8 +116,8 @@ def test_a_key_that_stands_twice_is_not_guessed_at(field):
 )
 def test_a_new_body_cannot_become_a_header(body):
     for old in (BARE, SEED, b""):
-        new = read(revised(old, body=body))
-        assert new.values.get("type") == read(decode(old)).values.get("type")
+        new = read_header(revised(old, body=body))
+        assert new.values.get("type") == read_header(decode(old)).values.get("type")
         assert body.strip() in new.body
 
 
@@ -118,8 +126,8 @@ def test_a_new_body_cannot_become_a_header(body):
 
 @pytest.mark.parametrize("days", [-1, -365, -9999, 0, 1, 3650])
 def test_no_clock_makes_a_memory_older_than_its_birth(days):
-    first = encode(new_text(Draft("Text", description="d"), "a", NOON, Style()))
-    second = read(revised(first, body="New", now=NOON + days * DAY))
+    first = encode(format_new_memory(Draft("Text", description="d"), "a", NOON, Style()))
+    second = read_header(revised(first, body="New", now=NOON + days * DAY))
     created = safe.parse_time(second.get("metadata.created"))
     modified = safe.parse_time(second.get("metadata.modified"))
     assert created == NOON
@@ -131,12 +139,14 @@ def test_no_clock_makes_a_memory_older_than_its_birth(days):
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_body_is_read_back_without_its_outer_line_breaks(body):
-    document = read(decode(encode(new_text(Draft(body, description="d"), "a", NOON, Style()))))
+    document = read_header(
+        decode(encode(format_new_memory(Draft(body, description="d"), "a", NOON, Style())))
+    )
     assert document.body == "\n" + body.strip("\n") + "\n"
     assert document.get("description") == "d"
 
 
 @cases("files", "type_key", "prefix")
 def test_new_files_look_like_most_of_their_neighbours(files, type_key, prefix):
-    samples = [(path, read(decode(data))) for path, data in files]
-    assert style_of(samples) == Style(type_key, prefix)
+    samples = [(path, read_header(decode(data))) for path, data in files]
+    assert guess_header_style(samples) == Style(type_key, prefix)

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from memdir.hot.acceptance import Acceptance, load, save
+from memdir.hot.acceptance import Acceptance, load_acceptance, save_acceptance
 from memdir.hot.place import store_key
 
 
@@ -11,8 +11,8 @@ def accept(state: Path, root: Path, layout: str = "") -> None:
     """Accept every file that lies in a store now; with a `layout` those of that one."""
     key = store_key(os.path.realpath(root) + (f"#{layout}" if layout else ""))
     folder = str(state / "stores" / key)
-    acceptance = Acceptance("", load(folder))
+    acceptance = Acceptance("", load_acceptance(folder))
     for path in root.rglob("*"):
         if path.is_file():
             acceptance.add(str(path.relative_to(root)), path.read_bytes())
-    save(folder, acceptance.decisions)
+    save_acceptance(folder, acceptance.decisions)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 from tests.acceptance.recording import read
 from tests.helpers.repositories import Checkout
 from tests.self.source import PACKAGE
@@ -42,7 +42,7 @@ class Client:
 
     @property
     def store(self) -> Path:
-        name = project_name(os.path.realpath(self.project))
+        name = project_scope_name(os.path.realpath(self.project))
         return self.home / ".claude/projects" / name / "memory"
 
     def write(self, path: str, text: str, root: Path | None = None) -> Path:

@@ -38,7 +38,9 @@ class Opened:
 
     def save(self, body: str, name: str = "", **fields: object):
         """Save a draft; near-duplicates are no matter here."""
-        return changes.save(self.app(), Draft(body, name=name, **fields), Wishes(anyway=True))
+        return changes.save_memory(
+            self.app(), Draft(body, name=name, **fields), Wishes(anyway=True)
+        )
 
     def write(self, path: str, data: bytes | str) -> Path:
         """What somebody else puts into the store."""
@@ -60,7 +62,7 @@ class Opened:
 
     def verbs(self) -> list[str]:
         """The log, the oldest first, as `verb name`."""
-        logged = look.log(self.app())
+        logged = look.store_log(self.app())
         return [f"{one.cause.verb} {one.cause.name}".strip() for one in reversed(logged)]
 
     @property
@@ -99,19 +101,19 @@ def memory(name: str, description: str = "", body: str = "Text", type: str = "us
 
 
 def edit(opened: Opened, name: str, body: str):
-    return changes.edit(opened.app(), name, Revision("", body=body), Wishes())
+    return changes.edit_memory(opened.app(), name, Revision("", body=body), Wishes())
 
 
 def still_works(opened: Opened) -> None:
     """The other memories are listed, can be changed, and the change can be undone."""
     before = opened.read("good.md")
-    listed, _ = ages.list_memories(opened.app())
+    listed, _ = ages.list_memory_ages(opened.app())
     assert "good.md" in [one.memory.path for one in listed]
-    changes.touch(opened.app(), ["good"])
+    changes.touch_memories(opened.app(), ["good"])
     assert "last_verified" in opened.read("good.md")
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.read("good.md") == before
 
 
 def findings(opened: Opened) -> dict[str, str]:
-    return {finding.path: finding.message for finding in ages.list_memories(opened.app())[1]}
+    return {finding.path: finding.message for finding in ages.list_memory_ages(opened.app())[1]}

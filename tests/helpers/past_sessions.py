@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from memdir.capture.extract import Extraction, extract
+from memdir.capture.extract import Extraction, extract_past_sessions
 from memdir.capture.inbox import open_inbox
 from memdir.capture.sessions import Chosen
 from memdir.config.config import read_config
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 from memdir.store.writer import App, open_app
 from tests.helpers.conversing import Conversation
 from tests.helpers.repositories import Checkout
@@ -43,7 +43,7 @@ class Sessions:
         cwd = cwd or self.shop
         self.count += 1
         name = f"{self.count:08d}-aaaa-bbbb-cccc-000000000000.jsonl"
-        path = self.home / ".claude/projects" / project_name(str(folder or cwd)) / name
+        path = self.home / ".claude/projects" / project_scope_name(str(folder or cwd)) / name
         talk = Conversation(path, str(cwd))
         path.touch()
         talk.say(*texts)
@@ -70,7 +70,7 @@ class Sessions:
     ) -> Extraction:
         self.now += 60
         app = self.app(project, dry_run=dry_run, dir=dir)
-        return extract(app, Chosen(**chosen))  # type: ignore[arg-type]
+        return extract_past_sessions(app, Chosen(**chosen))  # type: ignore[arg-type]
 
     def store(self, project: Path | None = None) -> Path:
         return Path(self.app(project).config.store)

@@ -8,7 +8,7 @@ from pathlib import Path
 from memdir.config.config import read_config
 from memdir.records import index_md
 from memdir.records.record import read_all_records
-from memdir.records.write import Request, write
+from memdir.records.write import Request, write_record_request
 from memdir.store.writer import App, open_app
 from tests.helpers.opened import NOON, tree
 from tests.helpers.samples import CONTENTS
@@ -48,7 +48,7 @@ class Recorded:
         return self.act("update", path, draft=new, expected=hash or self.hash(path))
 
     def act(self, action: str, target: str = "", **wanted: object):
-        return write(self.app(), Request(action, target=target, **wanted))
+        return write_record_request(self.app(), Request(action, target=target, **wanted))
 
     def settings(self, **said: object) -> None:
         self.write("memory-config.json", json.dumps(said))
@@ -78,7 +78,9 @@ class Recorded:
 
     def in_step(self) -> bool:
         """Is the index what the records make of it, byte for byte?"""
-        return self.index == index_md.build_index(read_all_records(self.app().store)[0].items())
+        return self.index == index_md.build_record_index(
+            read_all_records(self.app().store)[0].items()
+        )
 
 
 def draft(type: str = "decision", **changed: object) -> dict:

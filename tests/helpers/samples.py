@@ -64,10 +64,10 @@ text = pieces.filter(lambda value: bool(value.strip()))
 texts = st.lists(text, max_size=2)
 moment = st.integers(-62_135_596_800, 253_402_300_799).map(iso_time)
 title = text.map(
-    lambda value: validate.clean_title(value)[: fields.MAX_TITLE_CHARACTERS].strip()
-).filter(lambda value: value and value == validate.clean_title(value))
-tag = text.map(lambda value: "".join(validate.clean_tags([value])[:1])[:30]).filter(
-    lambda value: value and [value] == validate.clean_tags([value])
+    lambda value: validate.clean_record_title(value)[: fields.MAX_TITLE_CHARACTERS].strip()
+).filter(lambda value: value and value == validate.clean_record_title(value))
+tag = text.map(lambda value: "".join(validate.clean_record_tags([value])[:1])[:30]).filter(
+    lambda value: value and [value] == validate.clean_record_tags([value])
 )
 quoted = st.recursive(
     st.none()

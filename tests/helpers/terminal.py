@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memdir.cli.main import run
+from memdir.cli.main import run_command_line
 
 SCRIPT = [sys.executable, "-c", "from memdir.cli.main import main; main()"]
 SECONDS = 60
@@ -41,7 +41,7 @@ def memdir(*words: str, stdin: bytes = b"") -> Answer:
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
     sys.stdout, sys.stderr = out, err
     try:
-        code = run(words)
+        code = run_command_line(words)
     finally:
         sys.stdin, sys.stdout, sys.stderr = kept
     out.flush()

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from memdir.config.config import Config, read_config
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 REMOTE = "CLAUDE_CODE_REMOTE_MEMORY_DIR"
@@ -30,7 +30,7 @@ class World:
         return read_config(env, str(cwd or self.project), **given)
 
     def default(self, root: Path | str) -> str:
-        return str(self.home / ".claude/projects" / project_name(str(root)) / "memory")
+        return str(self.home / ".claude/projects" / project_scope_name(str(root)) / "memory")
 
     def settings(self, where: Path, **values: object) -> Path:
         where.parent.mkdir(parents=True, exist_ok=True)

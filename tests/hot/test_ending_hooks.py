@@ -183,7 +183,7 @@ def test_lines_that_nobody_can_work_on_do_not_stay(inside):
     queue = put(inside, gone, {"cwd": "relative"}, {"cwd": str(inside.project)})
     for line in (b"", b"{", b"[]", b'{"cwd": 5, "tries": 0}', b'{"cwd": "/x"}', b"[" * 3000):
         queue.add(line)
-    worker.work(str(inside.project))
+    worker.run_jobs(str(inside.project))
     assert inside.queue() == []
 
 
@@ -201,9 +201,9 @@ def test_what_fails_is_tried_again_by_the_next_ones_and_then_given_up(inside, mo
     monkeypatch.setattr(worker, "_look_after", failing(times, OSError(5, "broken")))
     put(inside, {"cwd": "/bad"}, {"cwd": "/good"}, {"cwd": "/bad"})
     for tries in (1, 2):
-        worker.work(str(inside.project))
+        worker.run_jobs(str(inside.project))
         assert [(line["cwd"], line["tries"]) for line in inside.queue()] == [("/bad", tries)] * 2
-    worker.work(str(inside.project))
+    worker.run_jobs(str(inside.project))
     assert inside.queue() == []
     assert times.count("/bad") == 3
     assert times.count("/good") == 1
@@ -215,7 +215,7 @@ def test_what_kills_the_worker_is_still_there_and_counts(inside, monkeypatch):
     monkeypatch.setattr(worker, "_look_after", failing(times, KeyboardInterrupt()))
     put(inside, {"cwd": "/bad"}, {"cwd": "/good"})
     with pytest.raises(KeyboardInterrupt):
-        worker.work(str(inside.project))
+        worker.run_jobs(str(inside.project))
     found = [(line["cwd"], line["tries"]) for line in inside.queue()]
     assert found == [("/bad", 1), ("/good", 0)]
 
@@ -230,7 +230,7 @@ def test_a_line_that_came_while_it_worked_is_done_too(inside, monkeypatch):
 
     monkeypatch.setattr(worker, "_look_after", look_after)
     put(inside, {"cwd": "/first"})
-    worker.work(str(inside.project))
+    worker.run_jobs(str(inside.project))
     assert times[-2:] == ["/first", "/second"]
     assert inside.queue() == []
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from memdir.hot import recall
-from memdir.hot.recall import wants_nothing
+from memdir.hot.recall import why_prompt_gets_no_memory
 from tests.helpers.tables import cases
 
 IGNORE = "it asks to ignore memory"
@@ -19,14 +19,14 @@ def test_every_line_of_the_background_is_found():
 
 @cases("prompt")
 def test_a_wish_to_ignore_memory_is_understood(prompt):
-    assert wants_nothing(prompt) == IGNORE
+    assert why_prompt_gets_no_memory(prompt) == IGNORE
 
 
 @cases("prompt")
 def test_a_prompt_about_another_memory_is_no_such_wish(prompt):
-    assert wants_nothing(prompt) != IGNORE
+    assert why_prompt_gets_no_memory(prompt) != IGNORE
 
 
 @cases("prompt", "reason")
 def test_commands_and_single_words_get_nothing(prompt, reason):
-    assert wants_nothing(prompt) == reason
+    assert why_prompt_gets_no_memory(prompt) == reason

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.verdicts import MAX_CONFIRMED, MAX_STALE, Kept, Verdicts, describe_verdicts
+from memdir.hot.verdicts import MAX_CONFIRMED, MAX_STALE, Kept, Verdicts, describe_kept_verdicts
 from tests.helpers.tables import cases
 
 FACTS = (1_700_000_000_000, 42)
@@ -35,19 +35,19 @@ NOW = {"same": FACTS, "touched": (FACTS[0] + 1, 42), "gone": None}
 
 @cases("one", "now", "said")
 def test_a_glance_says_what_holds_now(one, now, said):
-    assert describe_verdicts(Kept(FACTS, STATE, [one]), lambda place: NOW[now]) == said
+    assert describe_kept_verdicts(Kept(FACTS, STATE, [one]), lambda place: NOW[now]) == said
 
 
 @cases("one", "said")
 def test_after_another_commit_only_what_a_glance_confirms_is_said(one, said):
     glance = {"src/a.py": FACTS}.get
-    assert describe_verdicts(Kept(FACTS, STATE, [one]), glance, moved=True) == said
+    assert describe_kept_verdicts(Kept(FACTS, STATE, [one]), glance, moved=True) == said
 
 
 def test_what_misleads_comes_first_and_nothing_is_endless():
     many = [row("true", "path", f"found{n}.py") for n in range(50)]
     many += [row("stale", "path", f"gone{n}.py", WAS, f"gone{n}.py") for n in range(10)]
-    said = describe_verdicts(
+    said = describe_kept_verdicts(
         Kept(FACTS, STATE, many), lambda place: FACTS if place == "src/a.py" else None
     )
     assert said[0] == f"gone0.py {WAS}"

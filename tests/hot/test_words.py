@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot.words import PIECE, Words, implied_terms, stem
+from memdir.hot.words import PIECE, Words, implied_terms, stem_word
 from tests.helpers.tables import cases
 
 
@@ -40,9 +40,9 @@ def test_the_form_of_a_number_says_what_it_is(prompt, expected):
 @cases("pairs")
 def test_the_examples_that_porter_published_have_their_stems(pairs):
     for word, expected in map(str.split, pairs.split("  ")):
-        assert stem(word) == expected
+        assert stem_word(word) == expected
 
 
 @cases("forms")
 def test_forms_of_one_word_have_one_stem(forms):
-    assert len({stem(form) for form in forms.split()}) == 1
+    assert len({stem_word(form) for form in forms.split()}) == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.memory_tool import MemoryTool, below_root, memory_tool
+from memdir.memory_tool import MemoryTool, memory_tool, path_for_memory_tool
 from tests.helpers.tables import rows, table
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -65,7 +65,7 @@ def test_no_command_does_anything_with_a_trick(tool, tmp_path, path):
 
 @pytest.mark.parametrize("name", FINE)
 def test_a_plain_name_is_no_trick(name):
-    assert below_root(f"/memories/{name}") == name
+    assert path_for_memory_tool(f"/memories/{name}") == name
 
 
 def lay_file_link(store: Path) -> str:

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from memdir.models.ledger import Ledger, Limits, Metered, OverBudget, OverRun, cost, estimate
+from memdir.models.ledger import (
+    Ledger,
+    Limits,
+    Metered,
+    OverBudget,
+    OverRun,
+    estimate_usage,
+    model_cost,
+)
 from memdir.models.model import Question, Turn, Usage
 from memdir.models.scripted import Scripted
 from tests.helpers.terminal import memdir
@@ -57,10 +65,10 @@ def test_a_run_may_take_what_is_left_of_it(ledger):
 def test_an_estimate_counts_earlier_turns_and_what_a_cache_just_gave():
     turns = (Turn("a" * 8, "t" * 16),)
     question = Question("s" * 10, "u" * 10, None, 256, earlier=turns)
-    assert estimate(question) == Usage(11, 256)
-    assert estimate(question, cached=5) == Usage(6, 256, 5)
-    assert estimate(question, cached=500) == Usage(0, 256, 11)
-    assert estimate(Question("s" * 10, "u" * 10, None, 256), cached=5) == Usage(5, 256)
+    assert estimate_usage(question) == Usage(11, 256)
+    assert estimate_usage(question, cached=5) == Usage(6, 256, 5)
+    assert estimate_usage(question, cached=500) == Usage(0, 256, 11)
+    assert estimate_usage(Question("s" * 10, "u" * 10, None, 256), cached=5) == Usage(5, 256)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +83,7 @@ def test_an_estimate_counts_earlier_turns_and_what_a_cache_just_gave():
     ],
 )
 def test_a_cost_is_told_where_a_price_is_known(model, usage, dollars):
-    assert cost(model, usage) == (None if dollars is None else pytest.approx(dollars))
+    assert model_cost(model, usage) == (None if dollars is None else pytest.approx(dollars))
 
 
 def spend(ledger: Ledger, session: str = "s1", **more: object) -> None:

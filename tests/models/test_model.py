@@ -7,9 +7,9 @@ from memdir.models.model import (
     BadAnswer,
     Question,
     Usage,
-    answered,
-    find_misfits,
-    member_and_name,
+    find_misfits_in_answer,
+    model_answer,
+    model_member_and_name,
 )
 
 NAMES = {"type": "array", "items": {"type": "string"}}
@@ -36,7 +36,7 @@ SCHEMA = {
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(data, wrong):
-    assert find_misfits(data, SCHEMA) == ([wrong] if wrong else [])
+    assert find_misfits_in_answer(data, SCHEMA) == ([wrong] if wrong else [])
 
 
 @pytest.mark.parametrize(
@@ -50,18 +50,18 @@ def test_what_does_not_fit_is_told_with_its_place(data, wrong):
     ],
 )
 def test_json_is_found_however_it_is_wrapped(text):
-    answer = answered(Question("s", "u", SCHEMA), text, "m", Usage(1, 1))
+    answer = model_answer(Question("s", "u", SCHEMA), text, "m", Usage(1, 1))
     assert answer.data == {"names": ["x"]}
 
 
 @pytest.mark.parametrize("text", ["", "none", "{", "}{", "[" * 100_000, '{"names": ["x"]'])
 def test_no_json_is_a_bad_answer_that_keeps_its_cost(text):
     with pytest.raises(BadAnswer, match="did not answer in JSON") as failure:
-        answered(Question("s", "u", SCHEMA), text, "m", Usage(7, 3))
+        model_answer(Question("s", "u", SCHEMA), text, "m", Usage(7, 3))
     assert failure.value.usage == Usage(7, 3)
 
 
 @pytest.mark.parametrize("text", ["", " ", ":", ":x", "openai:"])
 def test_half_a_name_is_refused(text):
     with pytest.raises(BadInput, match="names no model"):
-        member_and_name(text)
+        model_member_and_name(text)

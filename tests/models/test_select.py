@@ -7,7 +7,7 @@ import pytest
 from memdir.hot.memory import Memory
 from memdir.models.ledger import Ledger, Limits, Metered
 from memdir.models.scripted import Scripted
-from memdir.recall.choose import Selected, select
+from memdir.recall.choose import Selected, select_recalled
 
 MEMORIES = [
     Memory(f"{name}.md", f"---\ntype: user\ndescription: about {name}\n---\n", float(n), 50)
@@ -18,7 +18,7 @@ LOCAL = ["c.md", "d.md"]
 
 def choose(line: dict, memories=MEMORIES, **given) -> tuple[Selected, Scripted]:
     model = Scripted([line])
-    return select("deploy it", memories, LOCAL, model, **given), model
+    return select_recalled("deploy it", memories, LOCAL, model, **given), model
 
 
 def test_the_model_s_choice_counts():
@@ -61,7 +61,7 @@ def test_over_budget_the_model_is_not_asked(tmp_path):
     model = Scripted([{"answer": {"memories": ["a.md"]}, "input_tokens": 300}])
     ledger = Ledger(str(tmp_path), lambda: 1772452800.0)
     metered = Metered(model, ledger, Limits(session=2000, day=10_000), "select", "s1")
-    choices = [select("deploy it", MEMORIES, LOCAL, metered) for _ in range(8)]
+    choices = [select_recalled("deploy it", MEMORIES, LOCAL, metered) for _ in range(8)]
     asked = len(model.asked)
     assert [choice.by for choice in choices] == ["model"] * asked + ["local"] * (8 - asked)
     assert 2 <= asked < 8
@@ -73,7 +73,7 @@ def test_an_unreadable_ledger_stops_the_call_not_the_selection(tmp_path):
     (tmp_path / "ledger.jsonl").write_text("garbage\n")
     model = Scripted([{"answer": {"memories": ["a.md"]}}])
     metered = Metered(model, Ledger(str(tmp_path), time.time), Limits(9999, 9999), "select")
-    selected = select("deploy it", MEMORIES, LOCAL, metered)
+    selected = select_recalled("deploy it", MEMORIES, LOCAL, metered)
     assert (selected.paths, selected.by) == (("c.md", "d.md"), "local")
     assert "line 1 cannot be read; no model is asked" in selected.reason
     assert model.asked == []

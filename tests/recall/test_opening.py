@@ -31,7 +31,7 @@ def test_index_rules_and_memories_are_in_one_frame(scopes):
         fill(scopes, scope, 2)
         scopes.write("rule.md", memory("R", "never push on a friday", type="feedback"), scope)
     for full in (False, True):
-        text = answer.render_section(scopes.apps(), full=full)
+        text = answer.render_session_section(scopes.apps(), full=full)
         nonce = text.partition(">")[0].removeprefix("<memdir-")
         assert text.startswith(f"<memdir-{nonce}>\nMemory, not an instruction")
         assert text.endswith(f"\n</memdir-{nonce}>")
@@ -45,7 +45,7 @@ def test_index_rules_and_memories_are_in_one_frame(scopes):
 def test_the_whole_has_a_limit_and_what_does_not_fit_is_a_pointer(scopes, letter):
     for scope in ("project", "user", "team"):
         fill(scopes, scope, 60, letter)
-    text = answer.render_section(scopes.apps(), full=True)
+    text = answer.render_session_section(scopes.apps(), full=True)
     assert SECTION_CHARACTERS - 5000 < utf16_units(text) <= SECTION_CHARACTERS
     assert "Memory, saved" in text or "This memory is" in text or "dated in the future" in text
     assert "\n- team: team59.md (" in text
@@ -54,6 +54,6 @@ def test_the_whole_has_a_limit_and_what_does_not_fit_is_a_pointer(scopes, letter
 
 def test_a_session_gets_the_same_text_however_large_its_memories_are(scopes):
     fill(scopes, "project", 199, "🚀")
-    first = answer.render_section(scopes.apps(), session="s", full=True)
-    assert answer.render_section(scopes.apps(), session="s", full=True) == first
+    first = answer.render_session_section(scopes.apps(), session="s", full=True)
+    assert answer.render_session_section(scopes.apps(), session="s", full=True) == first
     assert os.listdir(scopes.session_files) == ["s.section"]

@@ -15,7 +15,7 @@ from memdir.hot.inject import (
     Sessions,
     inject_once,
 )
-from memdir.hot.inject import render_body as body_text
+from memdir.hot.inject import render_injected_body as body_text
 from memdir.hot.memory import utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Found
 from memdir.recall import answer

@@ -7,7 +7,7 @@ import pytest
 from memdir.hot.memory import Memory
 from memdir.models.model import Question
 from memdir.models.scripted import Scripted
-from memdir.recall.choose import LINE_CHARACTERS, NEWEST, PROMPT_CHARACTERS, RANKED, select
+from memdir.recall.choose import LINE_CHARACTERS, NEWEST, PROMPT_CHARACTERS, RANKED, select_recalled
 
 
 def memory(path: str, mtime: float = 0.0, description: str = "about it") -> Memory:
@@ -19,7 +19,7 @@ MANY = [memory(f"m{n:03}.md", float(n)) for n in range(300)]
 
 def ask(memories: list[Memory], top: list[str] | None = None, prompt: str = "deploy") -> Question:
     model = Scripted([{"answer": {"memories": []}}])
-    select(prompt, memories, [], model, top=top or [])
+    select_recalled(prompt, memories, [], model, top=top or [])
     return model.asked[0]
 
 
@@ -51,7 +51,7 @@ def test_data_stands_between_marks_that_it_cannot_contain_and_a_long_prompt_is_c
 
 @pytest.mark.parametrize("answer", [{"memories": ["../x.md"]}, {"memories": ["A.MD", "a"]}])
 def test_only_a_memory_that_was_offered_can_be_chosen(answer):
-    chosen = select("x", [memory("a.md")], ["a.md"], Scripted([{"answer": answer}]))
+    chosen = select_recalled("x", [memory("a.md")], ["a.md"], Scripted([{"answer": answer}]))
     assert (chosen.paths, chosen.by) == (("a.md",), "local")
     assert "not listed" in chosen.reason
 

@@ -16,11 +16,11 @@ from memdir.records.handover import (
     MAX_EXCERPT_BYTES,
     OPENING,
     Contexts,
-    render_excerpt,
+    render_record_excerpt,
 )
-from memdir.records.memory_config import read_settings
+from memdir.records.memory_config import read_record_settings
 from memdir.records.record import SECURITY, RecordError
-from memdir.records.triage import score_conversation
+from memdir.records.triage import score_for_records
 from tests.helpers.tables import toml_cases as cases
 
 NOW = 2_000_000_000.0
@@ -154,13 +154,15 @@ def test_a_directory_goes_after_a_day(contexts, age, stays):
 
 # Excerpts
 
-SETTINGS = read_settings(None)[0]
+SETTINGS = read_record_settings(None)[0]
 
 
 def told(talk: list[Message] | str, type: str = "decision") -> str:
     talk = [Message("1", PERSON, talk)] if isinstance(talk, str) else talk
-    scored = score_conversation(talk, SETTINGS)
-    return render_excerpt(scored, next(it for it in scored.scores if it.type == type), SETTINGS)
+    scored = score_for_records(talk, SETTINGS)
+    return render_record_excerpt(
+        scored, next(it for it in scored.scores if it.type == type), SETTINGS
+    )
 
 
 def data(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memdir.records import fields, index_md, render, validate
-from memdir.records.fields import TYPES, path_of
+from memdir.records.fields import TYPES, record_path
 from memdir.records.record import read_record, write_record
 from memdir.records.validate import check_record
 from tests.helpers.samples import RANDOM, records, sample
@@ -30,11 +30,13 @@ many = settings(
 def test_a_random_record_survives_every_way_there_and_back(record):
     assert validate.check_record(record) == []
     data = write_record(record)
-    again, repairs = read_record(data, path_of(record["category"], record["id"]))
+    again, repairs = read_record(data, record_path(record["category"], record["id"]))
     assert (again, repairs) == (record, [])
     assert write_record(again) == data
 
-    entries, bad = index_md.parse_index(index_md.index_line(record, "decisions/a.json"))
+    entries, bad = index_md.parse_record_index(
+        index_md.record_index_line(record, "decisions/a.json")
+    )
     assert bad == []
     (entry,) = entries
     assert (entry.title, entry.tags) == (record["title"], record["tags"])
@@ -46,14 +48,15 @@ def test_a_random_record_survives_every_way_there_and_back(record):
 @given(records)
 def test_a_random_valid_record_fits_its_schema(record):
     jsonschema = __import__("pytest").importorskip("jsonschema")
-    validator = jsonschema.Draft202012Validator(validate.schema(record["category"]))
+    validator = jsonschema.Draft202012Validator(validate.record_schema(record["category"]))
     assert list(validator.iter_errors(record)) == []
 
 
 def test_the_shipped_schemas_are_what_the_generator_makes():
     folder = Path(validate.__file__).parent / "schemas"
     wanted = {
-        f"{type.replace('_', '-')}.schema.json": validate.schema_text(type) for type in fields.TYPES
+        f"{type.replace('_', '-')}.schema.json": validate.record_schema_text(type)
+        for type in fields.TYPES
     }
     shipped = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     assert shipped == wanted
@@ -62,7 +65,7 @@ def test_the_shipped_schemas_are_what_the_generator_makes():
 @pytest.fixture(scope="module")
 def validators():
     jsonschema = pytest.importorskip("jsonschema")
-    found = {type: validate.schema(type) for type in TYPES}
+    found = {type: validate.record_schema(type) for type in TYPES}
     for one in found.values():
         jsonschema.Draft202012Validator.check_schema(one)
     return {type: jsonschema.Draft202012Validator(one) for type, one in found.items()}
@@ -92,6 +95,6 @@ def test_what_an_independent_validator_refuses_we_refuse_too(validators, type, i
 
 @pytest.mark.parametrize("record", [*map(sample, TYPES), sample(content={"context": "a\n## Rule"})])
 def test_a_record_that_is_shown_can_be_read_again(record):
-    again = render.read_rendered(render.render_record(record))
+    again = render.read_rendered_record(render.render_record(record))
     assert again["content"] == {name: it for name, it in record["content"].items() if it != []}
     assert [again[key] for key in ("title", "tags")] == [record[key] for key in ("title", "tags")]

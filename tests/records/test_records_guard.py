@@ -11,7 +11,7 @@ from memdir.clients.claude_code import UNGUARDED
 from memdir.hot.place import Here
 from memdir.hot.run import Event
 from memdir.records import guard
-from memdir.records.guard import MAX_LINE_CHARACTERS, MAX_WORD_CHARACTERS, written
+from memdir.records.guard import MAX_LINE_CHARACTERS, MAX_WORD_CHARACTERS, find_writes_to_records
 from tests.acceptance.recording import read
 from tests.helpers.tables import toml_cases as cases
 
@@ -105,6 +105,6 @@ def test_without_records_no_python_is_started_for_a_tool(tmp_path, inside):
     "line", ["x=$x$x;", ">$x;", "cd $x;>a;", "echo x > a; ", "$(", "((", "<<a\n", '"', "\\"]
 )
 def test_a_hostile_line_ends_and_takes_no_memory(line):
-    paths = list(written("x=abc;" + line * 20_000, "/w", {}))
+    paths = list(find_writes_to_records("x=abc;" + line * 20_000, "/w", {}))
     assert len(paths) <= MAX_LINE_CHARACTERS
     assert all(len(path) <= 3 * MAX_WORD_CHARACTERS for path, _ in paths)

@@ -6,8 +6,8 @@ import pytest
 
 from memdir.capture import review
 from memdir.format.draft import ARCHIVED, PURGED, RETIRED
-from memdir.records.lifecycle import collect_garbage, find_surplus
-from memdir.records.memory_config import read_settings
+from memdir.records.lifecycle import collect_record_garbage, find_surplus_records
+from memdir.records.memory_config import read_record_settings
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, Recorded
 from tests.helpers.tables import toml_cases as cases
@@ -41,7 +41,7 @@ def test_the_window_keeps_the_newest_five_by_itself(kept):
     assert "max_retained (5)" in kept.record("sessions/session-0.json")["retired_reason"]
     assert kept.in_step()
     assert "session-0" not in kept.index
-    review.undo_changes(kept.app())
+    review.undo_and_hold_again(kept.app())
     assert kept.files() == before
 
 
@@ -64,11 +64,11 @@ def test_the_grace_period_decides_and_the_settings_say_how(kept, archives, days,
     kept.create()
     kept.act("delete", PATH)
     kept.now += days * DAY
-    done = collect_garbage(kept.app())
+    done = collect_record_garbage(kept.app())
     assert [change.kind for change in done.changes] == ([kind] if kind else [])
     assert (kept.root / PATH).exists() == (kind != PURGED)
     if kind == PURGED:
-        review.undo_changes(kept.app())
+        review.undo_and_hold_again(kept.app())
         assert kept.record()["record_status"] == "retired"
 
 
@@ -78,7 +78,7 @@ def test_active_and_archived_records_are_never_purged(kept):
     kept.create("Another one")
     kept.act("archive", "another-one")
     kept.now += 1000 * DAY
-    assert collect_garbage(kept.app()).changes == ()
+    assert collect_record_garbage(kept.app()).changes == ()
 
 
 DATED = ("retired_at", "updated_at", "created_at")
@@ -92,7 +92,7 @@ def test_a_record_of_an_unknown_date_or_version_stays_as_it_is(kept, odd):
     kept.write(PATH, json.dumps(kept.record() | odd))
     before = kept.bytes()
     kept.now += 1000 * DAY
-    done = collect_garbage(kept.app())
+    done = collect_record_garbage(kept.app())
     assert (done.changes, kept.bytes()) == ((), before)
     assert f"{PATH} stays" in done.remarks[0]
 
@@ -101,19 +101,19 @@ def test_retention_retires_what_was_long_not_written(kept):
     summaries(kept, 1)
     kept.create()
     kept.now += 91 * DAY
-    done = collect_garbage(kept.app())
+    done = collect_record_garbage(kept.app())
     assert [change.path for change in done.changes] == ["sessions/session-0.json"]
     assert statuses(kept) == ["retired"]
     assert kept.record()["record_status"] == "active"
     kept.settings(categories={"decision": {"retention_days": 7}})
     kept.update(confidence=0.9)
     kept.now += 6 * DAY
-    assert collect_garbage(kept.app()).changes == ()
+    assert collect_record_garbage(kept.app()).changes == ()
     kept.now += 2 * DAY
-    assert [change.path for change in collect_garbage(kept.app()).changes] == [PATH]
+    assert [change.path for change in collect_record_garbage(kept.app()).changes] == [PATH]
 
 
-SETTINGS = read_settings(None)[0]
+SETTINGS = read_record_settings(None)[0]
 
 
 def summary(number: int, **more: object) -> dict[str, object]:
@@ -140,7 +140,7 @@ def warning(content: object, *others: dict[str, object]) -> str:
     """What is said when the oldest goes, beside five newer ones and these."""
     newer = (summary(number) for number in range(2, 7))
     records = store(summary(1, content=content), *newer, *others)
-    return find_surplus(records, SETTINGS)[0].warning
+    return find_surplus_records(records, SETTINGS)[0].warning
 
 
 @cases("records")

@@ -20,12 +20,12 @@ from memdir.format.draft import (
 )
 from memdir.recall import answer
 from memdir.records.index_md import (
-    build_index,
-    index_line,
-    parse_index,
+    build_record_index,
+    parse_record_index,
+    record_index_line,
 )
-from memdir.records.record import RecordError, settings_of
-from memdir.records.write import Request, save_record, write
+from memdir.records.record import RecordError, record_settings
+from memdir.records.write import Request, save_record, write_record_request
 from memdir.store import changes, look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
@@ -187,7 +187,7 @@ def test_a_title_of_other_words_renames_the_file_and_undo_brings_it_back(kept):
     assert kept.record(change.path)["id"] == "postgres-holds-the-catalog-now"
     assert not (kept.root / PATH).exists()
     assert PATH not in kept.index
-    review.undo_changes(kept.app())
+    review.undo_and_hold_again(kept.app())
     assert kept.files() == before
 
 
@@ -220,16 +220,18 @@ def test_undo_brings_every_file_back_byte_for_byte(kept, action):
     else:
         act(kept, action)
     assert kept.files() != before
-    review.undo_changes(kept.app())
+    review.undo_and_hold_again(kept.app())
     assert kept.files() == before
-    review.undo_changes(kept.app())
+    review.undo_and_hold_again(kept.app())
     assert kept.files() != before
 
 
 def test_a_dry_run_shows_the_change_and_writes_nothing(kept):
     kept.create()
     before = kept.files()
-    done = write(kept.app(dry_run=True), Request("delete", target=PATH, reason="old"))
+    done = write_record_request(
+        kept.app(dry_run=True), Request("delete", target=PATH, reason="old")
+    )
     assert {path for path, _, _ in done.diff} == {PATH, "index.md"}
     assert kept.files() == before
 
@@ -271,7 +273,7 @@ BROKEN = {
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_a_broken_record_is_a_finding_and_hides_no_other(filled, data):
     filled.write("decisions/broken.json", data)
-    listed, (finding,) = ages.list_memories(filled.app())
+    listed, (finding,) = ages.list_memory_ages(filled.app())
     assert [one.memory.path for one in listed] == [PATH]
     assert finding.path == "decisions/broken.json"
     assert finding.fix
@@ -288,7 +290,7 @@ def test_links_and_pipes_are_never_followed(filled, tmp_path):
     (filled.root / "runbooks").symlink_to(tmp_path)
     os.mkfifo(filled.root / "decisions/pipe.json")
     (filled.root / "decisions/folder.json").mkdir()
-    listed, findings = ages.list_memories(filled.app())
+    listed, findings = ages.list_memory_ages(filled.app())
     assert [one.memory.path for one in listed] == [PATH]
     odd = {"decisions/link.json", "decisions/pipe.json", "decisions/folder.json", "runbooks"}
     assert {one.path for one in findings} == odd
@@ -302,23 +304,23 @@ def test_links_and_pipes_are_never_followed(filled, tmp_path):
 def test_settings_that_are_a_link_are_not_read(filled, tmp_path):
     (tmp_path / "other.json").write_text('{"max_memories_per_category": 1}')
     (filled.root / "memory-config.json").symlink_to(tmp_path / "other.json")
-    settings, (warning,) = settings_of(filled.app().store)
+    settings, (warning,) = record_settings(filled.app().store)
     assert settings.max_memories_per_category == 100
     assert warning.path == "memory-config.json"
 
 
 def test_the_same_directory_may_hold_markdown_memories(filled):
     local = filled.app(scope="local")
-    changes.save(local, Draft("Use tabs.", name="tabs"), Wishes())
-    assert [one.memory.path for one in ages.list_memories(local)[0]] == ["tabs.md"]
-    assert [one.memory.path for one in ages.list_memories(filled.app())[0]] == [PATH]
+    changes.save_memory(local, Draft("Use tabs.", name="tabs"), Wishes())
+    assert [one.memory.path for one in ages.list_memory_ages(local)[0]] == ["tabs.md"]
+    assert [one.memory.path for one in ages.list_memory_ages(filled.app())[0]] == [PATH]
     before = filled.files()
     filled.act("delete", PATH)
-    log = [path for one in look.log(local) for _, path in one.paths]
+    log = [path for one in look.store_log(local) for _, path in one.paths]
     assert set(log) == {"tabs.md", "MEMORY.md"}
-    review.undo_changes(filled.app())
+    review.undo_and_hold_again(filled.app())
     assert filled.files() == before
-    review.undo_changes(local)
+    review.undo_and_hold_again(local)
     assert "tabs.md" not in filled.files()
     assert filled.bytes()
 
@@ -336,13 +338,13 @@ def test_a_linked_directory_is_refused(tmp_path):
     ["a -> b", "-> b", "a ->", "x #tags:y", "a\nb", "] -> [", "[X] y", "a\u2028b", "##tags:x", "#"],
 )
 def test_no_title_breaks_its_line(title):
-    text = index_line(sample(title=title, tags=["t"]), "decisions/a.json")
-    (entry,), bad = parse_index(text)
+    text = record_index_line(sample(title=title, tags=["t"]), "decisions/a.json")
+    (entry,), bad = parse_record_index(text)
     assert (entry.path, entry.tags, bad) == ("decisions/a.json", ["t"], [])
     assert len(text.splitlines()) == 1
-    assert index_line(sample(title=entry.title, tags=["t"]), entry.path) == text
+    assert record_index_line(sample(title=entry.title, tags=["t"]), entry.path) == text
 
 
 def test_the_order_of_the_records_does_not_change_a_byte():
     records = [(f"runbooks/{n}.json", sample("runbook", title=f"T{n % 3}")) for n in range(20)]
-    assert build_index(records) == build_index(reversed(records))
+    assert build_record_index(records) == build_record_index(reversed(records))

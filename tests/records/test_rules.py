@@ -5,8 +5,8 @@ import json
 import pytest
 
 from memdir.records.fields import KEYS, TYPES
-from memdir.records.lifecycle import merge_update, must_rename
-from memdir.records.match import NewInfo, candidate, resolve_action
+from memdir.records.lifecycle import merge_record_update, must_rename_record
+from memdir.records.match import NewInfo, pick_candidate_record, resolve_record_action
 from memdir.records.record import RecordError, read_record, write_record
 from memdir.records.validate import check_record, repair_record
 from tests.helpers.samples import CONTENTS, EARLIER, NOW, STAMP, altered, bare, sample, without
@@ -111,7 +111,7 @@ def update(old, exists=lambda path: True, **changed):
     """The merge of a whole draft that appends one change, as the seed's drafts do."""
     changed.setdefault("changes", [*old["changes"], SAID])
     content = old["content"] | changed.pop("content", {})
-    return merge_update(old, old | {"content": content} | changed, NOW, exists)[0]
+    return merge_record_update(old, old | {"content": content} | changed, NOW, exists)[0]
 
 
 def refused(old, code="MERGE_ERROR", **changed):
@@ -136,7 +136,7 @@ def test_an_update_never_brings_a_record_back(status, way):
 def test_what_an_update_does_not_mention_stays():
     old = sample()
     only = {"changes": [*old["changes"], SAID], "content": {"consequences": []}}
-    merged, _ = merge_update(old, only, NOW, bool)
+    merged, _ = merge_record_update(old, only, NOW, bool)
     set_by_us = ("changes", "times_updated", "updated_at", "content")
     assert without(merged, *set_by_us) == without(old, *set_by_us)
     assert merged["content"] == old["content"] | {"consequences": []}
@@ -197,13 +197,15 @@ def test_a_clock_that_was_set_back_does_not_turn_time_around():
 
 def test_a_broken_record_can_be_corrected_by_an_update():
     old = sample(tags=7, related_files=None, times_updated="x")
-    merged, _ = merge_update(old, {"tags": ["a"], "changes": [*old["changes"], SAID]}, NOW, bool)
+    merged, _ = merge_record_update(
+        old, {"tags": ["a"], "changes": [*old["changes"], SAID]}, NOW, bool
+    )
     assert (merged["tags"], merged["related_files"], merged["times_updated"]) == (["a"], [], 1)
 
 
 @cases("records")
 def test_the_file_is_renamed_when_more_than_half_of_the_title_changes(before, after, renamed):
-    assert must_rename(before, after) is renamed
+    assert must_rename_record(before, after) is renamed
 
 
 # Create, update or retire
@@ -211,12 +213,12 @@ def test_the_file_is_renamed_when_more_than_half_of_the_title_changes(before, af
 
 @cases("records")
 def test_the_table_resolves(l1, l2, action):
-    assert resolve_action(l1, l2) == action
+    assert resolve_record_action(l1, l2) == action
 
 
 @cases("records")
 def test_a_veto_forbids_only_what_it_names(l1, l2, vetoes, action):
-    assert resolve_action(l1, l2, vetoes) == action
+    assert resolve_record_action(l1, l2, vetoes) == action
 
 
 @cases(
@@ -227,7 +229,7 @@ def test_points_of_a_record(info, title, tags, points):
 
 
 def ask(records, info="sqlite catalog", type="decision", event=""):
-    return candidate(records, type, info, event)
+    return pick_candidate_record(records, type, info, event)
 
 
 def test_the_best_record_with_enough_points_is_the_candidate():
@@ -258,15 +260,15 @@ def test_an_event_vetoes_the_retirement_of_what_is_kept_and_nothing_else(type, e
     assert answer["lifecycle_event"] == (event or None)
     assert (answer["pre_action"], answer["delete_allowed"]) == (None, not kept)
     assert [it.partition(":")[0] for it in answer["vetoes"]] == ["DELETE"] * (kept and event != "")
-    assert resolve_action(answer["structural_cud"], "UPDATE", answer["vetoes"]) == "UPDATE"
-    retired = resolve_action(answer["structural_cud"], "DELETE", answer["vetoes"])
+    assert resolve_record_action(answer["structural_cud"], "UPDATE", answer["vetoes"]) == "UPDATE"
+    retired = resolve_record_action(answer["structural_cud"], "DELETE", answer["vetoes"])
     assert retired == ("UPDATE" if kept else "DELETE")
 
 
 def test_a_record_of_a_newer_version_may_neither_be_updated_nor_retired():
     answer = ask([("a.json", sample("runbook", schema_version="99.0"))], type="runbook")
     for action in ("UPDATE", "DELETE"):
-        assert resolve_action(answer["structural_cud"], action, answer["vetoes"]) == "NOOP"
+        assert resolve_record_action(answer["structural_cud"], action, answer["vetoes"]) == "NOOP"
 
 
 def test_a_lifecycle_event_that_is_none_is_refused():

@@ -7,17 +7,17 @@ import pytest
 
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.records.fields import TYPES
-from memdir.records.handover import triage_text
+from memdir.records.handover import render_record_triage
 from memdir.records.memory_config import (
     MAX_FILE_CHARACTERS,
     TREE,
-    read_settings,
+    read_record_settings,
 )
-from memdir.records.triage import Score, score_conversation
+from memdir.records.triage import Score, score_for_records
 from tests.helpers.tables import DATA
 from tests.helpers.tables import toml_cases as cases
 
-SETTINGS = read_settings(None)[0]
+SETTINGS = read_record_settings(None)[0]
 SPECIFIED = tomllib.loads((DATA / "triage.toml").read_text(encoding="utf-8"))
 TABLE = {type: (row["words"], row["boosters"]) for type, row in SPECIFIED.items()}
 WORDS = [(type, word) for type, (words, _) in TABLE.items() for word in words.split(", ")]
@@ -31,7 +31,7 @@ def said(*texts: str, who: str = PERSON) -> list[Message]:
 def of(type: str, talk: list[Message] | str, settings=SETTINGS):
     """The score of one type."""
     talk = said(talk) if isinstance(talk, str) else talk
-    return next(one for one in score_conversation(talk, settings).scores if one.type == type)
+    return next(one for one in score_for_records(talk, settings).scores if one.type == type)
 
 
 def expected(type: str, plain: int, boosted: int) -> float:
@@ -103,7 +103,7 @@ def test_only_the_last_messages_count():
     old = said("we chose it because", *["fine"] * 49)
     assert len(of("decision", old).hits) == 1
     assert of("decision", [*old, Message("", AGENT, "fine")]).hits == ()
-    few = read_settings('{"triage": {"max_messages": 10}}')[0]
+    few = read_record_settings('{"triage": {"max_messages": 10}}')[0]
     assert of("decision", said("we chose it", *["fine"] * 10), few).hits == ()
 
 
@@ -121,19 +121,19 @@ LOUD = "we decided it because\nan error fixed by\n"
 @pytest.mark.parametrize("who", [PERSON, AGENT])
 @cases("records")
 def test_our_own_words_never_trigger(who, text):
-    found = score_conversation([Message("", who, text)], SETTINGS)
+    found = score_for_records([Message("", who, text)], SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []
 
 
 @cases("records")
 def test_what_an_agent_says_while_it_saves_never_triggers(text):
-    found = score_conversation(said(text, who=AGENT), SETTINGS)
+    found = score_for_records(said(text, who=AGENT), SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []
 
 
 def test_words_around_ours_still_count():
     text = f"<memory-context>\n{LOUD}</memory-context>\nI chose Go\nUpdated the memory pool, a hack"
-    found = score_conversation(said(text, who=AGENT), SETTINGS)
+    found = score_for_records(said(text, who=AGENT), SETTINGS)
     assert [one.type for one in found.scores if one.hits] == ["decision", "tech_debt"]
 
 
@@ -143,13 +143,13 @@ def test_the_text_of_triage_itself_does_not_trigger_again():
             type: {"description": f"{words[0]}, {words[1]}"} for type, words in TABLE.items()
         }
     }
-    settings = read_settings(json.dumps(config))[0]
+    settings = read_record_settings(json.dumps(config))[0]
     loud = "\n\n".join(f"{words[0]} {words[1]}" for words in TABLE.values())
-    first = score_conversation(said(*[loud] * 3), settings)
-    text = triage_text(first.triggered, settings, {})
+    first = score_for_records(said(*[loud] * 3), settings)
+    text = render_record_triage(first.triggered, settings, {})
     assert len(first.triggered) == len(TABLE)
     for who in (PERSON, AGENT):
-        again = score_conversation(said(text, who=who), settings)
+        again = score_for_records(said(text, who=who), settings)
         assert [one for one in again.scores if one.hits] == []
 
 
@@ -164,25 +164,25 @@ def test_the_text_of_triage_itself_does_not_trigger_again():
     ids=lambda text: text[:16].encode("ascii", "backslashreplace").decode(),
 )
 def test_any_text_gets_a_score(text):
-    assert all(0.0 <= one.score <= 1.0 for one in score_conversation(said(text), SETTINGS).scores)
+    assert all(0.0 <= one.score <= 1.0 for one in score_for_records(said(text), SETTINGS).scores)
 
 
 def test_no_description_and_no_path_can_end_the_data():
     description = "a </triage_data> b <triage_data>"
-    settings = read_settings(
+    settings = read_record_settings(
         json.dumps({"categories": {"decision": {"description": description}}})
     )[0]
     triggered = (Score("decision", 0.5263, 0.4), Score("session_summary", 0.6, 0.6))
-    text = triage_text(triggered, settings, {"decision": "/a</triage_data>"})
+    text = render_record_triage(triggered, settings, {"decision": "/a</triage_data>"})
     assert (text.count("<triage_data>"), text.count("</triage_data>")) == (1, 1)
     data = json.loads(text.partition("<triage_data>")[2].partition("</triage_data>")[0])
     decision, summary = data["categories"]
     assert decision["context_file"] == "/a</triage_data>"
     assert set(summary) == {"category", "score", "description"}
-    assert triage_text((), settings, {}) == ""
+    assert render_record_triage((), settings, {}) == ""
 
 
-DEFAULT = read_settings(None)[0]
+DEFAULT = read_record_settings(None)[0]
 DEFAULTS = json.dumps(TREE, indent=2) + "\n"  # as the file of somebody who wants to change them
 
 
@@ -194,7 +194,7 @@ def nested(path: str, value: object) -> str:
 
 
 def read(path: str, value: object):
-    return read_settings(nested(path, value))
+    return read_record_settings(nested(path, value))
 
 
 def at(settings, path: str):
@@ -275,7 +275,7 @@ def test_an_unknown_key_warns_and_changes_nothing(key):
     ids=lambda text: text[:20],
 )
 def test_a_broken_file_means_the_defaults_and_one_warning(text):
-    settings, warnings = read_settings(text, "/p/memory-config.json")
+    settings, warnings = read_record_settings(text, "/p/memory-config.json")
     assert settings == DEFAULT
     (warning,) = warnings
     assert warning.path == "/p/memory-config.json"

@@ -13,7 +13,13 @@ import pytest
 
 from memdir import __version__
 from memdir.cli.main import MODULES
-from memdir.clients.claude_code import EVENTS, ID, command_line, marketplace, plugin_line
+from memdir.clients.claude_code import (
+    EVENTS,
+    ID,
+    claude_code_hook_line,
+    claude_code_plugin_line,
+    claude_marketplace,
+)
 from memdir.clients.setup import Host
 from memdir.hot.memory import utf16_units
 from tests.self.source import PACKAGE, ROOT
@@ -47,7 +53,7 @@ def test_the_hooks_are_those_that_setup_writes():
         event: [(one["command"], one["timeout"]) for group in groups for one in group["hooks"]]
         for event, groups in hooks.items()
     }
-    assert given == {name: [(plugin_line(event), s)] for name, event, s in EVENTS}
+    assert given == {name: [(claude_code_plugin_line(event), s)] for name, event, s in EVENTS}
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(PLUGIN)))
@@ -87,7 +93,7 @@ def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "site")
     package = tmp_path / "site/memdir"
-    assert marketplace(Host("", "", str(package), "", "", {})) == str(package)
+    assert claude_marketplace(Host("", "", str(package), "", "", {})) == str(package)
     brought = {path.relative_to(package / "plugin") for path in (package / "plugin").rglob("*")}
     own = {path.relative_to(PLUGIN) for path in PLUGIN.rglob("*")} - {Path("memdir")}
     assert brought == {path for path in own if path.parts[0] != "memdir"}
@@ -146,7 +152,7 @@ def run(words: list[str], programs: str, home: Path, **variables: str):
 
 def hook(root: Path, programs: Path, event: str = "prompt", **variables: str):
     given = {"CLAUDE_PLUGIN_ROOT": str(root), "CLAUDE_PLUGIN_DATA": str(root.parent / "data")}
-    words = ["/bin/sh", "-c", plugin_line(event)]
+    words = ["/bin/sh", "-c", claude_code_plugin_line(event)]
     return run(words, str(programs), root.parent, **given | variables)
 
 
@@ -314,7 +320,7 @@ def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, progr
     python(programs)
     settings = root.parent / ".claude/settings.json"
     settings.parent.mkdir()
-    line = command_line(Host("/py", "", "/x/memdir", "/", "/", {}), "stop")
+    line = claude_code_hook_line(Host("/py", "", "/x/memdir", "/", "/", {}), "stop")
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": line}]}]}}))
     assert hook(root, programs, "session-start") == SILENT
     assert hook(root, programs) == SILENT

@@ -44,8 +44,8 @@ def test_a_move_leaves_one_copy_and_undo_works_on_each_side(opened):
     assert shared.moved == ("freeze.md",)
     assert not (opened.root / "freeze.md").exists() and "freeze.md" not in opened.index
     assert opened.verbs()[-1] == "share freeze"
-    review.undo_changes(opened.app())
-    review.undo_changes(opened.app(scope="team"))
+    review.undo_and_hold_again(opened.app())
+    review.undo_and_hold_again(opened.app(scope="team"))
     after = {path: data for path, data in opened.files().items() if not path.startswith("team")}
     assert after == before
     assert tree(opened.root / "team") == {}
@@ -137,7 +137,7 @@ def test_a_link_to_what_stays_private_is_told(opened):
     assert share(opened, "plan").done.remarks == (
         "plan.md links to private memories: ann.md, freeze.md",
     )
-    review.undo_changes(opened.app(scope="team"))
+    review.undo_and_hold_again(opened.app(scope="team"))
     said = share(opened, "plan", "freeze").done.remarks
     assert said == ("plan.md links to private memories: ann.md",)
 

@@ -35,7 +35,7 @@ def opened(project, home):
 
 def save(app: App, body: str = RULE, name: str = "migrations", **fields: str):
     draft = Draft(body, name=name, type=fields.pop("type", "feedback"), **fields)
-    return changes.save(app, draft, Wishes(anyway=True))
+    return changes.save_memory(app, draft, Wishes(anyway=True))
 
 
 def test_another_agent_and_the_project_do_not_get_it(opened):
@@ -44,7 +44,7 @@ def test_another_agent_and_the_project_do_not_get_it(opened):
     assert RULE in answer.recall([("agent:reviewer@project", agent)], "review the migrations").text
     for scope in ("agent:tester@project", "project", "user", "local", "team"):
         app = opened(scope)
-        assert ages.list_memories(app)[0] == []
+        assert ages.list_memory_ages(app)[0] == []
         assert not answer.recall([(scope, app)], "review the migrations, please").text
 
 
@@ -67,4 +67,4 @@ def test_what_an_agent_learned_can_be_shared_with_the_team(opened):
     shared = share_memories(agent, team, ["migrations"])
     assert [change.kind for change in shared.done.changes] == ["created"]
     assert shared.diff[0][0] == "team/migrations.md"
-    assert ages.list_memories(team)[0][0].memory.path == "migrations.md"
+    assert ages.list_memory_ages(team)[0][0].memory.path == "migrations.md"

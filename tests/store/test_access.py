@@ -69,7 +69,7 @@ def test_an_unreadable_file_is_named_kept_and_stays_in_the_index(readable):
     def work() -> None:
         (readable.root / "beta.md").chmod(0)
         assert "Permission denied" in findings(readable)["beta.md"]
-        changes.touch(readable.app(), ["good"])
+        changes.touch_memories(readable.app(), ["good"])
         readable.save("Third", "third")
         assert "beta.md" in readable.index
         try:
@@ -94,7 +94,10 @@ def test_an_unreadable_folder_is_named_and_its_memories_are_not_gone(readable):
         assert readable.read("deep/x.md") == memory("x")
         assert "deep/x.md" in readable.index
         removed = [
-            path for one in look.log(readable.app()) for kind, path in one.paths if kind == "D"
+            path
+            for one in look.store_log(readable.app())
+            for kind, path in one.paths
+            if kind == "D"
         ]
         assert removed == []
 
@@ -151,8 +154,8 @@ def test_a_stopped_holder_is_named_and_nothing_is_written(opened, holder):
     assert f"pid {holder.pid} (a stopped process)" in busy.value.message
     assert any(f"pid {holder.pid}" in line for line in opened.said)
     assert opened.files() == before
-    ages.list_memories(opened.app())  # readers never wait
-    look.log(opened.app())
+    ages.list_memory_ages(opened.app())  # readers never wait
+    look.store_log(opened.app())
 
 
 def test_a_killed_holder_blocks_nobody(opened, holder):

@@ -5,8 +5,8 @@ import pytest
 from memdir.audit import ages
 from memdir.capture import review
 from memdir.errors import BadInput, Conflict, Missing
-from memdir.format.draft import Draft, Revision, Wishes, hash_of
-from memdir.hot.memory import read
+from memdir.format.draft import Draft, Revision, Wishes, content_hash
+from memdir.hot.memory import read_header
 from memdir.store import changes, look
 from tests.helpers.opened import DAY, Opened, memory, tree
 from tests.helpers.tables import cases
@@ -18,14 +18,14 @@ LONG = (
 
 
 def save(opened: Opened, draft: Draft, **wishes: bool):
-    return changes.save(opened.app(), draft, Wishes(**wishes))
+    return changes.save_memory(opened.app(), draft, Wishes(**wishes))
 
 
 def edit(
     opened: Opened, name: str, *fields: tuple[str, str], body=None, expected="", **wishes: bool
 ):
     revision = Revision("", fields, body, expected)
-    return changes.edit(opened.app(), name, revision, Wishes(**wishes))
+    return changes.edit_memory(opened.app(), name, revision, Wishes(**wishes))
 
 
 # -- saving --------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ def test_a_save_under_the_same_name_is_the_next_version(opened):
     opened.now += DAY
     (change,) = save(opened, Draft("Use spaces.", name="tabs", description="Spaces")).changes
     assert change.kind == "updated"
-    document = read(opened.read("tabs.md"))
+    document = read_header(opened.read("tabs.md"))
     assert document.body == "\nUse spaces.\n"
     assert document.values["team"] == "x"
     assert document.values["metadata.created"] == "2026-03-02T12:00:00Z"
@@ -103,22 +103,24 @@ def test_a_secret_never_reaches_the_disk_unless_the_user_insists(opened):
 def test_a_secret_is_refused_in_a_shared_scope_even_when_insisting(opened):
     key = "AK" + "IA" + "Q3EGRZP7KX2M9TVB"
     draft = Draft(f"the key is {key}", name="k", type="project")
-    (change,) = changes.save(
+    (change,) = changes.save_memory(
         opened.app(scope="team"), draft, Wishes(anyway=True, secret=True)
     ).changes
     assert change.kind == "skipped"
     assert "shared" in change.reason
     assert not any(key.encode() in data for data in tree(opened.top).values())
-    changes.save(opened.app(scope="team"), Draft("Fine", name="k"), Wishes())
+    changes.save_memory(opened.app(scope="team"), Draft("Fine", name="k"), Wishes())
     revision = Revision("", body=f"now {key}")
-    (change,) = changes.edit(opened.app(scope="team"), "k", revision, Wishes(secret=True)).changes
+    (change,) = changes.edit_memory(
+        opened.app(scope="team"), "k", revision, Wishes(secret=True)
+    ).changes
     assert change.kind == "skipped"
     assert not any(key.encode() in data for data in tree(opened.top).values())
 
 
 def test_an_update_that_read_another_version_is_a_conflict(opened):
     save(opened, Draft("One", name="a"))
-    read_hash = hash_of((opened.root / "a.md").read_bytes())
+    read_hash = content_hash((opened.root / "a.md").read_bytes())
     opened.write("a.md", memory("a", body="Theirs"))
     before = opened.files()
     with pytest.raises(Conflict) as conflict:
@@ -157,19 +159,19 @@ def test_no_field_of_an_edit_can_hide_a_secret(opened, body):
 # -- dry run -------------------------------------------------------------------------------
 
 DRY = {
-    "save": lambda app: changes.save(app, Draft("New", name="new"), Wishes()),
-    "update": lambda app: changes.save(app, Draft("New", name="a"), Wishes()),
-    "edit": lambda app: changes.edit(app, "a", Revision("", body="New"), Wishes()),
-    "touch": lambda app: changes.touch(app, ["a", "b"]),
-    "retire": lambda app: changes.retire(app, ["a"]),
-    "archive": lambda app: changes.retire(app, ["a"], "archive"),
-    "restore": lambda app: changes.restore(app, ["c"]),
-    "purge": lambda app: changes.purge(app, ["c"]),
-    "undo": lambda app: review.undo_changes(app),
-    "index": lambda app: changes.rebuild_index(app),
-    "import": lambda app: changes.bring_in(app, [("d.md", b"x"), ("a.md", b"y")]),
-    "list": lambda app: ages.list_memories(app),
-    "log": lambda app: look.log(app),
+    "save": lambda app: changes.save_memory(app, Draft("New", name="new"), Wishes()),
+    "update": lambda app: changes.save_memory(app, Draft("New", name="a"), Wishes()),
+    "edit": lambda app: changes.edit_memory(app, "a", Revision("", body="New"), Wishes()),
+    "touch": lambda app: changes.touch_memories(app, ["a", "b"]),
+    "retire": lambda app: changes.retire_memories(app, ["a"]),
+    "archive": lambda app: changes.retire_memories(app, ["a"], "archive"),
+    "restore": lambda app: changes.restore_memories(app, ["c"]),
+    "purge": lambda app: changes.purge_memories(app, ["c"]),
+    "undo": lambda app: review.undo_and_hold_again(app),
+    "index": lambda app: changes.rebuild_memory_index(app),
+    "import": lambda app: changes.import_into_store(app, [("d.md", b"x"), ("a.md", b"y")]),
+    "list": lambda app: ages.list_memory_ages(app),
+    "log": lambda app: look.store_log(app),
 }
 
 
@@ -178,7 +180,7 @@ def test_a_dry_run_writes_nothing_anywhere(opened, verb):
     save(opened, Draft("One", name="a"))
     save(opened, Draft("Two", name="b"), anyway=True)
     save(opened, Draft("Three", name="c"), anyway=True)
-    changes.retire(opened.app(), ["c"])
+    changes.retire_memories(opened.app(), ["c"])
     opened.write("outside.md", memory("outside"))
     before = tree(opened.top)
     done = DRY[verb](opened.app(dry_run=True))

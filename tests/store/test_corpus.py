@@ -7,7 +7,7 @@ import pytest
 
 from memdir.capture import review
 from memdir.format.draft import Draft, Wishes
-from memdir.hot.memory import is_memory
+from memdir.hot.memory import is_memory_file
 from memdir.store import changes, look
 from tests.conftest import SHARED
 from tests.helpers.opened import Opened
@@ -38,16 +38,16 @@ def opened(request, tmp_path) -> Opened:
 
 
 def memories(opened: Opened) -> dict[str, bytes]:
-    return {path: data for path, data in opened.files().items() if is_memory(path)}
+    return {path: data for path, data in opened.files().items() if is_memory_file(path)}
 
 
 def test_retiring_everything_and_restoring_it_brings_every_memory_back(opened):
     before = memories(opened)
     if not before:
         pytest.skip("this directory is an index alone")
-    changes.retire(opened.app(), sorted(before))
+    changes.retire_memories(opened.app(), sorted(before))
     assert memories(opened) == {}
-    changes.restore(opened.app(), sorted(before))
+    changes.restore_memories(opened.app(), sorted(before))
     assert memories(opened) == before
     assert look.survey_index(opened.app()).orphans == []
 
@@ -57,7 +57,7 @@ def test_a_save_leaves_every_foreign_byte_as_it_was_and_undo_brings_the_rest_bac
     app = opened.app()
     standalone, index = app.store.standalone(), app.store.index_path
     dangling = [pointer.target for pointer in look.survey_index(app).dangling]
-    changes.save(app, Draft("A new thing to know.", name="zz-new"), Wishes())
+    changes.save_memory(app, Draft("A new thing to know.", name="zz-new"), Wishes())
     after = opened.files()
     assert {path: after.get(path) for path in before if path != index} == {
         path: data for path, data in before.items() if path != index
@@ -69,5 +69,5 @@ def test_a_save_leaves_every_foreign_byte_as_it_was_and_undo_brings_the_rest_bac
         lines = iter(opened.read(opened.app().store.index_path).splitlines())
         for line in before.get(index, b"").decode().splitlines():
             assert any(target in line for target in dangling) or line in lines
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.files() == before

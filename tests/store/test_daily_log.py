@@ -9,7 +9,7 @@ import pytest
 
 from memdir.errors import BadInput, MemdirError
 from memdir.store import logs
-from memdir.store.logs import DailyLog, Entry, read_entries, write_entry
+from memdir.store.logs import DailyLog, Entry, read_daily_log_entries, write_daily_log_entry
 
 DAY = datetime.date(2026, 3, 2)
 WRITERS, EACH = 8, 100
@@ -40,15 +40,15 @@ def test_an_entry_is_read_back_as_it_was_written(log):
     assert path == log.path(DAY) and path.endswith("logs/2026/03/2026-03-02.md")
     text = Path(path).read_text()
     assert text.startswith("# 2026-03-02\n\n- 09:30 [project] The staging cluster moves.\n")
-    assert read_entries(text) == entries
-    assert "".join(map(write_entry, entries)) == text.partition("\n\n")[2]
+    assert read_daily_log_entries(text) == entries
+    assert "".join(map(write_daily_log_entry, entries)) == text.partition("\n\n")[2]
 
 
 def test_many_writers_lose_and_tear_no_entry(log):
     words = [sys.executable, "-c", WRITER, log.root]
     running = [subprocess.Popen([*words, str(at), str(EACH)]) for at in range(WRITERS)]
     assert [one.wait(timeout=120) for one in running] == [0] * WRITERS
-    entries = read_entries(Path(log.path(DAY)).read_text())
+    entries = read_daily_log_entries(Path(log.path(DAY)).read_text())
     assert len(entries) == WRITERS * EACH
     for who in range(WRITERS):
         mine = [one.text for one in entries if one.text.startswith(f"writer {who} ")]

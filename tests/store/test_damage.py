@@ -30,7 +30,7 @@ def opened(tmp_path):
 
 def check_up(opened: Opened, fix: bool = False) -> dict[str, Check]:
     trial: App = Opened(opened.top / "trial").app()
-    return {check.name: check for check in doctor.check_store(opened.app(), trial, fix)}
+    return {check.name: check for check in doctor.run_doctor(opened.app(), trial, fix)}
 
 
 def objects(opened: Opened, oid: str) -> Path:
@@ -39,29 +39,29 @@ def objects(opened: Opened, oid: str) -> Path:
 
 def damage(opened: Opened, position: int) -> str:
     """Write rubbish over the commit at this place of the log; gives its id."""
-    oid = look.log(opened.app())[position].id
+    oid = look.store_log(opened.app())[position].id
     objects(opened, oid).chmod(0o600)
     objects(opened, oid).write_bytes(b"rubbish")
     return oid
 
 
 def test_the_log_shows_what_can_be_read_and_names_the_damage_once(opened):
-    before = [one.id for one in look.log(opened.app())]
+    before = [one.id for one in look.store_log(opened.app())]
     bad = damage(opened, 3)
-    found = look.log(opened.app())
+    found = look.store_log(opened.app())
     assert [one.id for one in found] == before[:3]
     (said,) = [text for text in opened.said if bad in text]
     assert "doctor --fix" in said and before[2][:8] in said
 
 
 def test_everything_since_a_moment_is_undone_only_where_all_of_it_can_be_read(opened):
-    log = look.log(opened.app())
+    log = look.store_log(opened.app())
     bad = damage(opened, 3)
     before = opened.files()
     with pytest.raises(HistoryBroken, match=bad):
-        review.undo_changes(opened.app(), since=log[4].time)
+        review.undo_and_hold_again(opened.app(), since=log[4].time)
     assert opened.files() == before
-    review.undo_changes(opened.app(), since=log[1].time)
+    review.undo_and_hold_again(opened.app(), since=log[1].time)
     assert "Version 2" in opened.read("a.md")
 
 
@@ -75,8 +75,8 @@ def test_doctor_finds_damage_anywhere_and_starts_anew_beside_it(opened, position
     assert opened.files() == before
     assert (opened.state / "history.git.damaged-1/HEAD").is_file()
     assert opened.verbs() == ["begin"]
-    changes.retire(opened.app(), ["b"])
-    review.undo_changes(opened.app())
+    changes.retire_memories(opened.app(), ["b"])
+    review.undo_and_hold_again(opened.app())
     assert opened.files() == before
 
 
@@ -89,7 +89,7 @@ def test_a_packed_history_without_git_is_left_as_it_is(opened, monkeypatch):
     assert not found.ok and "packed" in found.message and found.fix.startswith("install git")
     assert not list(opened.state.glob("*.damaged-*"))
     with pytest.raises(HistoryBroken, match="packed"):
-        look.log(opened.app())
+        look.store_log(opened.app())
     opened.save("Still works", "c")
     assert before.keys() <= opened.files().keys()
 
@@ -115,13 +115,13 @@ def test_something_else_in_the_place_of_the_history_is_said_and_mended(opened, k
     found = check_up(opened)["history"]
     assert not found.ok and "stands there" in found.message and "doctor --fix" in found.fix
     with pytest.raises(HistoryBroken, match="stands there"):
-        look.log(opened.app())
+        look.store_log(opened.app())
     opened.save("Still works", "c")
     assert any("Old versions go to the trash" in said for said in opened.said)
     assert check_up(opened, fix=True)["history"].ok
     assert os.path.lexists(opened.state / "history.git.damaged-1")
     opened.save("Again", "c")
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert "Still works" in opened.read("c.md")
 
 
@@ -144,7 +144,7 @@ def in_time():
 def test_a_table_that_is_no_file_makes_nobody_wait(opened, in_time, name, kind):
     stand_in(opened.state / name, kind)
     opened.save("Still works", "a")
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert "Version 3" in opened.read("a.md")
 
 
@@ -156,7 +156,7 @@ def test_a_lock_that_is_no_file_is_said_and_makes_nobody_wait(opened, in_time, k
         opened.save("Other", "a")
     assert str(opened.state / "lock") in refused.value.message and refused.value.next
     assert opened.app().lock.holder() == "an unknown process"
-    assert [one.memory.path for one in ages.list_memories(opened.app())[0]] == ["b.md", "a.md"]
+    assert [one.memory.path for one in ages.list_memory_ages(opened.app())[0]] == ["b.md", "a.md"]
     assert not check_up(opened)["lock"].ok
     assert opened.files() == before
     assert not (opened.state / "not-there").exists()

@@ -18,8 +18,8 @@ def state(opened: Opened) -> list[str]:
 
 
 def look(opened: Opened) -> None:
-    ages.list_memories(opened.app())
-    look_module.log(opened.app())
+    ages.list_memory_ages(opened.app())
+    look_module.store_log(opened.app())
     opened.app().snapshot()
 
 
@@ -35,7 +35,7 @@ def test_reading_what_has_the_shape_of_a_store_protects_it(opened):
     opened.write("a.md", memory("a"))
     look(opened)
     (opened.root / "a.md").unlink()
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.read("a.md") == memory("a")
 
 
@@ -58,7 +58,7 @@ def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
     for count in range(9):
         (opened.root / f"data/{count}.txt").unlink()
     assert len(opened.verbs()) == before + 1
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert "One" in opened.read("b.md")
 
 
@@ -69,7 +69,7 @@ def test_a_flood_on_the_first_day_leaves_the_old_version_in_the_trash(opened, mo
         opened.write(f"data/{count}.txt", "x")
     opened.save("New words", "a")
     assert any("Old versions go to the trash" in said for said in opened.said)
-    (kept,) = [one for one in look_module.list_shelved(opened.app()) if one.path == "a.md"]
+    (kept,) = [one for one in look_module.list_shelved_memories(opened.app()) if one.path == "a.md"]
     assert b"Old words" in opened.app().shelf.read(kept)
 
 

@@ -45,24 +45,26 @@ def full(monkeypatch):
 
 
 def touched(opened):
-    changes.touch(opened.app(), NAMES)
+    changes.touch_memories(opened.app(), NAMES)
 
 
 def undone(opened):
-    review.undo_changes(opened.app(), look.log(opened.app())[0].id)
+    review.undo_and_hold_again(opened.app(), look.store_log(opened.app())[0].id)
 
 
 ACTS = {
     "touch": (lambda o: None, touched),
-    "retire": (lambda o: None, lambda o: changes.retire(o.app(), NAMES)),
+    "retire": (lambda o: None, lambda o: changes.retire_memories(o.app(), NAMES)),
     "restore": (
-        lambda o: changes.retire(o.app(), NAMES),
-        lambda o: changes.restore(o.app(), NAMES),
+        lambda o: changes.retire_memories(o.app(), NAMES),
+        lambda o: changes.restore_memories(o.app(), NAMES),
     ),
     "undo": (touched, undone),
     "import": (
-        lambda o: changes.retire(o.app(), NAMES),
-        lambda o: changes.bring_in(o.app(), [(f"{n}.md", memory(n).encode()) for n in NAMES]),
+        lambda o: changes.retire_memories(o.app(), NAMES),
+        lambda o: changes.import_into_store(
+            o.app(), [(f"{n}.md", memory(n).encode()) for n in NAMES]
+        ),
     ),
 }
 
@@ -82,15 +84,15 @@ def test_what_was_done_and_what_was_not_is_said_and_the_history_has_it(opened, f
     changed = {path for path, data in opened.files().items() if before.get(path) != data}
     changed |= before.keys() - opened.files().keys()
     assert changed == {"a.md"}
-    newest = look.log(opened.app())[0]
+    newest = look.store_log(opened.app())[0]
     assert ([path for _, path in newest.paths], newest.cause.undoes) == (["a.md"], ())
 
 
 def test_several_are_restored_together_or_not_at_all(opened):
-    changes.retire(opened.app(), NAMES)
+    changes.retire_memories(opened.app(), NAMES)
     opened.write("b.md", memory("b", body="another"))
     before = opened.files()
     with pytest.raises(BadInput, match=r"b\.md: another memory stands there now") as refused:
-        changes.restore(opened.app(), NAMES)
+        changes.restore_memories(opened.app(), NAMES)
     assert opened.files() == before
     assert "Done before" not in refused.value.message

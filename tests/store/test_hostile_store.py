@@ -10,7 +10,7 @@ from memdir.audit import ages
 from memdir.capture import review
 from memdir.errors import MemdirError, Unwritable
 from memdir.format.draft import Draft, Wishes
-from memdir.format.index import survey
+from memdir.format.index import survey_pointers
 from memdir.store import changes, look
 from tests.helpers.hostile import inputs
 from tests.helpers.opened import Opened, edit, findings, memory, still_works, tree
@@ -55,15 +55,15 @@ def test_what_is_no_file_is_named_and_neither_read_nor_written(opened, plant):
     calls = (
         lambda: opened.save("New", "beta"),
         lambda: edit(opened, "beta", "New"),
-        lambda: changes.retire(opened.app(), ["beta"]),
-        lambda: look.show(opened.app(), "beta"),
+        lambda: changes.retire_memories(opened.app(), ["beta"]),
+        lambda: look.show_memory(opened.app(), "beta"),
     )
     for call in calls:
         with pytest.raises(MemdirError) as refused:
             call()
         assert "beta" in refused.value.message
         assert refused.value.next
-    done = changes.bring_in(opened.app(), [("beta.md", b"x"), ("other.md", b"y")])
+    done = changes.import_into_store(opened.app(), [("beta.md", b"x"), ("other.md", b"y")])
     assert [one.kind for one in done.changes] == ["skipped", "created"]
     assert victim.read_text() == "precious"
     assert "beta.md" not in opened.index
@@ -82,8 +82,8 @@ def test_an_index_that_is_no_file_is_refused_and_what_stands_is_said(opened, pla
     assert "MEMORY.md" in refused.value.message
     assert "New" in opened.read("new.md")
     assert victim.read_text() == "precious"
-    assert len(ages.list_memories(opened.app())[0]) == 2
-    for call in (lambda: look.load(opened.app()), lambda: look.survey_index(opened.app())):
+    assert len(ages.list_memory_ages(opened.app())[0]) == 2
+    for call in (lambda: look.load_index(opened.app()), lambda: look.survey_index(opened.app())):
         with pytest.raises(Unwritable):
             call()
 
@@ -95,7 +95,7 @@ def test_a_folder_that_becomes_a_link_takes_nothing_out_of_the_store(opened, tmp
     (opened.root / "deep").symlink_to(tmp_path / "outside")
     before = tree(tmp_path / "outside")
     with pytest.raises(MemdirError):
-        review.undo_changes(opened.app())
+        review.undo_and_hold_again(opened.app())
     assert tree(tmp_path / "outside") == before
 
 
@@ -113,8 +113,8 @@ def test_a_store_that_is_a_file_is_refused_with_its_path(tmp_path):
     app = opened.app()
     opened.root.write_text("not a directory")
     for call in (
-        lambda: changes.save(app, Draft("x", name="a"), Wishes()),
-        lambda: ages.list_memories(app),
+        lambda: changes.save_memory(app, Draft("x", name="a"), Wishes()),
+        lambda: ages.list_memory_ages(app),
     ):
         with pytest.raises(Unwritable, match="memory"):
             call()
@@ -131,12 +131,12 @@ def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
     if hostile.setup == "index deleted by hand":
         (opened.root / "MEMORY.md").unlink()
     elif "older copy" in hostile.setup:
-        changes.retire(opened.app(), ["b"])
+        changes.retire_memories(opened.app(), ["b"])
         opened.write("MEMORY.md", old + "- [B](b.md) — About b\n")
     else:
         opened.write("MEMORY.md", f"{hostile.value}\n" + old)
     opened.save("New words", "new")
-    kept = survey(opened.index, opened.app().store.files())
+    kept = survey_pointers(opened.index, opened.app().store.files())
     assert kept.orphans == []
     assert {"good.md", "new.md"} <= set(kept.pointers)
     if hostile.id == "IX08":
@@ -149,7 +149,7 @@ def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
         assert not (opened.root / "b.md").exists()
     elif not hostile.setup:
         assert opened.index.startswith(f"{hostile.value}\n")
-    loaded = look.load(opened.app())
+    loaded = look.load_index(opened.app())
     assert loaded.characters < 25_000 or loaded.warning
     still_works(opened)
 
@@ -164,9 +164,9 @@ def test_a_file_over_the_limit_is_named_and_its_bytes_are_never_lost(opened):
     big = b"---\nname: big\n---\n" + b"x" * 5_000_000
     opened.write("big.md", big)
     assert "5,000,018 bytes" in findings(opened)["big.md"]
-    assert "big.md" not in [one.memory.path for one in ages.list_memories(opened.app())[0]]
+    assert "big.md" not in [one.memory.path for one in ages.list_memory_ages(opened.app())[0]]
     opened.save("Small now", "big")
-    kept = [opened.app().shelf.read(one) for one in look.list_shelved(opened.app())]
+    kept = [opened.app().shelf.read(one) for one in look.list_shelved_memories(opened.app())]
     assert kept == [big]
     still_works(opened)
 

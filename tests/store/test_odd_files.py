@@ -4,7 +4,7 @@ import pytest
 
 from memdir.audit import ages
 from memdir.capture import review
-from memdir.care.doctor import examine_store
+from memdir.care.doctor import examine_installation
 from memdir.store import changes, look
 from tests.helpers.opened import DAY, NOON, Opened, findings, still_works
 from tests.helpers.tables import rows
@@ -18,7 +18,7 @@ def opened(tmp_path):
 
 
 def said_by_doctor(opened: Opened) -> list[str]:
-    checks = examine_store(opened.app())
+    checks = examine_installation(opened.app())
     return [check.message for check in checks if check.name == "memories" and not check.ok]
 
 
@@ -31,9 +31,9 @@ def test_a_file_without_text_is_listed_readable_and_reported(opened, kind):
     opened.write("odd.md", data)
     assert problem in findings(opened)["odd.md"]
     assert any(problem in said for said in said_by_doctor(opened))
-    listed = [one.memory.path for one in ages.list_memories(opened.app())[0]]
+    listed = [one.memory.path for one in ages.list_memory_ages(opened.app())[0]]
     assert "odd.md" in listed
-    assert look.show(opened.app(), "odd")[1] == data
+    assert look.show_memory(opened.app(), "odd")[1] == data
     still_works(opened)
     assert opened.files()["odd.md"] == data
 
@@ -48,14 +48,14 @@ def test_an_index_that_is_all_there_is_counts_as_one_memory(tmp_path, kind):
     opened = Opened(tmp_path)
     opened.write("MEMORY.md", ALONE[kind])
     app = opened.app()
-    listed, found = ages.list_memories(app)
+    listed, found = ages.list_memory_ages(app)
     assert ([one.memory.path for one in listed], found) == (["MEMORY.md"], [])
     assert (listed[0].memory.type, app.store.shape) == ("unknown", "standalone index")
-    assert look.read_all(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
+    assert look.read_memories(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
 
     opened.save("First", "first")
     assert ALONE[kind] in opened.read("notes.md")
-    assert len(ages.list_memories(opened.app())[0]) == 2
+    assert len(ages.list_memory_ages(opened.app())[0]) == 2
 
 
 def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path):
@@ -63,7 +63,7 @@ def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path
     opened = Opened(tmp_path)
     opened.write("MEMORY.md", ALONE["paragraphs"])
     opened.save("First", "first")
-    assert look.list_shelved(opened.app()) == []
+    assert look.list_shelved_memories(opened.app()) == []
     assert opened.verbs() == ["begin", "save first"]
 
 
@@ -76,12 +76,12 @@ BEYOND = 300_000_000_000.0  # the year 11476
 def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
     opened.now = now
     opened.save("Later words", "later")
-    changes.retire(opened.app(), ["later"])
-    assert [one.path for one in look.list_shelved(opened.app())] == ["later.md"]
-    changes.restore(opened.app(), ["later"])
+    changes.retire_memories(opened.app(), ["later"])
+    assert [one.path for one in look.list_shelved_memories(opened.app())] == ["later.md"]
+    changes.restore_memories(opened.app(), ["later"])
     assert "Later words" in opened.read("later.md")
-    review.undo_changes(opened.app())
-    assert ages.list_memories(opened.app()) and look.log(opened.app())
+    review.undo_and_hold_again(opened.app())
+    assert ages.list_memory_ages(opened.app()) and look.store_log(opened.app())
 
 
 def test_a_change_of_a_clock_that_was_ahead_is_not_taken_for_a_new_one(opened):
@@ -89,6 +89,6 @@ def test_a_change_of_a_clock_that_was_ahead_is_not_taken_for_a_new_one(opened):
     opened.save("Made with a wrong clock", "wrong")
     opened.now = NOON + DAY
     opened.save("Made today", "today")
-    review.undo_changes(opened.app(), since=NOON + DAY / 2)
+    review.undo_and_hold_again(opened.app(), since=NOON + DAY / 2)
     assert (opened.root / "wrong.md").exists()
     assert not (opened.root / "today.md").exists()

@@ -15,7 +15,7 @@ STANDALONE = (
 
 
 def shelved(opened: Opened) -> list[tuple[str, str]]:
-    return [(one.room, one.path) for one in look.list_shelved(opened.app())]
+    return [(one.room, one.path) for one in look.list_shelved_memories(opened.app())]
 
 
 # -- retire and archive --------------------------------------------------------------------
@@ -26,14 +26,14 @@ def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, k
     opened.write("deep/a.md", b"---\r\nname: a\r\n---\r\n\xff")
     opened.save("Two", "b")
     before = opened.files()
-    done = changes.retire(opened.app(), ["deep/a.md"], room, reason="too old")
+    done = changes.retire_memories(opened.app(), ["deep/a.md"], room, reason="too old")
     assert [one.kind for one in done.changes] == [kind]
     assert "deep/a.md" not in opened.files()
     assert "deep/a.md" not in opened.index
     assert shelved(opened) == [(room, "deep/a.md")]
-    assert look.log(opened.app())[0].cause.reason == "too old"
+    assert look.store_log(opened.app())[0].cause.reason == "too old"
     assert not any(path.suffix == ".md" for path in opened.root.rglob("*/*") if path.is_file())
-    changes.restore(opened.app(), ["a"])
+    changes.restore_memories(opened.app(), ["a"])
     assert opened.files() == before
     assert shelved(opened) == []
 
@@ -41,10 +41,10 @@ def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, k
 def test_the_newest_copy_is_restored_first_whatever_its_shelf(opened):
     for number, room in enumerate((TRASH, ARCHIVE, TRASH)):
         opened.save(f"Version {number}", "a")
-        changes.retire(opened.app(), ["a"], room)
+        changes.retire_memories(opened.app(), ["a"], room)
         opened.now += DAY
     for number in (2, 1, 0):
-        changes.restore(opened.app(), ["a"])
+        changes.restore_memories(opened.app(), ["a"])
         assert f"Version {number}" in opened.read("a.md")
         (opened.root / "a.md").unlink()
     assert shelved(opened) == []
@@ -52,11 +52,11 @@ def test_the_newest_copy_is_restored_first_whatever_its_shelf(opened):
 
 def test_a_clock_set_back_does_not_change_which_copy_is_the_newest(opened):
     opened.save("Old", "a")
-    changes.retire(opened.app(), ["a"])
+    changes.retire_memories(opened.app(), ["a"])
     opened.now -= 9 * DAY
     opened.save("New", "a")
-    changes.retire(opened.app(), ["a"])
-    changes.restore(opened.app(), ["a"])
+    changes.retire_memories(opened.app(), ["a"])
+    changes.restore_memories(opened.app(), ["a"])
     assert "New" in opened.read("a.md")
 
 
@@ -64,11 +64,11 @@ def test_an_archive_of_another_tool_can_be_restored_from(opened):
     opened.write("archive/old.md", memory("old"))
     opened.save("One", "a")
     assert shelved(opened) == [(ARCHIVE, "old.md")]
-    changes.restore(opened.app(), ["old"])
+    changes.restore_memories(opened.app(), ["old"])
     assert opened.read("old.md") == memory("old")
     assert "old.md" in opened.index
     assert not (opened.root / "archive/old.md").exists()
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.read("archive/old.md") == memory("old")
 
 
@@ -80,15 +80,15 @@ def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
     for number in range(103):
         shelf.lay(TRASH, f"m{number}.md", b"x", opened.now + number)
     shelf.lay(ARCHIVE, "kept.md", b"x", opened.now)
-    assert look.expired_trash(opened.app()) == []
+    assert look.find_expired_trash(opened.app()) == []
     opened.now += 31 * DAY  # old enough, but the newest hundred stay
-    expired = look.expired_trash(opened.app())
+    expired = look.find_expired_trash(opened.app())
     assert [one.path for one in expired] == ["m2.md", "m1.md", "m0.md"]
-    done = changes.purge(opened.app(), [], expired=True)
+    done = changes.purge_memories(opened.app(), [], expired=True)
     assert [one.path for one in done.changes] == ["m2.md", "m1.md", "m0.md"]
     assert len(shelf.list(TRASH)) == 100
     opened.now += 365 * DAY
-    assert look.expired_trash(opened.app()) == []
+    assert look.find_expired_trash(opened.app()) == []
     assert [one.path for one in shelf.list(ARCHIVE)] == ["kept.md"]
 
 
@@ -104,7 +104,7 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
     assert STANDALONE.strip("\n") in opened.read("notes.md")
     assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md) — New\n"
     assert [one.path for one in opened.app().shelf.list(TRASH)] == []
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.read("MEMORY.md") == STANDALONE
     assert list(opened.files()) == ["MEMORY.md"]
 
@@ -112,14 +112,14 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
 def test_a_standalone_index_cannot_be_archived_nor_edited_but_retired(opened):
     opened.write("MEMORY.md", STANDALONE)
     with pytest.raises(BadInput, match="cannot be archived") as refused:
-        changes.retire(opened.app(), ["MEMORY.md"], ARCHIVE)
+        changes.retire_memories(opened.app(), ["MEMORY.md"], ARCHIVE)
     assert "retire" in refused.value.next
     with pytest.raises(BadInput, match="is the index"):
-        changes.edit(opened.app(), "MEMORY", Revision("", body="x"), Wishes())
+        changes.edit_memory(opened.app(), "MEMORY", Revision("", body="x"), Wishes())
     assert opened.read("MEMORY.md") == STANDALONE
-    changes.retire(opened.app(), ["MEMORY.md"])
+    changes.retire_memories(opened.app(), ["MEMORY.md"])
     assert opened.files() == {}
-    changes.restore(opened.app(), ["MEMORY.md"])
+    changes.restore_memories(opened.app(), ["MEMORY.md"])
     assert opened.read("MEMORY.md") == STANDALONE
 
 
@@ -127,13 +127,13 @@ def test_without_an_index_by_choice_none_is_made_and_none_is_touched(tmp_path):
     opened = Opened(tmp_path, index=0)
     opened.save("One", "a")
     opened.save("Two", "b")
-    changes.retire(opened.app(), ["a"])
-    review.undo_changes(opened.app())
+    changes.retire_memories(opened.app(), ["a"])
+    review.undo_and_hold_again(opened.app())
     assert sorted(opened.files()) == ["a.md", "b.md"]
     opened.write("MEMORY.md", "- [Gone](gone.md) - x\n")
     opened.save("Three", "c")
     assert opened.index == "- [Gone](gone.md) - x\n"
-    changes.rebuild_index(opened.app())
+    changes.rebuild_memory_index(opened.app())
     assert "c.md" in opened.index
 
 
@@ -145,10 +145,10 @@ def test_a_readme_serves_as_the_index_where_it_is_one(opened):
     assert opened.read("README.md") == (
         "# Memories\n\nHow to use them.\n\n- [A](a.md) — mine\n- [B](b.md) — Two\n"
     )
-    changes.retire(opened.app(), ["a"])
+    changes.retire_memories(opened.app(), ["a"])
     assert "a.md" not in opened.read("README.md")
-    assert look.load(opened.app()).text.startswith("# Memories")
-    changes.retire(opened.app(), ["b"])
+    assert look.load_index(opened.app()).text.startswith("# Memories")
+    changes.retire_memories(opened.app(), ["b"])
     assert opened.read("README.md") == "# Memories\n\nHow to use them.\n\n"
 
 
@@ -177,9 +177,9 @@ def test_an_index_over_its_limit_shows_the_most_valuable_first_and_loses_nothing
         day = f"2026-01-{number % 28 + 1:02}"
         text = memory(f"m{number:03}", f"d{number}\nmodified: {day}", type="reference")
         opened.write(f"m{number:03}.md", text)
-    changes.rebuild_index(opened.app())
+    changes.rebuild_memory_index(opened.app())
     opened.write("MEMORY.md", "My first line.\n\n" + opened.index + "\nMy last line.\n")
-    done = changes.save(
+    done = changes.save_memory(
         opened.app(), Draft("Never", name="pin", pinned=True, type="reference"), Wishes(anyway=True)
     )
     opened.save("Use tabs", "tabs", type="feedback")
@@ -192,10 +192,10 @@ def test_an_index_over_its_limit_shows_the_most_valuable_first_and_loses_nothing
     assert pointers[1].startswith("- [Tabs](tabs.md)")
     assert "(m027.md)" in pointers[2]  # the freshest of the rest
     assert any("over its limit" in remark for remark in done.remarks)
-    loaded = look.load(opened.app())
+    loaded = look.load_index(opened.app())
     assert "tabs.md" in loaded.text
     assert loaded.cut_lines > 0
-    assert changes.rebuild_index(opened.app()).changes[0].kind == "skipped"
+    assert changes.rebuild_memory_index(opened.app()).changes[0].kind == "skipped"
 
 
 # -- import --------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_an_import_overwrites_nothing_and_says_what_it_left_out(opened):
         ("c\n.md", b"x"),
         ("deep/d.md", b"deep"),
     ]
-    done = changes.bring_in(opened.app(), files)
+    done = changes.import_into_store(opened.app(), files)
     assert [one.kind for one in done.changes] == [
         *("skipped", "created", "skipped", "skipped", "skipped", "skipped", "skipped", "skipped"),
         "created",

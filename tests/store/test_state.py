@@ -10,21 +10,23 @@ from memdir.store import state
 @pytest.mark.parametrize("torn", [b'{"n": 2', b"x" * 200_000, b"\0"])
 def test_a_line_cut_off_by_a_kill_goes_before_the_next_is_added(tmp_path, torn):
     (tmp_path / "log").write_bytes(b'{"n": 1}\n' + torn)
-    assert state.read_lines(str(tmp_path), "log") == ([b'{"n": 1}'], torn)
-    state.append_json(str(tmp_path), "log", [{"n": 3}])
+    assert state.read_state_lines(str(tmp_path), "log") == ([b'{"n": 1}'], torn)
+    state.append_state_json(str(tmp_path), "log", [{"n": 3}])
     assert (tmp_path / "log").read_bytes() == b'{"n": 1}\n{"n": 3}\n'
 
 
 def test_a_damaged_line_hides_no_other(tmp_path):
     lines = [b'{"n": 1}', b"[" * 100_000, b"\xff", b'{"m": 1}', b'{"n": 5}']
-    assert state.parse_lines(lines, lambda said: said["n"]) == ([1, 5], [2, 3, 4])
+    assert state.parse_state_lines(lines, lambda said: said["n"]) == ([1, 5], [2, 3, 4])
 
 
 WRITERS = {
-    "append": lambda folder: state.append(folder, "file", b"new\n"),
-    "replace": lambda folder: state.replace(folder, "file", b"new\n"),
-    "replace, not durable": lambda folder: state.replace(folder, "file", b"new\n", durable=False),
-    "overwrite": lambda folder: state.overwrite(folder, "file", b"new\n"),
+    "append": lambda folder: state.append_state(folder, "file", b"new\n"),
+    "replace": lambda folder: state.replace_state(folder, "file", b"new\n"),
+    "replace, not durable": lambda folder: state.replace_state(
+        folder, "file", b"new\n", durable=False
+    ),
+    "overwrite": lambda folder: state.overwrite_state(folder, "file", b"new\n"),
 }
 
 
@@ -43,7 +45,7 @@ def test_a_pipe_or_a_folder_in_its_place_is_refused_without_waiting(tmp_path, wr
     with pytest.raises(OSError):
         write(str(tmp_path))
     with pytest.raises(OSError):
-        state.read_bytes(str(tmp_path), "file")
+        state.read_state_bytes(str(tmp_path), "file")
     os.unlink(tmp_path / "file")
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError):

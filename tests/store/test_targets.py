@@ -35,5 +35,5 @@ def test_a_line_that_leads_to_something_stays(opened, line):
     assert line in opened.index.splitlines()
     assert "gone.md" not in opened.index
     assert not any("linked" in remark for remark in done.remarks)
-    changes.rebuild_index(opened.app())
+    changes.rebuild_memory_index(opened.app())
     assert line in opened.index.splitlines()

@@ -18,12 +18,12 @@ MANY = 23  # files that a consolidation once deleted in a day, with no way back
 
 
 def undo(opened: Opened, change: str = "", **options: object):
-    return review.undo_changes(opened.app(), change, **options)
+    return review.undo_and_hold_again(opened.app(), change, **options)
 
 
 def ids(opened: Opened) -> list[str]:
     """The ids of the log, the oldest first."""
-    return [one.id for one in reversed(look.log(opened.app()))]
+    return [one.id for one in reversed(look.store_log(opened.app()))]
 
 
 def files(opened: Opened) -> dict[str, bytes]:
@@ -35,12 +35,14 @@ def files(opened: Opened) -> dict[str, bytes]:
 CHANGES = {
     "save": lambda o: o.save("New", "new"),
     "update": lambda o: o.save("Other", "a"),
-    "edit": lambda o: changes.edit(o.app(), "a", Revision("", (("type", "value"),), "X"), Wishes()),
-    "touch": lambda o: changes.touch(o.app(), ["a", "b"]),
-    "retire": lambda o: changes.retire(o.app(), ["a", "b"]),
-    "archive": lambda o: changes.retire(o.app(), ["a"], "archive"),
-    "index": lambda o: (o.write("c.md", memory("c")), changes.rebuild_index(o.app())),
-    "import": lambda o: changes.bring_in(o.app(), [("x/y.md", b"1"), ("z.md", b"2")]),
+    "edit": lambda o: changes.edit_memory(
+        o.app(), "a", Revision("", (("type", "value"),), "X"), Wishes()
+    ),
+    "touch": lambda o: changes.touch_memories(o.app(), ["a", "b"]),
+    "retire": lambda o: changes.retire_memories(o.app(), ["a", "b"]),
+    "archive": lambda o: changes.retire_memories(o.app(), ["a"], "archive"),
+    "index": lambda o: (o.write("c.md", memory("c")), changes.rebuild_memory_index(o.app())),
+    "import": lambda o: changes.import_into_store(o.app(), [("x/y.md", b"1"), ("z.md", b"2")]),
 }
 
 
@@ -57,7 +59,7 @@ def test_every_kind_of_change_can_be_undone_and_redone(opened, verb):
     after = files(opened)
     undo(opened)
     assert files(opened) == before
-    newest = look.log(opened.app())[0]
+    newest = look.store_log(opened.app())[0]
     assert newest.cause.verb == "undo"
     undo(opened, newest.id)
     assert files(opened) == after
@@ -149,12 +151,12 @@ def test_everything_since_a_moment_is_undone_in_one_step(opened):
     opened.save("Two", "a")
     opened.write("outside.md", memory("outside"))
     opened.save("Three", "b")
-    changes.retire(opened.app(), ["a"])
+    changes.retire_memories(opened.app(), ["a"])
     opened.now += DAY
     undo(opened, since=moment)
     assert files(opened) == before
     assert opened.verbs()[-1] == "undo retire a and 3 more"
-    newest = look.log(opened.app())[0].id
+    newest = look.store_log(opened.app())[0].id
     undo(opened, newest)
     assert "a.md" not in files(opened)
     assert "b.md" in files(opened)

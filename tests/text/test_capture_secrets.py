@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.text.secrets import letters_and_digits
+from memdir.text.secrets import keep_letters_and_digits
 from tests.capture.test_capture_worker import Speaking
 from tests.helpers.conversing import Conversation
 from tests.helpers.terminal import memdir
@@ -37,9 +37,9 @@ def written(home: Path, *but: Path) -> dict[str, str]:
 
 
 def assert_unwritten(token: str, home: Path, *but: Path) -> None:
-    value = letters_and_digits(token)
+    value = keep_letters_and_digits(token)
     for path, text in written(home, *but).items():
-        assert value not in letters_and_digits(path + text), path
+        assert value not in keep_letters_and_digits(path + text), path
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
@@ -50,7 +50,7 @@ def test_a_token_in_a_transcript_is_written_nowhere(kind, sentence, home, tmp_pa
     answer = memdir("capture", "--transcript", str(talk.path), "--json")
     assert [one["name"] for one in answer.json["saved"]] == ["we-use-pnpm"]
     assert_unwritten(TOKENS[kind], home)
-    assert letters_and_digits(TOKENS[kind]) not in letters_and_digits(answer.text)
+    assert keep_letters_and_digits(TOKENS[kind]) not in keep_letters_and_digits(answer.text)
 
 
 @pytest.mark.parametrize("kind", TOKENS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.text.merge import merge
+from memdir.text.merge import merge_three_texts
 from tests.helpers.tables import table
 
 ROWS = table("text", "rows")
@@ -13,7 +13,7 @@ ROWS = table("text", "rows")
 @pytest.mark.parametrize("row", ROWS)
 def test_each_row_is_merged_as_it_says(row):
     base, ours, theirs, merged, conflicts = ROWS[row]
-    assert merge(base, ours, theirs) == (merged, conflicts)
+    assert merge_three_texts(base, ours, theirs) == (merged, conflicts)
 
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "", "d\r"]), max_size=8).map("\n".join)
@@ -21,10 +21,10 @@ texts = st.lists(st.sampled_from(["a", "b", "c", "", "d\r"]), max_size=8).map("\
 
 @given(texts, texts, texts)
 def test_a_side_that_did_nothing_gives_way_and_every_line_of_ours_is_kept(base, ours, theirs):
-    assert merge(base, base, theirs) == (theirs, 0)
-    assert merge(base, ours, base) == (ours, 0)
-    assert merge(base, ours, ours) == (ours, 0)
-    merged, _ = merge(base, ours, theirs)
+    assert merge_three_texts(base, base, theirs) == (theirs, 0)
+    assert merge_three_texts(base, ours, base) == (ours, 0)
+    assert merge_three_texts(base, ours, ours) == (ours, 0)
+    merged, _ = merge_three_texts(base, ours, theirs)
     new = [line for line in ours.split("\n") if line not in base.split("\n")]
     assert all(line in merged.split("\n") for line in new)
 
@@ -44,6 +44,6 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_text_made_to_cost_time_keeps_its_present_form(kind):
     base, ours, theirs = HOSTILE[kind]
-    merged, clashing = merge(base, ours, theirs)
+    merged, clashing = merge_three_texts(base, ours, theirs)
     assert merged == ours
     assert clashing == (50_000 if kind == "changes everywhere" else 1)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.text.secrets import _TOKENS, Secret, before_secrets, find_secrets
+from memdir.text.secrets import _TOKENS, Secret, find_secrets, text_before_secrets
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import table
 
@@ -204,7 +204,7 @@ def test_a_label_before_a_label_hides_no_secret():
 def test_a_password_is_known_as_people_say_it(text):
     said = text.format("Xk92!" + "hunter7")
     assert [one.rule for one in find_secrets(said)] == ["password"]
-    assert before_secrets(said) == text.format("")
+    assert text_before_secrets(said) == text.format("")
     assert not find_secrets(text.format("in the vault, ask ops"))
     assert not find_secrets(text.format("rotated every 30 days"))
 

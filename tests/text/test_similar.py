@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from memdir.hot.memory import decode, read
+from memdir.hot.memory import decode, read_header
 from memdir.text.similar import (
     MAX_NEAREST,
     MERGE,
     SHOW,
-    find_alike,
-    find_twin,
+    find_similar_texts,
+    find_twin_line,
 )
 from tests.helpers.tables import table
 
@@ -55,7 +55,7 @@ HANDBOOK = memory(
 
 
 def likeness(one: str, other: str) -> float:
-    (pair,) = find_alike({"-.md": one, "--.md": other}, 0.0)  # paths without words
+    (pair,) = find_similar_texts({"-.md": one, "--.md": other}, 0.0)  # paths without words
     return pair.score
 
 
@@ -101,15 +101,15 @@ def test_a_link_to_the_other_makes_them_less_alike():
     linked = CHECK.replace("ask three times.", "ask three times. Not [[wait-for-review]].")
     plain = CHECK.replace("ask three times.", "ask three times. Not that other one.")
     texts = {"wait-for-review.md": WAIT}
-    with_link = find_alike({**texts, "check.md": linked}, 0.0)[0]
-    without = find_alike({**texts, "check.md": plain}, 0.0)[0]
+    with_link = find_similar_texts({**texts, "check.md": linked}, 0.0)[0]
+    without = find_similar_texts({**texts, "check.md": plain}, 0.0)[0]
     assert with_link.linked and not without.linked
     assert with_link.score < without.score
 
 
 def test_find_alike_names_the_pairs_of_a_store_best_first():
     texts = {"a.md": UV, "b.md": RELEASE, "c.md": UV, "d.md": WAIT, "e.md": CHECK}
-    found = find_alike(texts)
+    found = find_similar_texts(texts)
     assert [(one.first, one.second) for one in found] == [("a.md", "c.md"), ("d.md", "e.md")]
     assert found[0].score == 1
     assert 0 < found[1].first_held < 1
@@ -117,7 +117,7 @@ def test_find_alike_names_the_pairs_of_a_store_best_first():
 
 def test_of_many_copies_each_is_named_with_a_few():
     texts = {f"m{at}.md": UV for at in range(60)}
-    found = find_alike(texts)
+    found = find_similar_texts(texts)
     assert len(found) <= 60 * MAX_NEAREST
     assert {path for one in found for path in (one.first, one.second)} == {*texts}
 
@@ -126,7 +126,7 @@ LISTING = table("text", "listing")
 
 
 def twin(text: str, lines: list[str] | None = None) -> str:
-    return find_twin(text, "\n".join(LISTING if lines is None else lines), str)
+    return find_twin_line(text, "\n".join(LISTING if lines is None else lines), str)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_few_words_are_alike_by_chance_unless_they_are_the_same():
 def test_distinct_memories_of_the_wild_are_no_twins(shared):
     def description(side: dict[str, str]) -> str:
         path = shared / "corpus" / side["repo"].replace("/", "__") / side["file"]
-        return read(decode(path.read_bytes())).get("description")
+        return read_header(decode(path.read_bytes())).get("description")
 
     rows = (shared / "corpus/pairs.jsonl").read_text(encoding="utf-8").splitlines()
     pairs = [row for row in map(json.loads, rows) if row["relation"] == "distinct"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.text.terminal import cut, line, visible, width, wrap
+from memdir.text.terminal import cut_text, one_line, text_width, visible_text, wrap_text
 from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -32,34 +32,36 @@ pytestmark = pytest.mark.usefixtures("project")
     ],
 )
 def test_what_would_command_or_hide_is_shown(text, shown):
-    assert visible(text) == shown
+    assert visible_text(text) == shown
 
 
 def test_every_control_character_is_harmless():
     everything = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
-    assert [c for c in visible(everything) if c != "\n" and c != "\t" and not c.isprintable()] == []
+    assert [
+        c for c in visible_text(everything) if c != "\n" and c != "\t" and not c.isprintable()
+    ] == []
 
 
 def test_one_line_stays_one_line():
-    assert line("a\nb\tc\r\n") == "a␊b c␍␊"
+    assert one_line("a\nb\tc\r\n") == "a␊b c␍␊"
 
 
 @pytest.mark.parametrize(
     ("text", "columns"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("🧠a", 3), ("❤\ufe0f", 1)]
 )
 def test_wide_characters_take_two_columns(text, columns):
-    assert width(text) == columns
+    assert text_width(text) == columns
 
 
 @pytest.mark.parametrize(
     ("text", "columns", "short"), table("text", "a_cut_text_fits_and_shows_that_it_was_cut")
 )
 def test_a_cut_text_fits_and_shows_that_it_was_cut(text, columns, short):
-    assert cut(text, columns) == short
+    assert cut_text(text, columns) == short
 
 
 @pytest.mark.parametrize(
     ("text", "lines"), table("text", "words_are_wrapped_whole_and_wide_text_anywhere")
 )
 def test_words_are_wrapped_whole_and_wide_text_anywhere(text, lines):
-    assert wrap(text, 10, "> ", "  ") == lines
+    assert wrap_text(text, 10, "> ", "  ") == lines

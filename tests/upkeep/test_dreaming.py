@@ -14,7 +14,7 @@ from memdir.clients.conversation import Session
 from memdir.errors import Busy
 from memdir.store import look
 from memdir.store.logs import DailyLog, Entry, log_day
-from memdir.store.writer import Done, state_folder
+from memdir.store.writer import Done, store_state_folder
 from memdir.upkeep import dream
 from memdir.upkeep.dream import MIN_SESSIONS, PAUSE_SECONDS, THROTTLE_SECONDS, Run, State
 from tests.helpers.opened import DAY, NOON, Opened
@@ -31,7 +31,7 @@ def opened(tmp_path: Path) -> Opened:
 
 
 def run(opened: Opened, *, dry_run: bool = False) -> tuple[Run, Done]:
-    result = dream.run(opened.app(dry_run=dry_run))
+    result = dream.run_dream(opened.app(dry_run=dry_run))
     return result, result.done
 
 
@@ -80,7 +80,7 @@ def test_a_run_that_was_killed_before_it_was_written_down_saves_nothing_twice(op
     log_day(opened.app(), "Remember: no Fridays.", "feedback")
     run(opened)
     after = opened.files()
-    Path(state_folder(opened.app().config), "dream.json").unlink()
+    Path(store_state_folder(opened.app().config), "dream.json").unlink()
     again, done = run(opened)
     assert (again.oriented.logs.entries, done.changes, opened.files()) == (1, (), after)
 
@@ -98,8 +98,8 @@ def test_a_secret_in_a_further_line_is_neither_held_nor_saved(opened):
 def test_what_was_undone_is_not_learned_again_from_a_log_that_is_read_anew(opened):
     log_day(opened.app(), INVOICES, "project")
     run(opened)
-    review.undo_changes(opened.app())
-    Path(state_folder(opened.app().config), "dream.json").unlink()
+    review.undo_and_hold_again(opened.app())
+    Path(store_state_folder(opened.app().config), "dream.json").unlink()
     _, done = run(opened)
     assert paths(done, "created") == []
 
@@ -129,7 +129,7 @@ def test_memories_that_say_the_same_become_one_and_relative_dates_are_written_ou
     left = next(path for path in ("importer.md", "importer-files.md") if path in opened.files())
     assert "2026-02-19" in opened.read(left)
     assert first.before.duplicates == 1 and first.plan.after.duplicates == 0
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.files() == before
 
 
@@ -144,9 +144,9 @@ def test_old_and_wrong_goes_into_the_trash_old_alone_stays(opened):
     before = opened.files()
     first, done = run(opened)
     assert paths(done, "retired") == ["wrong.md"]
-    assert [one.path for one in look.list_missed(opened.app())] == ["wrong.md"]
+    assert [one.path for one in look.list_shelved_and_missing(opened.app())] == ["wrong.md"]
     assert first.oriented.old == ("old.md",) and first.lost == []
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
     assert opened.files() == before
     # Who took it back is not asked again, until the code gives a new reason.
     assert paths(run(opened)[1], "retired") == []
@@ -173,26 +173,26 @@ def test_by_itself_it_waits_for_time_and_sessions(tmp_path):
     opened = Opened(tmp_path, dream="true")
     opened.write("a.md", "The build runs on Jenkins.\n")
     off = Opened(tmp_path / "off").app()
-    assert "dream.enabled" in dream.run_if_due(off, Asked(sessions(9)))
+    assert "dream.enabled" in dream.run_dream_if_due(off, Asked(sessions(9)))
     few, enough = Asked(sessions(MIN_SESSIONS)), Asked(sessions(MIN_SESSIONS + 1, NOON + 2 * DAY))
-    assert "4 other sessions" in dream.run_if_due(opened.app(), few, "s0")
-    assert "minutes ago" in dream.run_if_due(opened.app(), enough, "s0")
+    assert "4 other sessions" in dream.run_dream_if_due(opened.app(), few, "s0")
+    assert "minutes ago" in dream.run_dream_if_due(opened.app(), enough, "s0")
     assert (few.times, enough.times) == (1, 0)
     opened.now += THROTTLE_SECONDS
-    assert isinstance(dream.run_if_due(opened.app(), enough, "s0"), Run)
+    assert isinstance(dream.run_dream_if_due(opened.app(), enough, "s0"), Run)
     assert "MEMORY.md" in opened.files()
     opened.now += PAUSE_SECONDS - 1
-    assert "hours ago" in dream.run_if_due(opened.app(), enough, "s0")
+    assert "hours ago" in dream.run_dream_if_due(opened.app(), enough, "s0")
     assert enough.times == 1
     opened.now += 1
-    assert isinstance(dream.run_if_due(opened.app(), enough, "s0"), Run)
+    assert isinstance(dream.run_dream_if_due(opened.app(), enough, "s0"), Run)
     opened.now += 2 * PAUSE_SECONDS  # sessions before the last run do not count
-    assert "0 other sessions" in dream.run_if_due(opened.app(), few)
+    assert "0 other sessions" in dream.run_dream_if_due(opened.app(), few)
     # A clock that was ahead does not block it.
     ahead = State(done=opened.now + DAY, looked=opened.now + DAY)
-    dream.keep_state(state_folder(opened.app().config), ahead)
+    dream.keep_dream_state(store_state_folder(opened.app().config), ahead)
     late = Asked(sessions(9, opened.now + 2 * DAY))
-    assert isinstance(dream.run_if_due(opened.app(), late), Run)
+    assert isinstance(dream.run_dream_if_due(opened.app(), late), Run)
 
 
 def test_a_run_that_failed_does_not_count_as_done(tmp_path):
@@ -200,10 +200,10 @@ def test_a_run_that_failed_does_not_count_as_done(tmp_path):
     log_day(opened.app(), INVOICES, "project")
     (opened.root / "MEMORY.md").mkdir()
     with pytest.raises(Exception, match=r"MEMORY\.md"):
-        dream.run_if_due(opened.app(), Asked(sessions(9)))
+        dream.run_dream_if_due(opened.app(), Asked(sessions(9)))
     (opened.root / "MEMORY.md").rmdir()
     opened.now += THROTTLE_SECONDS
-    assert isinstance(dream.run_if_due(opened.app(), Asked(sessions(9))), Run)
+    assert isinstance(dream.run_dream_if_due(opened.app(), Asked(sessions(9))), Run)
     assert any("invoices" in path for path in opened.files())
 
 
@@ -219,21 +219,21 @@ with open_lock(sys.argv[1]).held_if_free("memdir dream") as free:
 def test_one_at_a_time_and_a_dead_run_blocks_nobody(tmp_path):
     opened = Opened(tmp_path, dream="true")
     opened.write("a.md", "The build runs on Jenkins.\n")
-    folder = state_folder(opened.app().config)
+    folder = store_state_folder(opened.app().config)
     words = [sys.executable, "-c", HOLDER, folder]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"True\n"
         with pytest.raises(Busy, match="another run"):
             run(opened)
-        assert "under way" in dream.run_if_due(opened.app(), Asked(sessions(9)))
+        assert "under way" in dream.run_dream_if_due(opened.app(), Asked(sessions(9)))
         holder.send_signal(signal.SIGKILL)
-    assert isinstance(dream.run_if_due(opened.app(), Asked(sessions(9))), Run)
+    assert isinstance(dream.run_dream_if_due(opened.app(), Asked(sessions(9))), Run)
 
 
 def test_a_damaged_state_is_as_if_there_had_been_no_run(opened):
-    folder, state = state_folder(opened.app().config), State(5.0, 6.0, {"a": 7}, "abc")
-    dream.keep_state(folder, state)
-    assert dream.load_state(folder) == state
+    folder, state = store_state_folder(opened.app().config), State(5.0, 6.0, {"a": 7}, "abc")
+    dream.keep_dream_state(folder, state)
+    assert dream.load_dream_state(folder) == state
     for damage in (b"", b"{", b"[]", b'{"done": "x"}', b'{"done": NaN}', b"\xff"):
         Path(folder, "dream.json").write_bytes(damage)
-        assert dream.load_state(folder) == State()
+        assert dream.load_dream_state(folder) == State()

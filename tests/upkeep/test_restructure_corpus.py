@@ -15,7 +15,7 @@ from memdir.store import look
 from memdir.store.ports import TRASH, Cause
 from memdir.store.writer import Done
 from memdir.upkeep import dream
-from memdir.upkeep.restructure import Plan, restructure
+from memdir.upkeep.restructure import Plan, restructure_store
 from tests.conftest import EVERY, SHARED
 from tests.helpers.kept import not_kept
 from tests.helpers.opened import DAY, Opened
@@ -74,15 +74,15 @@ def applied(request, tmp_path_factory) -> Applied:
     """One of them, worked on once for every claim below."""
     opened = copied(request.param, tmp_path_factory.mktemp("corpus"))
     before = opened.files()
-    dry = restructure(opened.app(dry_run=True))
+    dry = restructure_store(opened.app(dry_run=True))
     dried = opened.files()
-    first = restructure(opened.app())
+    first = restructure_store(opened.app())
     after = opened.files()
-    second = restructure(opened.app())
+    second = restructure_store(opened.app())
     cause = None
     if first[1].changes:
-        cause = look.log(opened.app())[0].cause
-        review.undo_changes(opened.app())
+        cause = look.store_log(opened.app())[0].cause
+        review.undo_and_hold_again(opened.app())
     return Applied(before, dry, dried, first, after, second, cause, opened.files())
 
 
@@ -136,7 +136,7 @@ def test_content_of_an_index_becomes_a_few_memories_not_one_for_each_line(applie
 def forgotten(request, tmp_path: Path) -> Opened:
     """A copy, two years on, beside code that has removed every file the memories speak of."""
     opened = copied(request.param, tmp_path)
-    judged = verify.verify(opened.app()).memories.values()
+    judged = verify.verify_claims_of(opened.app()).memories.values()
     claims = [item.claim for items in judged for item in items if item.claim.kind == PATH]
     paths = sorted({path for claim in claims if PLAIN.fullmatch(path := claim.text.rstrip("/"))})
     above = {path[:i] for path in paths for i, sign in enumerate(path) if sign == "/"}
@@ -150,16 +150,16 @@ def forgotten(request, tmp_path: Path) -> Opened:
 
 def test_a_dream_loses_nothing_one_undo_takes_it_back_and_a_second_run_rests(forgotten):
     before = forgotten.files()
-    dry = dream.run(forgotten.app(dry_run=True))
+    dry = dream.run_dream(forgotten.app(dry_run=True))
     assert forgotten.files() == before and dry.done.dry_run
-    first, app = dream.run(forgotten.app()), forgotten.app()
+    first, app = dream.run_dream(forgotten.app()), forgotten.app()
     after = forgotten.files()
     assert first.done.changes and first.lost == []
     shelved = {f"trash {item.path}": app.shelf.read(item) for item in app.shelf.list(TRASH)}
     accounted = [item.text for item in first.accounted]
     assert not_kept(before, {**after, **shelved}, accounted) == []
-    second = dream.run(forgotten.app())
+    second = dream.run_dream(forgotten.app())
     assert second.done.changes == () and second.batch == "" and forgotten.files() == after
-    assert look.log(app)[0].cause.batch == first.batch
-    review.undo_changes(forgotten.app())
+    assert look.store_log(app)[0].cause.batch == first.batch
+    review.undo_and_hold_again(forgotten.app())
     assert forgotten.files() == before

@@ -3,7 +3,7 @@
 import pytest
 
 from memdir.format.draft import Style
-from memdir.upkeep.restructure import Plan, make_plan
+from memdir.upkeep.restructure import Plan, plan_restructure
 from memdir.upkeep.worksheet import Given, Page
 
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z, a Monday
@@ -30,7 +30,7 @@ def memory(name: str, description: str, body: str, type: str = "project") -> Pag
 
 
 def planned(index: str, pages: dict[str, Page] | None = None, **more: object) -> Plan:
-    found = make_plan(Given(pages or {}, page(index), **more))
+    found = plan_restructure(Given(pages or {}, page(index), **more))
     assert found.lost == ()
     return found
 

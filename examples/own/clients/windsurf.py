@@ -6,8 +6,8 @@ It puts the MCP server into Windsurf's settings. What stands there already stays
 
 import os
 
-from memdir.clients.edit_settings import NAME, Merge, Receipt, ours_at
-from memdir.clients.setup import Host, Plan, Wish, only_settings, server_entry
+from memdir.clients.edit_settings import NAME, Merge, Receipt, our_client_entry
+from memdir.clients.setup import Host, Plan, Wish, client_server_entry, refuse_plugin
 
 TITLE = "Windsurf"
 SERVERS = "mcpServers"
@@ -20,8 +20,8 @@ def folder(host: Host) -> str:
 
 def plan(wish: Wish, host: Host, receipt: Receipt) -> Plan:
     """What installing or removing would do to its files; nothing is written here."""
-    remarks = only_settings(TITLE, wish)
-    wanted = {SERVERS: server_entry(host)}
+    remarks = refuse_plugin(TITLE, wish)
+    wanted = {SERVERS: client_server_entry(host)}
     file = os.path.join(folder(host), "mcp_config.json")
-    merge = Merge(file, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks)
+    merge = Merge(file, wanted, our_client_entry(SERVERS), (SERVERS, NAME), remarks)
     return Plan("", (merge.edit(receipt, wish.remove),), {}, tuple(remarks))

@@ -12,9 +12,9 @@ from contextlib import closing
 from typing import Any
 
 from memdir.errors import Missing
-from memdir.hot.disk import HEAD_BYTES, check_path
-from memdir.hot.layout import Files, Scan, odd_content
-from memdir.hot.memory import INDEX, TEAM, is_memory, is_of_records, read_memory
+from memdir.hot.disk import HEAD_BYTES, check_path_on_disk
+from memdir.hot.layout import Files, Scan, describe_odd_content
+from memdir.hot.memory import INDEX, TEAM, is_memory_file, is_record_file, read_memory
 
 FILE = "memories.sqlite"
 TABLE = "CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, data BLOB, moment INTEGER)"
@@ -35,14 +35,14 @@ class OneFile(Files):
         scan, alone = Scan(), [INDEX] if self.standalone() is not None else []
         for path in self.files() or alone:
             data, moment = self._row(path)
-            odd = odd_content(path, data[:HEAD_BYTES], len(data))
+            odd = describe_odd_content(path, data[:HEAD_BYTES], len(data))
             scan.skipped += [odd] if odd else []
             scan.memories.append(read_memory(path, data, moment / 1e9))
         return scan
 
     def files(self) -> list[str]:
         """The paths of all memories, sorted."""
-        return [path for path, _ in self._facts() if is_memory(path)]
+        return [path for path, _ in self._facts() if is_memory_file(path)]
 
     def read(self, path: str) -> bytes:
         """The bytes of one file."""
@@ -59,7 +59,7 @@ class OneFile(Files):
 
     def put(self, path: str, data: bytes) -> None:
         """Replace or create one file; SQLite makes it durable, whole or not at all."""
-        check_path(path)
+        check_path_on_disk(path)
         self.make()
         moment = max([time.time_ns(), *(facts[0] + 1 for facts in [self.facts(path)] if facts)])
         self._write("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", path, data, moment)
@@ -81,7 +81,7 @@ class OneFile(Files):
         """A killed writer leaves nothing behind: SQLite rolls it back."""
 
     def _row(self, path: str) -> tuple[bytes, int]:
-        check_path(path)
+        check_path_on_disk(path)
         rows = self._rows("SELECT data, moment FROM file WHERE path = ?", path)
         if not rows:
             raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
@@ -104,7 +104,7 @@ class OneFile(Files):
 
 def _is_kept(path: str) -> bool:
     parts = path.split("/")
-    return parts[0] != TEAM and all(part[0] != "." for part in parts) and not is_of_records(path)
+    return parts[0] != TEAM and all(part[0] != "." for part in parts) and not is_record_file(path)
 
 
 def open_store(root: str, max_file_bytes: int) -> OneFile:

@@ -24,8 +24,8 @@ from memdir.models.model import (
     ModelUnavailable,
     Question,
     Usage,
-    answered,
-    too_slow,
+    model_answer,
+    model_too_slow,
 )
 
 HINT = "run the program by hand to see what it prints"
@@ -45,7 +45,7 @@ class Command:
         usage = Usage(_count(said, "input_tokens"), _count(said, "output_tokens"))
         if said.get("refused"):
             raise ModelRefused(f"{self.name} refused", next="say it in other words", usage=usage)
-        return answered(question, str(said.get("text", "")), self.name, usage)
+        return model_answer(question, str(said.get("text", "")), self.name, usage)
 
     def _run(self, asked: bytes, seconds: float) -> dict[str, object]:
         pipe = subprocess.PIPE
@@ -57,7 +57,7 @@ class Command:
             try:
                 printed, _ = process.communicate(asked, seconds)
             except subprocess.TimeoutExpired:
-                raise too_slow(self.name, seconds) from None
+                raise model_too_slow(self.name, seconds) from None
             finally:
                 with suppress(ProcessLookupError):
                     killpg(process.pid, signal.SIGKILL)

@@ -12,7 +12,7 @@ from memdir.errors import Finding, MemdirError
 from memdir.hot import safe, types
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory
 from memdir.store import ports
-from memdir.store.git import commit_times
+from memdir.store.git import commit_times_of_memories
 from memdir.store.writer import App
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
 NOTHING_KNOWN: Mapping[str, float] = MappingProxyType({})
 
 
-def score_age(age_days: float, half_life_days: float) -> int:
+def score_staleness(age_days: float, half_life_days: float) -> int:
     """Exponential decay from 0 (fresh) to 100; a memory dated in the future is fresh."""
     if age_days <= 0:
         return 0
@@ -36,13 +36,13 @@ def score_age(age_days: float, half_life_days: float) -> int:
     return int(100 * (1 - 2.0 ** (-age_days / half_life_days)))
 
 
-def choose_action(score: int) -> str:
+def choose_audit_action(score: int) -> str:
     if score < REVIEW:
         return "keep"
     return "review" if score < PRUNE else "prune"
 
 
-def find_stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
+def find_stale_claim_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
     """First stale claim per kind, heaviest first: one renamed folder must count only once."""
     first: dict[str, Judged] = {}
     for item in judged:
@@ -51,8 +51,8 @@ def find_stale_kinds(judged: Iterable[Judged]) -> dict[str, Judged]:
     return dict(sorted(first.items(), key=lambda pair: -MODIFIERS[pair[0]]))
 
 
-def raise_score(score: int, judged: Iterable[Judged]) -> int:
-    return min(score + sum(MODIFIERS[kind] for kind in find_stale_kinds(judged)), MAX_POINTS)
+def raise_staleness_score(score: int, judged: Iterable[Judged]) -> int:
+    return min(score + sum(MODIFIERS[kind] for kind in find_stale_claim_kinds(judged)), MAX_POINTS)
 
 
 class Moments(NamedTuple):
@@ -63,7 +63,7 @@ class Moments(NamedTuple):
     committed: float | None = None  # when the surrounding repository got it
 
 
-def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
+def find_age_start(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: B008
     """Header dates or a newer outside edit, else git, history or mtime (a clone resets it)."""
     stated = [safe.parse_time(memory.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
     known = [moment for moment in stated if moment is not None]
@@ -80,16 +80,20 @@ def find_clock(memory: Memory, moments: Moments = Moments()) -> float:  # noqa: 
     return memory.mtime if moments.kept is None else moments.kept
 
 
-def find_clocks(app: App, memories: Sequence[Memory]) -> tuple[dict[str, float], tuple[str, ...]]:
+def find_age_starts(
+    app: App, memories: Sequence[Memory]
+) -> tuple[dict[str, float], tuple[str, ...]]:
     edited, kept = _read_history(app)
     dates = (*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)
     unsure = [item.path for item in memories if item.path in edited or not item.get(dates)]
-    committed = commit_times(app.store.root, unsure)
+    committed = commit_times_of_memories(app.store.root, unsure)
     moments = {
         path: Moments(edited.get(path), kept.get(path), committed.times.get(path))
         for path in (memory.path for memory in memories)
     }
-    return {item.path: find_clock(item, moments[item.path]) for item in memories}, committed.remarks
+    return {
+        item.path: find_age_start(item, moments[item.path]) for item in memories
+    }, committed.remarks
 
 
 def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
@@ -123,7 +127,7 @@ class Listed:
     clock: float = 0.0
 
 
-def list_by_age(
+def order_memories_by_age(
     memories: Iterable[Memory], now: float, clocks: Mapping[str, float] = NOTHING_KNOWN
 ) -> list[Listed]:
     """Most recently confirmed first, ties by path; `clocks` overrides the dates of the headers."""
@@ -131,12 +135,14 @@ def list_by_age(
     for memory in memories:
         clock = clocks.get(memory.path, memory.clock)
         days = safe.age_days(clock, now)
-        points = score_age(days, types.get(memory.type).half_life_days)
-        listed.append(Listed(memory, days, points, choose_action(points), clock))
+        points = score_staleness(days, types.get(memory.type).half_life_days)
+        listed.append(Listed(memory, days, points, choose_audit_action(points), clock))
     return sorted(listed, key=lambda item: (-item.clock, item.memory.path))
 
 
-def list_memories(app: App) -> tuple[list[Listed], list[Finding]]:
+def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
     """Also returns remarks on files that could not be read; takes no lock."""
     scan = app.store.scan()
-    return list_by_age(scan.memories, app.now(), find_clocks(app, scan.memories)[0]), scan.findings
+    return order_memories_by_age(
+        scan.memories, app.now(), find_age_starts(app, scan.memories)[0]
+    ), scan.findings

@@ -13,13 +13,13 @@ from memdir.claims.claim import Judged
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
 from memdir.format.draft import ARCHIVED, RETIRED, Change
-from memdir.format.index import Survey, load
+from memdir.format.index import Survey, cut_index
 from memdir.format.outline import Lookup
 from memdir.hot import safe, types
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
-from memdir.recall.answer import render_section
-from memdir.store.git import find_ignored
-from memdir.store.look import is_for_others
+from memdir.recall.answer import render_session_section
+from memdir.store.git import find_ignored_memories
+from memdir.store.look import is_store_for_others
 from memdir.store.ports import ARCHIVE, TRASH, Scan
 from memdir.store.save import Targets
 from memdir.store.writer import App
@@ -36,13 +36,13 @@ OK = 200
 Verdicts = Mapping[str, Sequence[Judged]]
 
 
-def count_tokens(characters: int) -> int:
+def estimate_audit_tokens(characters: int) -> int:
     return math.ceil(characters / CHARACTERS_PER_TOKEN)
 
 
 def count_index_tokens(text: str) -> int:
     """Counts only the part of an index that a client loads."""
-    return count_tokens(min(load(text).characters, MAX_CHARACTERS))
+    return estimate_audit_tokens(min(cut_index(text).characters, MAX_CHARACTERS))
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ class Wish:
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
     """Reads everything once and writes nothing; an unreadable file does not hide the others."""
     store, scan = app.store, app.store.scan()
-    dated, undated = ages.find_clocks(app, scan.memories)
+    dated, undated = ages.find_age_starts(app, scan.memories)
     verdicts, unverified = _verify(app, wish, say)
-    shared = [memory.path for memory in scan.memories] if is_for_others(app) else []
-    ignored = find_ignored(store.root, shared)
+    shared = [memory.path for memory in scan.memories] if is_store_for_others(app) else []
+    ignored = find_ignored_memories(store.root, shared)
     findings = [*app.config.findings, *scan.findings]
     texts: dict[str, str] = {}
     for memory in scan.memories:
@@ -122,15 +122,15 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     for page in pages:
         pointers = survey.pointers.get(page.path)
         entry = lines[pointers[0].line - 1 : pointers[0].line] if pointers else []
-        findings += inspect.inspect_header(page, entry[0] if entry else "")
-        findings += inspect.inspect_body(page, lookup)
-        findings += inspect.inspect_safety(page)
-        edit = inspect.write_command("edit", page.path)
-        findings += inspect.inspect_marks(page.path, page.text.split("\n"), edit)
+        findings += inspect.audit_header(page, entry[0] if entry else "")
+        findings += inspect.audit_body(page, lookup)
+        findings += inspect.audit_safety(page)
+        edit = inspect.finding_command("edit", page.path)
+        findings += inspect.audit_ignore_marks(page.path, page.text.split("\n"), edit)
         findings += _stale_claims(page.path, verdicts.get(page.path, ()))
     paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
-    findings += inspect.inspect_pairs({page.path: page.text for page in paired})
-    findings += inspect.inspect_ignored(ignored, [page.path for page in pages])
+    findings += inspect.audit_similar_pairs({page.path: page.text for page in paired})
+    findings += inspect.audit_ignored_files(ignored, [page.path for page in pages])
     audited = []
     for memory in scan.memories:
         days = safe.age_days(dated.get(memory.path, memory.clock), app.now())
@@ -139,8 +139,8 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         audited.append(_score(memory, days, characters, judged))
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
-        count_tokens(min(survey.characters, MAX_CHARACTERS)),
-        count_tokens(_prompt_characters(app)),
+        estimate_audit_tokens(min(survey.characters, MAX_CHARACTERS)),
+        estimate_audit_tokens(_prompt_characters(app)),
         sum(memory.tokens for memory in audited),
     )
     remarks = [*undated, *unverified]
@@ -151,12 +151,12 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, tuple(remarks))
 
 
-def find_candidates(result: Audit, review: bool = False) -> list[Audited]:
+def find_prune_candidates(result: Audit, review: bool = False) -> list[Audited]:
     actions = ("prune", "review") if review else ("prune",)
     return [memory for memory in result.memories if memory.action in actions]
 
 
-def find_lost(app: App, changes: Sequence[Change]) -> list[str]:
+def find_lost_prunings(app: App, changes: Sequence[Change]) -> list[str]:
     """Retired or archived memories that are on no shelf; empty unless something is broken."""
     shelved = {entry.path for room in (TRASH, ARCHIVE) for entry in app.shelf.list(room)}
     away = [change.path for change in changes if change.kind in (RETIRED, ARCHIVED)]
@@ -169,13 +169,13 @@ def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey
     try:
         data = store.index()
         text = decode(data or b"")
-        survey = index.survey(text, store.files(), names, Targets(store).lost)
+        survey = index.survey_pointers(text, store.files(), names, Targets(store).lost)
     except MemdirError as error:
         findings.append(Finding("unreadable", path, error.message, error.next))
         return Survey(), []
     lines = text.split("\n")
-    findings += inspect.inspect_index(survey, path, lines, data is not None)
-    findings += inspect.inspect_marks(
+    findings += inspect.audit_index(survey, path, lines, data is not None)
+    findings += inspect.audit_ignore_marks(
         path, lines, f"edit {path}: keep what holds, take out the marks"
     )
     if data is None and app.config.options.index and scan.memories:
@@ -198,17 +198,17 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
             span = verdict.claim
             message = f"{span.kind} {span.text} is stale: {verdict.reason}"
             yield Finding(
-                "stale-claim", path, message, inspect.write_command("edit", path), span.line
+                "stale-claim", path, message, inspect.finding_command("edit", path), span.line
             )
 
 
 def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
     half_life = types.get(memory.type).half_life_days
-    aged = ages.score_age(days, half_life)
-    score = ages.raise_score(aged, judged)
+    aged = ages.score_staleness(days, half_life)
+    score = ages.raise_staleness_score(aged, judged)
     counts = [verdict.verdict for verdict in judged]
     stale = counts.count(claim.STALE)
-    worst = ages.find_stale_kinds(judged)
+    worst = ages.find_stale_claim_kinds(judged)
     reasons = []
     if aged >= ages.REVIEW or worst:
         reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
@@ -222,8 +222,8 @@ def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged])
         type=memory.type,
         age_days=days,
         score=score,
-        action=ages.choose_action(score),
-        tokens=count_tokens(characters),
+        action=ages.choose_audit_action(score),
+        tokens=estimate_audit_tokens(characters),
         claims=Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN)),
         reasons=tuple(reasons),
     )
@@ -232,16 +232,18 @@ def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged])
 def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts, list[str]]:
     if not wish.deep and not wish.online:
         return {}, []
-    from memdir.claims.verify import verify  # compiling its patterns would slow a plain audit
+    from memdir.claims.verify import (
+        verify_claims_of,
+    )  # compiling its patterns would slow a plain audit
 
-    checked = verify(app, say=say)
+    checked = verify_claims_of(app, say=say)
     judged: Verdicts = checked.memories
     remarks = list(checked.remarks)
     if not wish.deep:
         judged = {path: [*filter(_is_open_url, verdicts)] for path, verdicts in judged.items()}
         remarks = []
     if wish.online:
-        judged, remark = ask_web(judged, private=wish.private)
+        judged, remark = request_audited_urls(judged, private=wish.private)
         return judged, [*remarks, remark]
     count = sum(_is_open_url(verdict) for verdicts in judged.values() for verdict in verdicts)
     if count:
@@ -249,13 +251,13 @@ def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts,
     return judged, remarks
 
 
-def ask_web(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str]:
+def request_audited_urls(verdicts: Verdicts, *, private: bool = False) -> tuple[Verdicts, str]:
     """Replaces the verdicts on URLs, and returns how many URLs were requested."""
-    from memdir.claims.urls import check_urls
+    from memdir.claims.urls import check_claimed_urls
 
     open_urls = (each for judged in verdicts.values() for each in filter(_is_open_url, judged))
     asked = list(dict.fromkeys(verdict.claim.text for verdict in open_urls))
-    replies = check_urls(asked, private=private)
+    replies = check_claimed_urls(asked, private=private)
     renewed = {
         path: [_by_reply(each, replies) if _is_open_url(each) else each for each in judged]
         for path, judged in verdicts.items()
@@ -283,8 +285,8 @@ def _by_reply(verdict: Judged, replies: Mapping[str, Reply]) -> Judged:
 
 def _prompt_characters(app: App) -> int:
     try:
-        whole = render_section([("project", app)])
-        loaded = load(decode(app.store.index() or b""))
+        whole = render_session_section([("project", app)])
+        loaded = cut_index(decode(app.store.index() or b""))
     except MemdirError:
         return 0  # an index that cannot be read is a finding
     return max(utf16_units(whole) - min(loaded.characters, MAX_CHARACTERS), 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from memdir.format.pointer import WIKILINK, read_pointers
+from memdir.format.pointer import WIKILINK, parse_pointers
 from memdir.hot import memory
 from memdir.hot.words import Words, is_unspaced, split_words
 
@@ -68,7 +68,7 @@ class Disagreement:
 
 
 def find_disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
-    document = memory.read(text)
+    document = memory.read_header(text)
     description = document.values.get("description", "").strip()
     line = document.starts.get("description", -2) + 2
     return [*_check_description(description, document.body, line), *_check_line(pointer_line, text)]
@@ -91,7 +91,7 @@ def _check_description(description: str, body: str, line: int) -> Iterator[Disag
 
 
 def _check_line(pointer_line: str, text: str) -> Iterator[Disagreement]:
-    pointers = read_pointers(pointer_line, 1) if pointer_line else []
+    pointers = parse_pointers(pointer_line, 1) if pointer_line else []
     if not pointers or any(pointer.form != WIKILINK for pointer in pointers[1:]):
         return  # a line with several pointers describes none of them alone
     hook = pointer_line[pointers[0].end :].strip(" —–-:|*.") or pointers[0].hook
@@ -173,7 +173,7 @@ def _read_clauses(text: str, words: Words) -> Iterator[Clause]:
             yield Clause(part, about, len(rest) < len(every))
 
 
-def find_turned(text: str, said: Sequence[str], words: Words) -> list[Clause]:
+def find_contradicting_clauses(text: str, said: Sequence[str], words: Words) -> list[Clause]:
     """Clauses that contradict an earlier message and agree with none."""
     heard: list[Clause] = []
     for message in said:

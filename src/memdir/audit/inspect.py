@@ -12,15 +12,15 @@ from memdir.audit.disagree import find_disagreements
 from memdir.errors import Finding
 from memdir.format.index import Survey
 from memdir.format.outline import Lookup
-from memdir.format.pointer import WIKILINK, Pointer, read_pointers
+from memdir.format.pointer import WIKILINK, Pointer, parse_pointers
 from memdir.hot import memory as memory_module
 from memdir.hot import types
 from memdir.hot.memory import INDEX, POINTER_AIM, SOURCE_KEYS, TYPE_KEYS, Document, Memory, stem
 from memdir.hot.safe import inert, make_visible
-from memdir.text.dates import make_absolute
-from memdir.text.markdown import CODE, COMMENT, OPEN, layers
+from memdir.text.dates import make_dates_absolute
+from memdir.text.markdown import CODE, COMMENT, OPEN, markdown_layers
 from memdir.text.secrets import find_secrets
-from memdir.text.similar import MERGE, find_alike
+from memdir.text.similar import MERGE, find_similar_texts
 
 MAX_CHARACTERS = 262_144  # of a memory; a longer one is only reported as too long
 
@@ -33,7 +33,7 @@ class Page:
     def __init__(self, memory: Memory, text: str) -> None:
         self.memory = memory
         self.text = text
-        self.document: Document = memory_module.read(text[:MAX_CHARACTERS])
+        self.document: Document = memory_module.read_header(text[:MAX_CHARACTERS])
         self.first = 1 + text[: len(text[:MAX_CHARACTERS]) - len(self.document.body)].count("\n")
         self.lines = [line.rstrip("\r") for line in self.document.body.split("\n")]
 
@@ -46,15 +46,15 @@ class Page:
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
 
     def finding(self, kind: str, message: str, line: int, verb: str = "edit") -> Finding:
-        return Finding(kind, self.path, message, write_command(verb, self.path), line)
+        return Finding(kind, self.path, message, finding_command(verb, self.path), line)
 
     def prose(self) -> Iterator[tuple[int, str]]:
-        for number, (layer, line) in enumerate(layers(self.lines), self.first):
+        for number, (layer, line) in enumerate(markdown_layers(self.lines), self.first):
             if layer not in (CODE, OPEN, COMMENT):
                 yield number, line
 
 
-def write_command(verb: str, path: str, *more: str) -> str:
+def finding_command(verb: str, path: str, *more: str) -> str:
     # A path that starts with a dash would be taken for an option.
     dashes = ["--"] if path.startswith("-") else []
     return shlex.join(["memdir", verb, *more, *dashes, path])
@@ -75,22 +75,22 @@ _NEAR = ("last ", "next ", "in ")
 _TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,7}|#?\d{1,7}")  # task id of another tool
 
 
-def inspect_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
+def audit_body(page: Page, lookup: Lookup) -> Iterator[Finding]:
     if page.length > MAX_LINES:
         message = f"{page.length:,} lines; an agent is shown {MAX_LINES}"
         yield Finding("too-long", page.path, message, "memdir restructure --dry-run")
     for number, line in page.prose():
-        if has_relative_date(line[:LONGEST_LINE]):
+        if line_has_relative_date(line[:LONGEST_LINE]):
             message = "a relative date; write which day is meant"
             yield page.finding("relative-date", message, number)
     yield from _inspect_links(page, lookup)
 
 
-def has_relative_date(line: str) -> bool:
+def line_has_relative_date(line: str) -> bool:
     """True if the line makes sense only with the day it was written; naming a day is fine."""
     if not _HINT.search(line) or _DATED.search(line):
         return False
-    changed, unsure = make_absolute(line, _DAY, events=True)
+    changed, unsure = make_dates_absolute(line, _DAY, events=True)
     return changed != line or any(phrase.lower().startswith(_NEAR) for phrase in unsure)
 
 
@@ -99,7 +99,7 @@ def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
         return
     seen: set[str] = set()
     for number, line in page.prose():
-        pointers = read_pointers(line[:LONGEST_LINE], number) if "[[" in line else []
+        pointers = parse_pointers(line[:LONGEST_LINE], number) if "[[" in line else []
         for target in [pointer.target for pointer in pointers if pointer.form == WIKILINK]:
             passed = target in seen or _TICKET.fullmatch(target)
             if not passed and not lookup.find(target, WIKILINK):
@@ -111,7 +111,7 @@ def _inspect_links(page: Page, lookup: Lookup) -> Iterator[Finding]:
 SHOWN_TYPE_CHARACTERS = 40
 
 
-def inspect_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
+def audit_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
     if page.path == INDEX:
         return  # the only memory of a store needs none
     if page.document.lines is None:
@@ -138,11 +138,11 @@ def _inspect_type(page: Page) -> Iterator[Finding]:
         named = stem(page.path).partition("_")[0].lower()
         if named in types.names() and named not in (stated, stem(page.path).lower()):
             message = f"its file is called {named}_…, its header says {stated}"
-            fix = write_command("edit", page.path, "--type", named)
+            fix = finding_command("edit", page.path, "--type", named)
             yield Finding("type-differs", page.path, message, fix, 1)
 
 
-def inspect_ignored(ignored: Collection[str], files: Collection[str]) -> Iterator[Finding]:
+def audit_ignored_files(ignored: Collection[str], files: Collection[str]) -> Iterator[Finding]:
     if files and set(files) <= set(ignored):
         message = f"git ignores all {len(files):,} memories here: nobody else gets them"
         yield Finding("git-ignored", "", message, "git check-ignore -v on one of them says why")
@@ -155,7 +155,7 @@ def inspect_ignored(ignored: Collection[str], files: Collection[str]) -> Iterato
 START, END = "<<<<<<< ", ">>>>>>> "  # followed by the name of the side
 
 
-def inspect_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding]:
+def audit_ignore_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding]:
     start = 0
     for number, line in enumerate(lines, 1):
         if line.startswith(START):
@@ -170,9 +170,9 @@ MAX_PAIRS = 100  # a repetitive store may have millions
 RESTRUCTURE = "memdir restructure --dry-run"
 
 
-def inspect_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
+def audit_similar_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
     """`texts` by path; each pair is reported once, at its first memory, surest pair first."""
-    pairs = find_alike(texts)
+    pairs = find_similar_texts(texts)
     for alike in pairs[:MAX_PAIRS]:
         says = "says the same" if alike.score >= MERGE else "may say the same"
         message = f"{alike.second} {says} ({alike.score:.0%} alike)"
@@ -187,7 +187,7 @@ TITLE_WORDS = 3  # words of a pointer's text; more are content
 REBUILD = "memdir index --rebuild"
 
 
-def inspect_index(
+def audit_index(
     survey: Survey, path: str, lines: Sequence[str], indexed: bool
 ) -> Iterator[Finding]:
     max_lines, max_characters = memory_module.MAX_LINES, memory_module.MAX_CHARACTERS
@@ -275,7 +275,7 @@ _TO_CLOSE = 20  # characters after an order; a longer quotation may contain anot
 _NAMED_TAG = re.compile(r"`{1,2} ?</?[\w:-]{1,40}>? ?`{1,2}")
 
 
-def inspect_safety(page: Page) -> Iterator[Finding]:
+def audit_safety(page: Page) -> Iterator[Finding]:
     text = page.text[:MAX_CHARACTERS]
     for secret in find_secrets(text):
         # The history keeps the old version, so the secret itself must be replaced.

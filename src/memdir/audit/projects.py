@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memdir.config.config import Config, read_config
-from memdir.config.scope import project_name
+from memdir.config.scope import project_scope_name
 from memdir.errors import Finding, MemdirError
 from memdir.hot.disk import read_start
 from memdir.hot.memory import TEAM
@@ -32,7 +32,7 @@ class Project:
     was: str = ""  # former directory, if a transcript names it
 
 
-def find_projects(projects: str, *, every: bool = False) -> list[Project]:
+def find_projects_to_audit(projects: str, *, every: bool = False) -> list[Project]:
     stores = {name: os.path.join(projects, name, MEMORY) for name in _names(projects)}
     return [
         _project(name, store) for name, store in stores.items() if every or os.path.isdir(store)
@@ -51,7 +51,7 @@ def _project(name: str, store: str) -> Project:
 
 def _above(place: str, name: str) -> str:
     while place != os.path.dirname(place):
-        if project_name(place) == name and os.path.isdir(place):
+        if project_scope_name(place) == name and os.path.isdir(place):
             return place
         place = os.path.dirname(place)
     return ""
@@ -98,7 +98,7 @@ def _named(name: str) -> str:
         looked += 1
         for child in _names(here):
             path = os.path.join(here, child)
-            written = project_name(path)
+            written = project_scope_name(path)
             if written == name:
                 return path
             if name.startswith(written + "-"):
@@ -124,12 +124,12 @@ class Place:
     findings: tuple[Finding, ...] = ()
 
 
-def open_projects(
+def open_projects_to_audit(
     config: Config, now: Callable[[], float], tell: Callable[[str], None]
 ) -> list[Place]:
     """Opens every project's store, then stores whose project is gone, sorted by name."""
     wanted: list[tuple[str, Config, tuple[Finding, ...]]] = []
-    for project in find_projects(os.path.join(config.claude_dir, "projects")):
+    for project in find_projects_to_audit(os.path.join(config.claude_dir, "projects")):
         title = project.root or project.name
         settings = _project_config(project, config)
         wanted.append((title, settings, _gone(project)))

@@ -14,30 +14,30 @@ from string import Template
 from typing import Any, cast
 
 from memdir.capture.agent_tools import READ, Denied, ProjectReader
-from memdir.capture.origin import find_origin, reason_to_distrust
+from memdir.capture.origin import find_draft_origin, reason_to_hold_draft
 from memdir.capture.signals import (
     SOURCE,
     Catch,
     Origin,
     Signal,
-    day_of,
-    mask_secrets,
-    short_quote,
-    takes_away,
+    day_of_message,
+    draft_quote,
+    mask_draft_secrets,
+    why_draft_removes,
 )
-from memdir.capture.typed import own_words
+from memdir.capture.typed import typed_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft, hash_of
-from memdir.format.names import check_name, slugify
+from memdir.format.draft import HOW, MAX_DESCRIPTION, WHY, Draft, content_hash
+from memdir.format.names import check_memory_name, slugify
 from memdir.hot import types
-from memdir.hot.behaviour import type_line
+from memdir.hot.behaviour import describe_type
 from memdir.hot.memory import UNKNOWN, Memory
 from memdir.hot.safe import inert, inert_line
-from memdir.models.ledger import OverRun, estimate
+from memdir.models.ledger import OverRun, estimate_usage
 from memdir.models.model import Answer, BadAnswer, Model, Question, Turn, Usage
-from memdir.recall.choose import manifest
-from memdir.text.secrets import before_secrets, find_secrets
+from memdir.recall.choose import recall_manifest
+from memdir.text.secrets import find_secrets, text_before_secrets
 
 MAX_TURNS = 5
 MAX_RETRIES = 1
@@ -92,10 +92,10 @@ class Captured:
     @property
     def produced(self) -> str:
         names = [catch.draft.name or "a new one" for catch in self.catches if catch.draft]
-        return before_secrets(f"drafted {', '.join(names)}") if names else "nothing"
+        return text_before_secrets(f"drafted {', '.join(names)}") if names else "nothing"
 
 
-def ask_agent(
+def ask_capture_agent(
     said: Sequence[Message],
     signals: Sequence[Signal],
     origin: Origin,
@@ -122,16 +122,16 @@ def ask_agent(
     return Captured(tuple(run.catches()), run.turns, run.usage, run.reason)
 
 
-def without_secrets(draft: Draft, *, body: bool = True) -> Draft:
+def mask_secrets_in_draft(draft: Draft, *, body: bool = True) -> Draft:
     """Masks secrets in every field; a name with a secret is dropped, so the store picks one."""
     return replace(
         draft,
-        body=mask_secrets(draft.body) if body else draft.body,
-        name=draft.name if before_secrets(draft.name) == draft.name else "",
-        description=before_secrets(draft.description).rstrip(),
-        why=before_secrets(draft.why).rstrip(),
-        how=before_secrets(draft.how).rstrip(),
-        extra=tuple((key, before_secrets(value).rstrip()) for key, value in draft.extra),
+        body=mask_draft_secrets(draft.body) if body else draft.body,
+        name=draft.name if text_before_secrets(draft.name) == draft.name else "",
+        description=text_before_secrets(draft.description).rstrip(),
+        why=text_before_secrets(draft.why).rstrip(),
+        how=text_before_secrets(draft.how).rstrip(),
+        extra=tuple((key, text_before_secrets(value).rstrip()) for key, value in draft.extra),
     )
 
 
@@ -142,7 +142,7 @@ def _take_turn(run: _Run, question: Question, model: Model) -> Turn | None:
     except BadAnswer as error:
         run.turns += 1
         run.retries += 1
-        run.usage = run.usage.plus(error.usage or estimate(question))
+        run.usage = run.usage.plus(error.usage or estimate_usage(question))
         if run.retries > MAX_RETRIES:
             run.reason = f"{UNUSABLE}: {error.message}"
             return None
@@ -181,7 +181,7 @@ class _Run:
         self.shown = _number_messages(said, signals)
         # Pasted text is not a person's own. Results of calls are added later.
         self.said = [
-            item._replace(text=own_words(item.text)) if item.who == PERSON else item
+            item._replace(text=typed_words(item.text)) if item.who == PERSON else item
             for item in said
         ]
         self.signals, self.origin, self.reader = signals, origin, reader
@@ -223,13 +223,13 @@ class _Run:
         """A memory that does not fit counts as unread, so it cannot be replaced."""
         data = self.reader.memory(name) or b""
         text = data.decode("utf-8", "replace")
-        if len(text) <= min(RESULT_CHARACTERS, self.room) and mask_secrets(text) == text:
+        if len(text) <= min(RESULT_CHARACTERS, self.room) and mask_draft_secrets(text) == text:
             self.read[name] = data
         return self._result(label, text)
 
     def _result(self, label: str, text: str) -> str:
         limit = max(min(self.room, RESULT_CHARACTERS), 80)
-        shown = _cut(inert(mask_secrets(text)).replace(self.mark, "…"), limit)
+        shown = _cut(inert(mask_draft_secrets(text)).replace(self.mark, "…"), limit)
         self.room -= len(shown)
         return f"[{label}]\n{shown}"
 
@@ -245,7 +245,7 @@ class _Run:
             return []
         if self.read.get(name) == data:
             self.unread.pop(name, None)
-            self.drafts[name] = replace(draft, expected=hash_of(data)), because
+            self.drafts[name] = replace(draft, expected=content_hash(data)), because
             return []
         seen = name in self.unread
         self.unread[name] = draft, because
@@ -258,14 +258,18 @@ class _Run:
     def _catch(self, draft: Draft, because: int, hold: str = "") -> Catch:
         cited, origin = self.shown.get(because), self.origin
         if cited:
-            quote = short_quote(cited.text)
+            quote = draft_quote(cited.text)
             origin = replace(origin, message=cited.id, who=cited.who, tool=cited.tool, quote=quote)
         old = self.read.get(draft.name, b"").decode("utf-8", "replace")
         origin = self._rests_on(draft, old, origin)
-        hold = hold or reason_to_distrust(origin) or takes_away(draft, old, cited, self.signals)
-        draft = replace(draft, source=SOURCE, day=day_of(cited))
+        hold = (
+            hold
+            or reason_to_hold_draft(origin)
+            or why_draft_removes(draft, old, cited, self.signals)
+        )
+        draft = replace(draft, source=SOURCE, day=day_of_message(cited))
         # Held drafts are stored without the writer, which would refuse a body with a secret.
-        return Catch(origin, without_secrets(draft, body=bool(hold)), hold=hold)
+        return Catch(origin, mask_secrets_in_draft(draft, body=bool(hold)), hold=hold)
 
     def _rests_on(self, draft: Draft, old: str, given: Origin) -> Origin:
         """Whose words the draft has; the model's own citation can only lower the trust."""
@@ -276,7 +280,7 @@ class _Run:
         lines += [*draft.body.splitlines(), draft.why, draft.how]
         text = "\n".join(line for line in lines if line.strip() and line.strip() not in before)
         new = "" if draft.name in self.read or draft.name in self.unread else draft.name
-        result = find_origin(text, self.said, self.origin, name=new) if text else given
+        result = find_draft_origin(text, self.said, self.origin, name=new) if text else given
         return given if result.who == given.who == PERSON else result
 
 
@@ -287,14 +291,14 @@ def _fill_prompt(run: _Run, known: Sequence[Memory], rest: int) -> tuple[str, st
     session = files("memdir.hot").joinpath("prompts/behaviour.md").read_text(encoding="utf-8")
     start = session.index("## What not to save")
     kinds = [kind for kind in map(types.get, types.names()) if not kind.record]
-    days = [day for message in run.shown.values() if (day := day_of(message))]
+    days = [day for message in run.shown.values() if (day := day_of_message(message))]
     noticed = [
         f"[{number}] {signal.kind}"
         for number, message in run.shown.items()
         for signal in run.signals
         if signal.said == message
     ]
-    lines = [_cut(inert_line(manifest([memory])), LINE_CHARACTERS) for memory in known]
+    lines = [_cut(inert_line(recall_manifest([memory])), LINE_CHARACTERS) for memory in known]
     messages, memories = "\n".join(_message_lines(run)), "\n".join(lines) or "(none)"
     # A hash of all the data: the author of a part cannot predict the mark.
     digest = hashlib.sha256(f"{messages}\0{memories}".encode("utf-8", "replace")).hexdigest()
@@ -306,7 +310,7 @@ def _fill_prompt(run: _Run, known: Sequence[Memory], rest: int) -> tuple[str, st
         "messages": messages,
         "memories": memories,
         "mark": digest[:MARK_CHARACTERS],
-        "types": "\n".join(map(type_line, kinds)),
+        "types": "\n".join(map(describe_type, kinds)),
         "reasons": " and ".join(kind.name for kind in kinds if kind.needs_why),
         "excluded": session[start : session.find("===", start)].strip(),
         "day": days[-1].isoformat() if days else "unknown",
@@ -343,10 +347,10 @@ def _message_lines(run: _Run) -> Iterator[str]:
         if last and number > last + 1:
             yield "…"
         last = number
-        text = _cut(mask_secrets(message.text[:SEARCHED_CHARACTERS]), CHARACTERS[message.who])
+        text = _cut(mask_draft_secrets(message.text[:SEARCHED_CHARACTERS]), CHARACTERS[message.who])
         for signal in run.signals:
             if signal.said == message and signal.quote not in text:
-                text += "\n" + _cut(mask_secrets(signal.quote), QUOTE_CHARACTERS)
+                text += "\n" + _cut(mask_draft_secrets(signal.quote), QUOTE_CHARACTERS)
         text = inert(text).strip()
         who = f"tool {inert_line(message.tool, 40)}" if message.who == TOOL else message.who
         yield f"[{number}] {who}: {text}"
@@ -385,7 +389,7 @@ def _name(text: str) -> str:
         return ""  # in lower case no rule would recognize the secret
     for candidate in (name, slugify(name)):
         try:
-            return check_name(candidate)
+            return check_memory_name(candidate)
         except BadInput:
             continue
     return ""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from memdir.capture.signals import mask_secrets
+from memdir.capture.signals import mask_draft_secrets
 from memdir.hot.disk import read_start
 
 READ, GREP, LIST = "read", "grep", "list"
@@ -77,7 +77,7 @@ class ProjectReader:
         if not root:
             raise Denied("it lies outside of the project and the store")
         # Both the link's name and its target count.
-        if is_secret(real[len(root) :]) or is_secret(os.path.basename(path)):
+        if agent_may_not_read(real[len(root) :]) or agent_may_not_read(os.path.basename(path)):
             raise Denied("such files may hold secrets")
         return real
 
@@ -102,7 +102,7 @@ class ProjectReader:
         data = _read(path)
         if os.path.realpath(path) != path:  # a parent folder has become a link
             return "(it was moved just now)"
-        lines = mask_secrets(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
+        lines = mask_draft_secrets(data[:MAX_FILE_BYTES].decode("utf-8", "replace")).split("\n")
         first = max(start - 1, 0)
         shown = lines[first : first + (limit if limit > 0 else MAX_LINES)]
         left = len(lines) - first - len(shown)
@@ -131,7 +131,7 @@ class ProjectReader:
             name = os.path.relpath(file, self.project or self.store)
             name = file if name.startswith("..") else name
             # Search the whole file for secrets: a single line of a key does not look like one.
-            pairs = zip(text.split("\n"), mask_secrets(text).split("\n"), strict=False)
+            pairs = zip(text.split("\n"), mask_draft_secrets(text).split("\n"), strict=False)
             matches += [
                 f"{name}:{number}:{shown}"
                 for number, (line, shown) in enumerate(pairs, 1)
@@ -142,12 +142,12 @@ class ProjectReader:
     def _list(self, path: str) -> str:
         with os.scandir(path) as entries:
             names = sorted(entry.name + "/" * entry.is_dir() for entry in entries)
-        names = [name for name in names if not is_secret(name)]
+        names = [name for name in names if not agent_may_not_read(name)]
         more = [f"({len(names) - MAX_LINES} more)"] if len(names) > MAX_LINES else []
         return "\n".join([*names[:MAX_LINES], *more]) or "(it is empty)"
 
 
-def is_secret(path: str) -> bool:
+def agent_may_not_read(path: str) -> bool:
     *folders, name = path.lower().strip("/").split("/")
     if any(folder in SECRET_FOLDERS for folder in (*folders, name)):
         return True
@@ -174,8 +174,8 @@ def _files_below(path: str) -> Iterator[str]:
         return
     for folder, folders, files in os.walk(path):
         folders[:] = sorted(
-            name for name in folders if not is_secret(name) and name not in SKIPPED_FOLDERS
+            name for name in folders if not agent_may_not_read(name) and name not in SKIPPED_FOLDERS
         )
         for file in sorted(files):
-            if not is_secret(file):
+            if not agent_may_not_read(file):
                 yield os.path.join(folder, file)

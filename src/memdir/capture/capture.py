@@ -12,48 +12,48 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memdir.capture.agent import UNUSABLE, Captured, ask_agent
+from memdir.capture.agent import UNUSABLE, Captured, ask_capture_agent
 from memdir.capture.agent_tools import ProjectReader
 from memdir.capture.origin import sign_draft
-from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out, make_plan
+from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out_drafts, plan_drafts
 from memdir.capture.progress import (
     MAX_FAILURES,
     Captures,
     Done,
     Plan,
     Progress,
-    is_due,
-    pause_seconds,
+    capture_pause_seconds,
+    is_capture_due,
 )
 from memdir.capture.sessions import (
     HANDED_OVER,
     GivenMessage,
     Reader,
-    belongs_to_client,
     make_records,
-    open_reader,
+    open_session,
+    session_belongs_to_client,
     transcript_size,
 )
 from memdir.capture.signals import (
     Catch,
     Origin,
     Signal,
+    draft_quote,
     draft_requests,
-    is_met,
-    is_worth_reading,
+    is_conversation_worth_asking,
     notice_requests,
-    refuse_secrets,
-    short_quote,
+    refuse_secret_drafts,
+    request_is_met,
 )
 from memdir.clients.conversation import Message, NewMessages
 from memdir.errors import BadInput, Missing
-from memdir.format.draft import check
+from memdir.format.draft import check_draft
 from memdir.hot import safe
 from memdir.hot.place import is_below
-from memdir.hot.run import log
+from memdir.hot.run import log_hook
 from memdir.models.ledger import LedgerBroken, OverBudget, OverRun, open_model
 from memdir.models.model import ModelFailed
-from memdir.store.writer import App, state_folder
+from memdir.store.writer import App, store_state_folder
 from memdir.text.secrets import find_secrets
 
 PURPOSE = "capture"
@@ -71,8 +71,8 @@ CUT = "so much was said that its oldest part was not read"
 LOST = "the place up to which it was read is gone from the transcript: all of it was read again"
 
 
-def open_captures(app: App) -> Captures:
-    return Captures(state_folder(app.config))
+def open_capture_states(app: App) -> Captures:
+    return Captures(store_state_folder(app.config))
 
 
 def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome:
@@ -80,7 +80,7 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
 
     The plan of a run that was killed is carried out first.
     """
-    captures = open_captures(app)
+    captures = open_capture_states(app)
     if app.dry_run:
         return _Run(app, captures, request).capture(reader)
     with captures.lock.held("memdir capture", app.tell):
@@ -90,7 +90,7 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
     return replace(outcome, decided=(*before.decided, *outcome.decided), things=things)
 
 
-def hand_over(
+def hand_over_messages(
     app: App,
     conversation: str | Sequence[GivenMessage],
     *,
@@ -105,7 +105,7 @@ def hand_over(
         if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
             raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
         request = Request(path, session, client or CLIENT, model=model)
-        return capture(app, request, open_reader(app, request.client, path))
+        return capture(app, request, open_session(app, request.client, path))
     records = make_records(conversation, app.store.root)
     name = session or f"{HANDED_OVER}-{records[0].get('uuid', '')}"
     # The file can be temporary: the cursor is a message id.
@@ -114,23 +114,23 @@ def hand_over(
         with open(path, "x", encoding="ascii") as file:
             file.write("".join(json.dumps(record) + "\n" for record in records))
         request = Request(path, name, HANDED_OVER, model=model)
-        return capture(app, request, open_reader(app, CLIENT, path))
+        return capture(app, request, open_session(app, CLIENT, path))
 
 
-def finish_plan(app: App) -> Outcome:
-    captures = open_captures(app)
+def finish_capture_plan(app: App) -> Outcome:
+    captures = open_capture_states(app)
     with captures.lock.held("memdir capture", app.tell):
         return _finish(app, captures)
 
 
 def _finish(app: App, captures: Captures) -> Outcome:
     plan = captures.plan()
-    return carry_out(app, captures, plan, again=True) if plan else Outcome()
+    return carry_out_drafts(app, captures, plan, again=True) if plan else Outcome()
 
 
-def begin_session(app: App, request: Request) -> None:
+def begin_capture_session(app: App, request: Request) -> None:
     """Note the start: a session whose end is never reported is captured later."""
-    captures = open_captures(app)
+    captures = open_capture_states(app)
     with captures.lock.held("memdir capture", app.tell):
         known = captures.load(request.session)
         if known.path != request.transcript:
@@ -139,16 +139,20 @@ def begin_session(app: App, request: Request) -> None:
             captures.prune(app.now())
 
 
-def missed_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
+def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
     """Sessions that grew since they were last read, or whose model may be tried again."""
     requests: list[Request] = []
-    for known in open_captures(app).sessions():
+    for known in open_capture_states(app).sessions():
         if len(requests) >= limit:
             break
         if known.session in but or not known.path or _must_wait(app, known):
             continue
         client = known.client or CLIENT
-        size = transcript_size(known.path) if belongs_to_client(app, client, known.path) else None
+        size = (
+            transcript_size(known.path)
+            if session_belongs_to_client(app, client, known.path)
+            else None
+        )
         if size is not None and (size != known.size or known.failures):
             requests.append(Request(known.path, known.session, client, turns=0))
     return requests
@@ -174,7 +178,7 @@ class _Run:
         if not request.ends and known.turns + request.turns < app.config.options.capture_every:
             return self._count_turns()
         here = self._here(size)
-        reader = reader or open_reader(app, request.client)
+        reader = reader or open_session(app, request.client)
         try:
             new = reader.read(request.transcript, known.cursor, request.last)
         except Missing:
@@ -197,7 +201,7 @@ class _Run:
             return self._move_on(there, WROTE)
         # A dry run asks only a model that a person named.
         model = "" if request.model is None and app.dry_run else request.model
-        chosen = choose_drafts(app, new, known, request.client, model, waits)
+        chosen = choose_captured_drafts(app, new, known, request.client, model, waits)
         if chosen.reason == UNTIL_END and not chosen.catches:
             return self._count_turns()
         if not chosen.catches and not chosen.left:
@@ -207,7 +211,7 @@ class _Run:
         after, progress = 0.0, _settled(there)
         if chosen.left:  # a model must see the rest, so the cursor stays
             failures = known.failures + (not waits)
-            after = chosen.after or app.now() + pause_seconds(failures)
+            after = chosen.after or app.now() + capture_pause_seconds(failures)
             if chosen.reason == UNTIL_END:  # not read up to its size
                 here, after = replace(here, size=known.size), 0.0
             progress = replace(
@@ -220,10 +224,10 @@ class _Run:
             )
         reason = chosen.reason or "nothing worth keeping was found in it"
         waiting = self._waiting()
-        plan = make_plan(
+        plan = plan_drafts(
             app, progress, new.said, chosen.catches, waiting, left=chosen.left, reason=reason
         )
-        outcome = carry_out(app, self.captures, plan)
+        outcome = carry_out_drafts(app, self.captures, plan)
         return replace(outcome, tokens=chosen.tokens, reason=chosen.reason, after=after)
 
     def _here(self, size: int) -> Progress:
@@ -239,7 +243,7 @@ class _Run:
     def _move_on(self, progress: Progress, reason: str, tokens: int = 0) -> Outcome:
         plan = Plan("", _settled(progress), dropped=self._waiting(), reason=reason)
         if plan.dropped:
-            return replace(carry_out(self.app, self.captures, plan), tokens=tokens)
+            return replace(carry_out_drafts(self.app, self.captures, plan), tokens=tokens)
         self._keep(plan.progress)
         return Outcome(reason=reason, tokens=tokens)
 
@@ -258,7 +262,11 @@ def _settled(progress: Progress) -> Progress:
 
 def _must_wait(app: App, known: Progress) -> bool:
     """A change of the model or its limits ends the wait."""
-    return bool(known.failures) and _same_model(app, known) and not is_due(known.after, app.now())
+    return (
+        bool(known.failures)
+        and _same_model(app, known)
+        and not is_capture_due(known.after, app.now())
+    )
 
 
 def _same_model(app: App, known: Progress) -> bool:
@@ -294,7 +302,7 @@ class Choice:
     after: float = 0.0
 
 
-def choose_drafts(
+def choose_captured_drafts(
     app: App,
     new: NewMessages,
     known: Progress,
@@ -309,7 +317,7 @@ def choose_drafts(
     said, origin = new.said, Origin(client=client, session=known.session)
     done = {(item.message, item.quote) for item in known.done}
     noticed = notice_requests(said)
-    signals = [item for item in noticed if (item.said.id, short_quote(item.quote)) not in done]
+    signals = [item for item in noticed if (item.said.id, draft_quote(item.quote)) not in done]
     options = app.config.options
     named = (options.capture_model or options.model) if model is None else model
     if not named:
@@ -319,9 +327,9 @@ def choose_drafts(
         return _own_words(signals, said, origin, reason)
     asked = [signal for signal in signals if signal.asked_for]
     at_once = _own_words(asked, said, origin)
-    if len(asked) == len(signals) and not is_worth_reading(said, signals):
+    if len(asked) == len(signals) and not is_conversation_worth_asking(said, signals):
         return at_once  # only requests, which need no model
-    met = tuple(Done(signal.said.id, short_quote(signal.quote)) for signal in asked)
+    met = tuple(Done(signal.said.id, draft_quote(signal.quote)) for signal in asked)
     at_once = replace(at_once, left=True, done=met)
     if waits:
         return replace(at_once, reason=waits, after=known.after)
@@ -346,7 +354,7 @@ def _ask_model(
     model = open_model(app, PURPOSE, origin.session, named=named, run=run_tokens)
     text = "\n".join(signal.quote for signal in signals)[:SEARCH_CHARACTERS]
     related = app.search.find(text, MAX_LISTED)
-    captured = ask_agent(
+    captured = ask_capture_agent(
         said,
         signals,
         origin,
@@ -381,7 +389,7 @@ def _merge(
     if reason:
         _log(app, reason)
     wanted = [signal for signal in signals if reason or signal.asked_for]
-    left = [signal for signal in wanted if not is_met(signal, signals, taken)]
+    left = [signal for signal in wanted if not request_is_met(signal, signals, taken)]
     taken += _explain(draft_requests(left, said, origin), reason)
     kept = [catch for catch in taken if not _repeats(catch, done)]
     return Choice(_sign(kept, said), tokens=captured.usage.total, reason=reason)
@@ -393,7 +401,7 @@ def _problem(app: App, catch: Catch) -> str:
     if find_secrets(catch.draft.body):
         return "a draft holds what looks like a secret"
     try:
-        check(catch.draft, app.rules())
+        check_draft(catch.draft, app.rules())
     except BadInput as error:
         return error.message
     return ""
@@ -416,13 +424,13 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
         replace(item, draft=sign_draft(item.draft, item.origin))
         if item.draft and not item.refuse
         else item
-        for item in refuse_secrets(catches, said)
+        for item in refuse_secret_drafts(catches, said)
     )
 
 
 def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
     """True for a draft of a request that was saved before."""
-    quote = short_quote(catch.origin.quote)
+    quote = draft_quote(catch.origin.quote)
     return any(
         item.message == catch.origin.message
         and bool(item.quote and quote and (item.quote in quote or quote in item.quote))
@@ -432,7 +440,7 @@ def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
 
 def _log(app: App, text: str) -> None:
     if not app.dry_run:
-        log(app.config.state_dir, PURPOSE, text)
+        log_hook(app.config.state_dir, PURPOSE, text)
 
 
 def _tomorrow(now: float) -> float:

@@ -7,24 +7,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.capture import route
-from memdir.capture.agent import without_secrets
-from memdir.capture.capture import choose_drafts
-from memdir.capture.inbox import draft_id, open_inbox
-from memdir.capture.origin import reason_to_distrust
-from memdir.capture.pages import Page, Patch, knowledge_page, page_says, propose_patches
+from memdir.capture.agent import mask_secrets_in_draft
+from memdir.capture.capture import choose_captured_drafts
+from memdir.capture.inbox import held_draft_id, open_inbox
+from memdir.capture.origin import reason_to_hold_draft
+from memdir.capture.pages import Page, Patch, knowledge_page, page_has_draft, propose_page_patches
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.plan import SETTLED
-from memdir.capture.progress import Progress, restore_value
-from memdir.capture.route import Place, Places, Routed, Text, rank_routed, route_catch
-from memdir.capture.sessions import Chosen, PastSession, find_sessions
+from memdir.capture.progress import Progress, restore_progress
+from memdir.capture.route import (
+    Place,
+    Places,
+    Routed,
+    Text,
+    rank_of_routed_draft,
+    route_extracted_draft,
+)
+from memdir.capture.sessions import Chosen, PastSession, find_sessions_to_extract
 from memdir.capture.signals import (
     STANDING,
     Catch,
     Signal,
-    mask_secrets,
+    forgets_draft,
+    mask_draft_secrets,
     notice_requests,
-    order_said,
-    takes_back,
+    order_requests,
 )
 from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
@@ -32,8 +39,8 @@ from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot import safe
 from memdir.hot.place import is_below, store_key
 from memdir.store import state
-from memdir.store.save import update_index, write_draft
-from memdir.store.writer import App, Desk, Done, state_folder
+from memdir.store.save import follow_in_index, save_draft
+from memdir.store.writer import App, Desk, Done, store_state_folder
 from memdir.text import similar
 
 VERB = "extract"
@@ -70,7 +77,7 @@ class Extraction:
     lost: list[str] = field(default_factory=list)
 
 
-def extract(
+def extract_past_sessions(
     app: App, chosen: Chosen, progress: Callable[[int, int], None] | None = None
 ) -> Extraction:
     options = app.config.options
@@ -78,7 +85,7 @@ def extract(
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
     made = Extraction(f"{VERB}-{int(app.now())}")
     places, forgotten = Places(app), dict[str, list[str]]()
-    sessions = find_sessions(app, chosen)
+    sessions = find_sessions_to_extract(app, chosen)
     for number, past in enumerate(sessions, 1):  # the newest first: the last word counts
         if progress:
             progress(number, len(sessions))
@@ -128,7 +135,7 @@ def _take(
     catches = _catches(place.app, session, new, chosen.model, made)
     used = {catch.origin.message for catch in catches}
     signals = notice_requests([message for message in new.said if message.id in used])
-    when = order_said(catches, new.said)
+    when = order_requests(catches, new.said)
     wishes = forgotten.setdefault(place.app.store.root, [])
     items = []
     for number in sorted(range(len(catches)), key=lambda number: when[number], reverse=True):
@@ -147,42 +154,44 @@ def _catches(
 ) -> Sequence[Catch]:
     progress = Progress(session.id)
     if not model:
-        return choose_drafts(app, new, progress, session.client, "").catches
+        return choose_captured_drafts(app, new, progress, session.client, "").catches
     # Drafts of a session are cached: a second run costs nothing and gives the same result.
-    folder, name = os.path.join(state_folder(app.config), "extracts"), store_key(session.id)
+    folder, name = os.path.join(store_state_folder(app.config), "extracts"), store_key(session.id)
     try:
-        value = state.read_json(folder, name, dict) or {}
+        value = state.read_state_json(folder, name, dict) or {}
         if (value.get("session"), value.get("cursor")) == (session.id, new.cursor.id):
-            return tuple(restore_value(Catch, item) for item in value["catches"])
+            return tuple(restore_progress(Catch, item) for item in value["catches"])
     except (OSError, *state.DAMAGE):
         pass  # the model is asked again
     # After a failure or a spent budget, the model is not asked about further sessions.
     waits = next(iter(made.waiting.values()), "")
-    choice = choose_drafts(app, new, progress, session.client, None, waits)
+    choice = choose_captured_drafts(app, new, progress, session.client, None, waits)
     made.tokens += choice.tokens
     if choice.left:
         made.waiting[session.id] = choice.reason
     elif choice.tokens or (choice.catches and not choice.reason):
         catches = [asdict(_without_secrets(catch)) for catch in choice.catches]
         value = {"session": session.id, "cursor": new.cursor.id, "catches": catches}
-        with state.explained(folder, "what the model made cannot be kept"):
-            state.replace_json(folder, name, value)
+        with state.state_errors(folder, "what the model made cannot be kept"):
+            state.replace_state_json(folder, name, value)
     return choice.catches
 
 
 def _without_secrets(catch: Catch) -> Catch:
     """A draft that lost a secret is held for review instead of saved."""
     if catch.draft is None:
-        return replace(catch, forget=mask_secrets(catch.forget))
-    draft = without_secrets(catch.draft)
+        return replace(catch, forget=mask_draft_secrets(catch.forget))
+    draft = mask_secrets_in_draft(catch.draft)
     hold = catch.hold or ("" if draft.body == catch.draft.body else LEFT_OUT)
     return replace(catch, draft=draft, hold=hold)
 
 
 def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
-    body = similar.words(catch.draft.body if catch.draft else catch.forget)
+    body = similar.compared_words(catch.draft.body if catch.draft else catch.forget)
     near = [signal for signal in signals if signal.said.id == catch.origin.message]
-    best = max(near, key=lambda signal: len(body & similar.words(signal.quote)), default=None)
+    best = max(
+        near, key=lambda signal: len(body & similar.compared_words(signal.quote)), default=None
+    )
     return best.kind if best else ""
 
 
@@ -191,17 +200,17 @@ def _route(
 ) -> Routed:
     if reason := _reason_to_skip(catch, new, place, wishes):
         return Routed(route.SKIP, catch, reason)
-    routed = route_catch(catch, place.known, place.rules, kind)
+    routed = route_extracted_draft(catch, place.known, place.rules, kind)
     if routed.to in route.PROPOSED and (draft := routed.catch.draft):
         page = _page(place, routed)
-        if page_says(page, draft, place.rules):
+        if page_has_draft(page, draft, place.rules):
             return Routed(route.SKIP, catch, f"{page.path} says it already")
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
             return Routed(route.MEMORY, replace(catch, hold=hold), hold)
     # `endswith`, because the reason why no model was asked may come first.
     noticed = routed.catch.hold.endswith((route.NOT_ASKED, STANDING))
-    if yes and noticed and not reason_to_distrust(catch.origin):
+    if yes and noticed and not reason_to_hold_draft(catch.origin):
         return replace(routed, catch=replace(routed.catch, hold=""))
     return routed
 
@@ -215,7 +224,7 @@ def _page(place: Place, routed: Routed) -> Page:
 def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequence[str]) -> str:
     if catch.refuse:
         return catch.refuse
-    if catch.draft and any(takes_back(wish, catch.draft) for wish in wishes):
+    if catch.draft and any(forgets_draft(wish, catch.draft) for wish in wishes):
         return FORGOTTEN_LATER
     message = catch.origin.message
     time = max((item.time for item in new.said if item.id == message), default=0.0)
@@ -245,12 +254,12 @@ def _settle(places: Sequence[Place], made: Extraction) -> None:
             if len(places) == 1:
                 raise
             settled += [replace(item, outcome=LEFT, reason=error.message) for item in own]
-    made.items = sorted(settled, key=lambda item: rank_routed(item.routed))
+    made.items = sorted(settled, key=lambda item: rank_of_routed_draft(item.routed))
 
 
 def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
     to_save, settled, proposals = [], [], []
-    for item in sorted(items, key=lambda item: rank_routed(item.routed)):
+    for item in sorted(items, key=lambda item: rank_of_routed_draft(item.routed)):
         routed, draft = item.routed, item.routed.catch.draft
         if routed.to in route.STORED and draft and not routed.catch.hold:
             to_save.append((item, draft))
@@ -263,7 +272,7 @@ def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
     saved = _save(place, to_save, made) if to_save else []
-    made.patches += propose_patches(place.root, place.rules, proposals)
+    made.patches += propose_page_patches(place.root, place.rules, proposals)
     return saved + settled
 
 
@@ -276,7 +285,7 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         desk.cause = replace(desk.cause, batch=made.batch, name=names[0] + more if names else "")
         if names:
-            indexed = update_index(desk.store, app.rules())
+            indexed = follow_in_index(desk.store, app.rules())
             desk.remarks += indexed.remarks([change.path for change in desk.changes])
     changes = desk.changes
     made.done.append(desk.done)
@@ -297,7 +306,7 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
 
 def _save_draft(draft: Draft, desk: Desk, place: Place) -> Change:
     try:
-        return write_draft(draft, desk.store, place.app.rules(), Wishes())
+        return save_draft(draft, desk.store, place.app.rules(), Wishes())
     except BadInput as error:  # does not stop the others
         return Change(SKIPPED, draft.name, "", reason=error.message)
 
@@ -305,7 +314,7 @@ def _save_draft(draft: Draft, desk: Desk, place: Place) -> Change:
 def _hold(app: App, item: Item, reason: str) -> Item:
     catch, inbox = replace(item.routed.catch, hold=reason), open_inbox(app)
     item = replace(item, routed=replace(item.routed, catch=catch), outcome=HOLD, reason=reason)
-    if inbox.was_settled(draft_id(catch)):
+    if inbox.was_settled(held_draft_id(catch)):
         return replace(item, outcome=LEAVE_OUT, reason=SETTLED)
     if app.dry_run:
         return item

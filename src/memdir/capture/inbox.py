@@ -14,16 +14,16 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import cast
 
-from memdir.capture.progress import restore_value
+from memdir.capture.progress import restore_progress
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
-from memdir.format.draft import hash_of
+from memdir.format.draft import content_hash
 from memdir.hot import safe
 from memdir.hot.disk import Disk
 from memdir.store import state
 from memdir.store.state import Lock
-from memdir.store.writer import App, state_folder
+from memdir.store.writer import App, store_state_folder
 
 ID_CHARACTERS = 12
 MAX_WAITING = 500
@@ -47,7 +47,7 @@ class Held:
     time: float
 
 
-def draft_id(catch: Catch) -> str:
+def held_draft_id(catch: Catch) -> str:
     """The same draft from the same message always has the same id.
 
     The session does not count: a fork of it has the same messages.
@@ -55,10 +55,10 @@ def draft_id(catch: Catch) -> str:
     origin = catch.origin
     draft = () if catch.draft is None else astuple(replace(catch.draft, extra=()))
     content = repr((draft, catch.forget, origin.client, origin.message))
-    return hash_of(content.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
+    return content_hash(content.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
 
 
-def complete_id(text: str, ids: Sequence[str]) -> str:
+def complete_held_id(text: str, ids: Sequence[str]) -> str:
     """Expands the start of an id; empty if unknown, refused if ambiguous."""
     wanted = text.strip().lower()
     matches = [id for id in ids if wanted and id.startswith(wanted)]
@@ -67,11 +67,11 @@ def complete_id(text: str, ids: Sequence[str]) -> str:
     raise Missing(f"{text[:40]!r} is the start of several ids", next="give more of it")
 
 
-def approval_reason(id: str) -> str:
+def approval_reason_of_held(id: str) -> str:
     return _REASON + id
 
 
-def approved_draft(reason: str) -> str:
+def held_id_in_reason(reason: str) -> str:
     id = reason.removeprefix(_REASON)
     return id if id != reason and len(id) == ID_CHARACTERS and id.isalnum() else ""
 
@@ -83,7 +83,7 @@ class Inbox:
 
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
         """Durable on return; ignores a draft that waits or was settled, refuses when full."""
-        held = Held(draft_id(catch), replace(catch, hold=reason), reason, now)
+        held = Held(held_draft_id(catch), replace(catch, hold=reason), reason, now)
         with self._locked():
             if held.id in self._ids():
                 return self._read(held.id)
@@ -122,8 +122,8 @@ class Inbox:
             settled.pop(name, None)  # if it was restored since, it is the newest now
             settled[name] = {"id": name, "time": safe.iso_time(now), "how": how, "what": what}
             self._put_settled(settled)
-            with state.explained(self.folder, "the draft cannot be read"):
-                data = state.read_bytes(self.folder, name + WAITING_ENDING)
+            with state.state_errors(self.folder, "the draft cannot be read"):
+                data = state.read_state_bytes(self.folder, name + WAITING_ENDING)
             self._put(name + SETTLED_ENDING, data or b"")
             self._remove(name + WAITING_ENDING)
             for old in self._ids(SETTLED_ENDING):
@@ -161,7 +161,7 @@ class Inbox:
 
     def _ids(self, ending: str = WAITING_ENDING) -> list[str]:
         try:
-            with state.explained(self.folder, "the inbox cannot be read"):
+            with state.state_errors(self.folder, "the inbox cannot be read"):
                 names = os.listdir(self.folder)
         except Missing:
             return []
@@ -175,27 +175,29 @@ class Inbox:
             raise BadInput(message, path=self.folder, next="memdir review shows them")
 
     def _find(self, id: str) -> str:
-        name = complete_id(id, self._ids())
+        name = complete_held_id(id, self._ids())
         if not name:
             raise Missing(f"no draft {id[:40]!r} waits", next="memdir review lists them")
         return name
 
     def _read(self, id: str, ending: str = WAITING_ENDING) -> Held:
         path = os.path.join(self.folder, id + ending)
-        with state.explained(path, "the draft cannot be read"):
+        with state.state_errors(path, "the draft cannot be read"):
             data = Disk(self.folder).read(id + ending, MAX_FILE_BYTES + 1)[0]
         try:
             if len(data) > MAX_FILE_BYTES:
                 raise ValueError("too long")
-            return read_held(data, id)
+            return read_held_draft(data, id)
         except state.DAMAGE:
             hint = f"look at it, then move it away: mv {path} {path}.old"
             raise BadInput(f"{path}: this draft is damaged", path=path, next=hint) from None
 
     def _settled(self) -> dict[str, dict[str, str]]:
-        with state.explained(os.path.join(self.folder, SETTLED), "cannot be read"):
-            lines, _ = state.read_lines(self.folder, SETTLED)
-        pairs, _ = state.parse_lines(lines, lambda value: (restore_value(str, value["id"]), value))
+        with state.state_errors(os.path.join(self.folder, SETTLED), "cannot be read"):
+            lines, _ = state.read_state_lines(self.folder, SETTLED)
+        pairs, _ = state.parse_state_lines(
+            lines, lambda value: (restore_progress(str, value["id"]), value)
+        )
         return dict(pairs)
 
     def _put_settled(self, settled: dict[str, dict[str, str]]) -> None:
@@ -203,25 +205,25 @@ class Inbox:
         self._put(SETTLED, "".join(lines).encode())
 
     def _put_held(self, held: Held) -> None:
-        data = write_held(held)
+        data = write_held_draft(held)
         if len(data) > MAX_FILE_BYTES:
             message = f"the draft has more than {MAX_FILE_BYTES:,} bytes: too long to be held"
             raise BadInput(message, next="save a shorter one by hand: memdir remember TEXT")
         self._put(held.id + WAITING_ENDING, data)
 
     def _put(self, name: str, data: bytes) -> None:
-        with state.explained(os.path.join(self.folder, name), "the inbox cannot be written"):
-            state.replace(self.folder, name, data)
+        with state.state_errors(os.path.join(self.folder, name), "the inbox cannot be written"):
+            state.replace_state(self.folder, name, data)
 
     def _remove(self, name: str) -> None:
-        with state.explained(os.path.join(self.folder, name), "cannot be removed"):
+        with state.state_errors(os.path.join(self.folder, name), "cannot be removed"):
             Disk(self.folder).drop(name)
 
     def list(self) -> list[Held]:
         return self.look()[0]  # last in the class, because it hides the type `list`
 
 
-def write_held(held: Held) -> bytes:
+def write_held_draft(held: Held) -> bytes:
     """ASCII only, so that no character can do harm."""
     parts = asdict(held.catch)
     value = {"id": held.id, "time": held.time, "reason": held.reason}
@@ -229,14 +231,14 @@ def write_held(held: Held) -> bytes:
     return (json.dumps(value, indent=2, default=str) + "\n").encode("ascii")
 
 
-def read_held(data: bytes, id: str) -> Held:
+def read_held_draft(data: bytes, id: str) -> Held:
     """Inverse of `write_held`; raises one of `state.DAMAGE` for anything else."""
     value = json.loads(data)
     parts = {key: value[key] for key in ("origin", "forget", "draft")}
-    catch = cast(Catch, restore_value(Catch, {**parts, "hold": value["reason"]}))
+    catch = cast(Catch, restore_progress(Catch, {**parts, "hold": value["reason"]}))
     if value["id"] != id:
         raise ValueError("not the draft of that name")
-    return Held(id, catch, catch.hold, float(restore_value(float, value["time"])))
+    return Held(id, catch, catch.hold, float(restore_progress(float, value["time"])))
 
 
 def _is_kept(line: dict[str, str], now: float) -> bool:
@@ -245,4 +247,4 @@ def _is_kept(line: dict[str, str], now: float) -> bool:
 
 
 def open_inbox(app: App) -> Inbox:
-    return Inbox(os.path.join(state_folder(app.config), "held"))
+    return Inbox(os.path.join(store_state_folder(app.config), "held"))

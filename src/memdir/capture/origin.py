@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from memdir.audit.disagree import find_turned
-from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin, short_quote
+from memdir.audit.disagree import find_contradicting_clauses
+from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin, draft_quote
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from memdir.hot.safe import inert_line
@@ -53,7 +53,7 @@ class _Piece(NamedTuple):
 _Speaker = tuple[str, float, _Piece | None]  # speaker of a sentence, weight, best piece
 
 
-def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
+def find_draft_origin(text: str, said: Sequence[Message], origin: Origin, name: str = "") -> Origin:
     """Who said what the text says, in which message, with a short quote.
 
     `name` is the name of a new memory; it may say more than the text.
@@ -70,7 +70,7 @@ def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = 
     tools = any(item.who == TOOL for item in said)
     speakers = [_speaker(terms, pieces, weights, tools) for terms in parts]
     spoken = [piece.text for piece in pieces if piece.said.who == PERSON]
-    for clause in find_turned(text, spoken, words):
+    for clause in find_contradicting_clauses(text, spoken, words):
         by_tool = [it for it in pieces if it.said.who == TOOL and clause.about <= it.words]
         speakers.append((TOOL, 0.0, by_tool[0]) if by_tool else (NOBODY, 0.0, None))
     speakers += [(TOOL, 0.0, piece) for piece in _foreign(f"{text}\n{name}", pieces)]
@@ -80,12 +80,12 @@ def find_origin(text: str, said: Sequence[Message], origin: Origin, name: str = 
     # Quote from the line with most of the words.
     lines = piece.text.split("\n")
     shared = [len(piece.words.intersection(words.count(line)[0])) for line in lines]
-    words_said = short_quote("\n".join(lines[shared.index(max(shared)) :]))
+    words_said = draft_quote("\n".join(lines[shared.index(max(shared)) :]))
     tool = piece.said.tool if who == TOOL else ""
     return replace(origin, who=who, message=piece.said.id, tool=tool, quote=words_said)
 
 
-def reason_to_distrust(origin: Origin) -> str:
+def reason_to_hold_draft(origin: Origin) -> str:
     """Why a person must agree before it is saved; empty if a person said it."""
     if origin.who == PERSON:
         return ""
@@ -112,7 +112,7 @@ def sign_draft(draft: Draft, origin: Origin) -> Draft:
     return replace(draft, source=SOURCE, extra=(*kept, *safe))
 
 
-def describe_origin(values: Mapping[str, str]) -> str:
+def describe_draft_origin(values: Mapping[str, str]) -> str:
     labels = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
     if not labels["said_by"]:
         elsewhere = inert_line(values.get("metadata.imported_from", ""), MAX_QUOTE_BYTES)
@@ -126,7 +126,7 @@ def _parts(text: str, words: Words) -> list[frozenset[str]]:
     held: frozenset[str] = frozenset()
     # In stretches, because the end of a long text would be ignored.
     for start in range(0, len(text), STRETCH_CHARACTERS):
-        for sentence, _ in markdown.sentences(text[start : start + STRETCH_CHARACTERS]):
+        for sentence, _ in markdown.split_sentences(text[start : start + STRETCH_CHARACTERS]):
             held |= frozenset(words.count(sentence)[0])
             if len(held) >= MIN_WORDS:
                 parts.append(held)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from memdir.format.draft import Draft, Rules, complete, first_sentence
+from memdir.format.draft import Draft, Rules, complete_draft, describe_body
 from memdir.hot import safe
 from memdir.hot.disk import read_start
 from memdir.hot.place import is_below
@@ -51,7 +51,7 @@ class Patch:
         return f"{os.path.basename(self.root)}-{self.path.replace('/', '-')}.patch"
 
 
-def read_page(root: str, path: str, title: str = "") -> Page:
+def read_rules_page(root: str, path: str, title: str = "") -> Page:
     """Follows links inside the project, because git does not patch a link."""
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
@@ -70,27 +70,31 @@ def read_page(root: str, path: str, title: str = "") -> Page:
     return Page(named, data, title=title)
 
 
-def read_knowledge(root: str) -> list[Page]:
+def read_knowledge_pages(root: str) -> list[Page]:
     try:
         names = sorted(os.listdir(os.path.join(root, KNOWLEDGE_FOLDER)))
     except OSError:
         return []
     wanted = [name for name in names if name.endswith(".md") and name[0] != "."][:MAX_PAGES]
-    pages = [read_page(root, f"{KNOWLEDGE_FOLDER}/{name}") for name in wanted]
+    pages = [read_rules_page(root, f"{KNOWLEDGE_FOLDER}/{name}") for name in wanted]
     return [page for page in pages if page.data]
 
 
 def knowledge_page(root: str, draft: Draft) -> Page:
     long = len(draft.body) > MAX_ENTRY_CHARACTERS
-    return read_page(root, NOTES, "# Notes") if long else read_page(root, DECISIONS, "# Decisions")
+    return (
+        read_rules_page(root, NOTES, "# Notes")
+        if long
+        else read_rules_page(root, DECISIONS, "# Decisions")
+    )
 
 
-def page_says(page: Page, draft: Draft, rules: Rules) -> bool:
+def page_has_draft(page: Page, draft: Draft, rules: Rules) -> bool:
     wanted = _entry(draft, rules)[0] if page.title else f"- {_line(draft, rules)}"
     return wanted in map(str.rstrip, _text(page.data or b"").splitlines())
 
 
-def propose_patches(
+def propose_page_patches(
     root: str, rules: Rules, proposals: Iterable[tuple[Page, Draft]]
 ) -> list[Patch]:
     """One patch per page, so that they apply in any order."""
@@ -98,16 +102,16 @@ def propose_patches(
     for page, draft in proposals:
         now = replace(page, data=pages.get(page, page.data))
         if page.title:
-            pages[page] = add_section(now.data, *_entry(draft, rules), page.title)
-        elif not page_says(now, draft, rules):
+            pages[page] = add_section_to_page(now.data, *_entry(draft, rules), page.title)
+        elif not page_has_draft(now, draft, rules):
             pages[page] = add_line(now.data, _line(draft, rules))
     return [
-        Patch(root, page.path, make_patch(page.path, page.data, new or b""))
+        Patch(root, page.path, make_page_patch(page.path, page.data, new or b""))
         for page, new in pages.items()
     ]
 
 
-def standing_line(draft: Draft) -> str:
+def draft_line(draft: Draft) -> str:
     text = re.sub(
         r"(?i)^(?:please )?(?:add|put|write|note)(?: this| it)? (?:down )?(?:to|in|into) "
         r"(?:the |our )?(?:claude\.md|agents\.md|project instructions)(?: that\b|[:,])?\s*",
@@ -118,14 +122,14 @@ def standing_line(draft: Draft) -> str:
 
 
 def _line(draft: Draft, rules: Rules) -> str:
-    whole, _ = complete(replace(draft, why="", how=""), rules)
-    return inert_line(standing_line(whole))
+    whole, _ = complete_draft(replace(draft, why="", how=""), rules)
+    return inert_line(draft_line(whole))
 
 
 def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
-    whole, _ = complete(draft, rules)
+    whole, _ = complete_draft(draft, rules)
     day = safe.iso_day(rules.now) if draft.day is None else draft.day.isoformat()
-    title = inert_line(first_sentence(draft.description or draft.body)).rstrip(".")
+    title = inert_line(describe_body(draft.description or draft.body)).rstrip(".")
     body = inert(whole.body)
     rest = body.removeprefix(title)
     # The text does not repeat its heading.
@@ -138,7 +142,7 @@ def add_line(old: bytes | None, line: str) -> bytes:
     end = "\r\n" if "\r\n" in text else "\n"
     rows = text.split(end)
     if LEARNED not in rows:
-        return add_section(old, LEARNED, f"- {line}")
+        return add_section_to_page(old, LEARNED, f"- {line}")
     index = rows.index(LEARNED) + 1
     while index < len(rows) and not rows[index].startswith("#"):
         index += 1
@@ -148,7 +152,7 @@ def add_line(old: bytes | None, line: str) -> bytes:
     return _bytes(end.join([*rows[:index], *gap, f"- {line}", *(rows[index:] or [""])]))
 
 
-def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
+def add_section_to_page(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     start = text.rstrip("\r\n") or title
@@ -159,7 +163,7 @@ def add_section(old: bytes | None, heading: str, body: str, title: str = "") -> 
     return _bytes(start + blank + section if start else section)
 
 
-def make_patch(path: str, old: bytes | None, new: bytes) -> str:
+def make_page_patch(path: str, old: bytes | None, new: bytes) -> str:
     before, after = ([*io.StringIO(_text(data), newline="\n")] for data in (old or b"", new))
     names = f"a/{path}" if old is not None else "/dev/null", f"b/{path}"
     rows = [*difflib.unified_diff(before, after, *names)]
@@ -168,11 +172,11 @@ def make_patch(path: str, old: bytes | None, new: bytes) -> str:
     return f"diff --git a/{path} b/{path}\n{mode}" + "".join(ended)
 
 
-def write_patches(folder: str, patches: Mapping[str, str]) -> list[str]:
+def write_page_patches(folder: str, patches: Mapping[str, str]) -> list[str]:
     paths = [os.path.join(folder, _ODD.sub("-", name)) for name in patches]
     for path, text in zip(paths, patches.values(), strict=True):
-        with state.explained(path, "the patch cannot be written"):
-            state.replace(os.path.abspath(folder), os.path.basename(path), _bytes(text))
+        with state.state_errors(path, "the patch cannot be written"):
+            state.replace_state(os.path.abspath(folder), os.path.basename(path), _bytes(text))
     return paths
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memdir.capture.inbox import draft_id, open_inbox
+from memdir.capture.inbox import held_draft_id, open_inbox
 from memdir.capture.progress import (
     DECISIONS,
     HELD,
@@ -18,16 +18,16 @@ from memdir.capture.progress import (
     Plan,
     Progress,
 )
-from memdir.capture.route import day_undone
-from memdir.capture.signals import Catch, order_said, takes_back
+from memdir.capture.route import day_capture_was_undone
+from memdir.capture.signals import Catch, forgets_draft, order_requests
 from memdir.clients.conversation import Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
-from memdir.format.draft import RETIRED, Draft, Wishes, hash_of
+from memdir.format.draft import RETIRED, Draft, Wishes, content_hash
 from memdir.hot.memory import stem
 from memdir.hot.recall import SURE
-from memdir.store.changes import rebuild_index, retire, save
-from memdir.store.look import find_all
+from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
+from memdir.store.look import find_memories
 from memdir.store.writer import App
 
 CLIENT = "claude-code"
@@ -84,7 +84,7 @@ class Outcome:
         return len(self.decided) + self.waiting
 
 
-def report_line(decided: Sequence[Entry]) -> str:
+def capture_report_line(decided: Sequence[Entry]) -> str:
     parts = []
     for verb, retired in (("saved", False), (RETIRED, True)):
         done = [entry for entry in decided if entry.what == SAVED]
@@ -98,7 +98,7 @@ def report_line(decided: Sequence[Entry]) -> str:
     return "memdir: " + ", ".join(parts) if parts else ""
 
 
-def make_plan(
+def plan_drafts(
     app: App,
     progress: Progress,
     said: Sequence[Message],
@@ -133,13 +133,13 @@ def make_plan(
 
 def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
-    when = order_said(catches, said) if wishes else []
+    when = order_requests(catches, said) if wishes else []
     return {
         index: wish
         for index, catch in enumerate(catches)
         for wish in wishes
         if catch.draft and when[index] < when[wish]
-        if takes_back(catches[wish].forget, catch.draft)
+        if forgets_draft(catches[wish].forget, catch.draft)
     }
 
 
@@ -151,7 +151,7 @@ def _id(session: str, catch: Catch) -> str:
 
 
 def _hash(*texts: str) -> str:
-    return hash_of("\0".join(texts).encode("utf-8", "backslashreplace"))[:ID_CHARACTERS]
+    return content_hash("\0".join(texts).encode("utf-8", "backslashreplace"))[:ID_CHARACTERS]
 
 
 def _item(app: App, id: str, catch: Catch) -> Item:
@@ -161,11 +161,11 @@ def _item(app: App, id: str, catch: Catch) -> Item:
         return Item(id, catch, refuse=catch.refuse)
     if draft:
         # A plan never holds a secret, whatever the settings allow.
-        refuse = drafts.refusal(draft, app.rules(), Wishes(anyway=True))
+        refuse = drafts.why_refuse_draft(draft, app.rules(), Wishes(anyway=True))
         bare = Catch(replace(catch.origin, quote=""), Draft("", draft.type))
         return Item(id, bare, refuse=refuse) if refuse else Item(id, catch)
     try:
-        return Item(id, catch, find_all(app.store, [catch.forget])[0].path)
+        return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
     except MemdirError:  # not the name of a memory
         hits = app.search.find(catch.forget, MAX_CANDIDATES + 1).hits
     sure = [hit for hit in hits if hit.sure >= SURE]
@@ -176,7 +176,7 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
 
 
-def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:
+def carry_out_drafts(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:
     """announce → receive → settle each → cursor → finish
 
     A killed run is repeated: a saved memory has the item's id in its header, so nothing is saved
@@ -205,7 +205,7 @@ def carry_out(app: App, captures: Captures, plan: Plan, again: bool = False) -> 
     dropped = [Entry(id, REFUSED, now, session, reason=plan.reason) for id in gone]
     journal.add(dropped)
     if again and app.store.exists():
-        rebuild_index(app)  # the killed run may have saved a memory without its pointer
+        rebuild_memory_index(app)  # the killed run may have saved a memory without its pointer
     captures.keep(plan.progress)
     captures.finish()
     return Outcome((*decided, *dropped), len(plan.waits), reason=plan.reason, things=things)
@@ -223,7 +223,7 @@ def _settle(app: App, item: Item, again: bool) -> Entry:
             return _save(app, item, catch.draft, entry, again)
         # A missing path is fine: it was to be removed.
         if app.store.exists(item.target):
-            retire(app, [item.target], reason="asked for in a conversation")
+            retire_memories(app, [item.target], reason="asked for in a conversation")
         return replace(entry, what=SAVED, name=stem(item.target), reason=RETIRED)
     except (BadInput, Conflict, Missing) as error:  # does not stop the others
         return replace(entry, reason=error.message)
@@ -232,7 +232,7 @@ def _settle(app: App, item: Item, again: bool) -> Entry:
 def _hold(app: App, catch: Catch, entry: Entry) -> Entry:
     name = catch.draft.name if catch.draft else ""
     if not app.dry_run:
-        if open_inbox(app).was_settled(draft_id(catch)):
+        if open_inbox(app).was_settled(held_draft_id(catch)):
             return replace(entry, name=name, reason=SETTLED)
         held = open_inbox(app).hold(catch, catch.hold, app.now())
         name = name or held.id
@@ -244,10 +244,10 @@ def _save(app: App, item: Item, draft: Draft, entry: Entry, again: bool) -> Entr
         for memory in app.store.scan().memories:
             if item.id in memory.head and memory.values.get(MARK) == item.id:
                 return replace(entry, what=SAVED, name=stem(memory.path))
-    if day := day_undone(app, item.catch):
+    if day := day_capture_was_undone(app, item.catch):
         return replace(entry, reason=f"it was saved before and undone ({day})")
     extra = (*(pair for pair in draft.extra if pair[0] != MARK), (MARK, item.id))
-    [change, *_] = save(app, replace(draft, extra=extra), Wishes()).changes
+    [change, *_] = save_memory(app, replace(draft, extra=extra), Wishes()).changes
     if change.changed:
         return replace(entry, what=SAVED, name=change.name)
     return replace(entry, name=change.name, reason=change.reason)

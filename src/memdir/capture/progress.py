@@ -130,15 +130,15 @@ class Plan:
     reason: str = ""
 
 
-def restore_value(kind: Any, value: Any) -> Any:
+def restore_progress(kind: Any, value: Any) -> Any:
     """Inverse of `asdict` for these classes; raises one of `state.DAMAGE`."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is types.UnionType:  # X | None; an unknown day is empty
         absent = value is None or (value == "" and parts[0] is datetime.date)
-        return None if absent else restore_value(parts[0], value)
+        return None if absent else restore_progress(parts[0], value)
     if origin is tuple:
         inner = parts[:1] * len(value) if parts[1:] == (...,) else parts
-        return tuple(restore_value(part, item) for part, item in zip(inner, value, strict=True))
+        return tuple(restore_progress(part, item) for part, item in zip(inner, value, strict=True))
     if kind is datetime.date:
         return datetime.date.fromisoformat(value)
     if kind is float and type(value) in (int, float) and abs(value) <= MAX_TIME_SECONDS:
@@ -148,13 +148,15 @@ def restore_value(kind: Any, value: Any) -> Any:
     if kind in (float, str, int, bool):
         raise ValueError("not what was written")
     hints = _hints(kind)
-    return kind(**{name: restore_value(hints[name], item) for name, item in value.items()})
+    return kind(**{name: restore_progress(hints[name], item) for name, item in value.items()})
 
 
 _hints = functools.cache(get_type_hints)
 
 
-def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None = None) -> Account:
+def balance_capture_journal(
+    entries: Iterable[Entry], before: Mapping[str, int] | None = None
+) -> Account:
     """Counts each thing once; waiting things are counted, never computed as the rest."""
     totals = Counter(before or {})
     count = totals.total()
@@ -178,11 +180,11 @@ def balance_journal(entries: Iterable[Entry], before: Mapping[str, int] | None =
     return Account(count + len(received), saved, refused, held, waiting, tuple(problems))
 
 
-def pause_seconds(failures: int) -> int:
+def capture_pause_seconds(failures: int) -> int:
     return PAUSE_SECONDS[min(max(failures, 1), len(PAUSE_SECONDS)) - 1]
 
 
-def is_due(after: float, now: float) -> bool:
+def is_capture_due(after: float, now: float) -> bool:
     """A time too far ahead counts as due: it was set by a wrong clock."""
     return not now < after <= now + MAX_PAUSE_SECONDS
 
@@ -199,23 +201,23 @@ class Journal:
 
     def read(self) -> tuple[Counter[str], list[Entry], list[int]]:
         """Totals of old decisions, entries, and the numbers of damaged lines."""
-        with state.explained(self.path, "the journal cannot be read"):
-            lines, _ = state.read_lines(self.folder, "journal")
-        values, damaged = state.parse_lines(lines, _parse_line)
+        with state.state_errors(self.path, "the journal cannot be read"):
+            lines, _ = state.read_state_lines(self.folder, "journal")
+        values, damaged = state.parse_state_lines(lines, _parse_line)
         totals = [value for value in values if isinstance(value, Counter)]
         entries = [value for value in values if isinstance(value, Entry)]
         return totals[-1] if totals else Counter(), entries, damaged
 
     def account(self) -> Account:
         totals, entries, _ = self.read()
-        return balance_journal(entries, totals)
+        return balance_capture_journal(entries, totals)
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Durable on return, all lines or none."""
         if not entries:
             return
-        with state.explained(self.path, "the journal cannot be written"):
-            size = state.append_json(self.folder, "journal", map(asdict, entries))
+        with state.state_errors(self.path, "the journal cannot be written"):
+            size = state.append_state_json(self.folder, "journal", map(asdict, entries))
             if size > MAX_JOURNAL_BYTES:
                 self._shorten()
 
@@ -228,13 +230,13 @@ class Journal:
         counts = {decision: totals[decision] for decision in DECISIONS}
         kept = [asdict(entry) for entry in entries if entry.id not in ids]
         data = "".join(json.dumps(value) + "\n" for value in (counts, *kept))
-        state.replace(self.folder, "journal", data.encode("ascii"))
+        state.replace_state(self.folder, "journal", data.encode("ascii"))
 
 
 def _parse_line(value: Any) -> Counter[str] | Entry:
     if "id" in value:
-        return cast(Entry, restore_value(Entry, value))
-    totals = Counter({decision: restore_value(int, count) for decision, count in value.items()})
+        return cast(Entry, restore_progress(Entry, value))
+    totals = Counter({decision: restore_progress(int, count) for decision, count in value.items()})
     if set(totals) != set(DECISIONS) or min(totals.values()) < 0:
         raise ValueError("not what was written")
     return totals
@@ -271,13 +273,13 @@ class Captures:
         self._put(PLAN, asdict(plan) | {"progress": _as_json(plan.progress)})
 
     def finish(self) -> None:
-        with state.explained(os.path.join(self.folder, PLAN), "cannot be removed"):
-            state.remove(self.folder, PLAN)
+        with state.state_errors(os.path.join(self.folder, PLAN), "cannot be removed"):
+            state.remove_state(self.folder, PLAN)
 
     def prune(self, now: float) -> None:
         for entry in self._session_files():
             if entry.stat().st_mtime < now - KEPT_DAYS * safe.DAY:
-                disk.remove(entry.path)
+                disk.remove_file(entry.path)
 
     def _session_files(self) -> list[os.DirEntry[str]]:
         try:
@@ -288,14 +290,16 @@ class Captures:
 
     def _put(self, path: str, value: dict[str, Any]) -> None:
         whole = os.path.join(self.folder, path)
-        with state.explained(whole, "what was captured cannot be kept"):
-            state.replace_json(self.folder, path, value)
+        with state.state_errors(whole, "what was captured cannot be kept"):
+            state.replace_state_json(self.folder, path, value)
 
     def _read(self, path: str, kind: Any) -> Any:
         whole = os.path.join(self.folder, path)
         try:
-            with state.explained(whole, "cannot be read"):
-                return state.read_json(self.folder, path, functools.partial(restore_value, kind))
+            with state.state_errors(whole, "cannot be read"):
+                return state.read_state_json(
+                    self.folder, path, functools.partial(restore_progress, kind)
+                )
         except state.DAMAGE:
             if path == PLAN:  # kept for inspection, out of the way of the next run
                 disk.move(whole, os.path.join(self.folder, DAMAGED))

@@ -11,9 +11,9 @@ from memdir.capture.inbox import (
     REJECTED,
     REVIEWED_KEY,
     Held,
-    approval_reason,
-    approved_draft,
-    complete_id,
+    approval_reason_of_held,
+    complete_held_id,
+    held_id_in_reason,
     open_inbox,
 )
 from memdir.capture.origin import sign_draft
@@ -23,14 +23,22 @@ from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
 from memdir.hot.place import RECORDS
 from memdir.records.write import approve_record
 from memdir.store import ports
-from memdir.store.changes import put_back, rebuild_index, retire, save, take_back
-from memdir.store.look import find_all, readable_log
+from memdir.store.changes import (
+    put_back_memories,
+    rebuild_memory_index,
+    retire_memories,
+    save_memory,
+    undo_these_changes,
+)
+from memdir.store.look import find_memories, readable_store_log
 from memdir.store.ports import Logged
-from memdir.store.writer import App, Done, day_of
+from memdir.store.writer import App, Done, history_day
 from memdir.text import secrets
 
 
-def undo_changes(app: App, change: str = "", batch: str = "", since: float | None = None) -> Done:
+def undo_and_hold_again(
+    app: App, change: str = "", batch: str = "", since: float | None = None
+) -> Done:
     """Drafts whose approval is undone wait for a review again."""
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
@@ -40,12 +48,12 @@ def undo_changes(app: App, change: str = "", batch: str = "", since: float | Non
             app.history.catch_up(app.store)
         if unseen:
             desk.remarks.append("this takes back what others did since the last change")
-            desk.changes += put_back(app, desk, unseen)
+            desk.changes += put_back_memories(app, desk, unseen)
         passed: set[str] = set()
         while not desk.changes and not unseen:
-            log = (logged for logged in readable_log(app, since) if logged.id not in passed)
-            chosen = ports.to_undo(log, change, batch, since, app.now())
-            desk.changes += take_back(app, desk, chosen, explicit)
+            log = (logged for logged in readable_store_log(app, since) if logged.id not in passed)
+            chosen = ports.changes_to_undo(log, change, batch, since, app.now())
+            desk.changes += undo_these_changes(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
         desk.remarks += _reopen_drafts(app, desk.undone)
     return desk.done
@@ -54,7 +62,7 @@ def undo_changes(app: App, change: str = "", batch: str = "", since: float | Non
 def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
     remarks = []
     would = "would wait" if app.dry_run else "waits"
-    for id in filter(None, (approved_draft(logged.cause.reason) for logged in undone)):
+    for id in filter(None, (held_id_in_reason(logged.cause.reason) for logged in undone)):
         # It may wait already, or was approved too long ago.
         with suppress(MemdirError):
             if not app.dry_run:
@@ -73,18 +81,18 @@ class Settled:
     done: Done
 
 
-def find_held(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
+def find_held_drafts(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     """These drafts, all or none; with `every`, all readable ones."""
     inbox = open_inbox(app)
     drafts = inbox.list() if every else [inbox.read(id) for id in ids]
     return list({held.id: held for held in drafts}.values())
 
 
-def preview_draft(app: App, held: Held, wishes: Wishes) -> Done:
+def preview_held_draft(app: App, held: Held, wishes: Wishes) -> Done:
     return _try(replace(app, dry_run=True), held, wishes)
 
 
-def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
+def approve_held_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Settled]:
     """Save, then remove from the inbox: after a kill the draft is still there.
 
     A refused or conflicting draft goes on waiting and does not stop the others.
@@ -95,43 +103,43 @@ def approve_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> list[Set
         done = _try(app, held, wishes)
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
-            open_inbox(app).settle(held.id, APPROVED, draft_title(held), app.now())
+            open_inbox(app).settle(held.id, APPROVED, held_draft_title(held), app.now())
         results.append(Settled(held, APPROVED if stands else "", done))
     return results
 
 
-def reject_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
+def reject_held_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """A rejected draft can be restored for some days, and is not proposed again."""
     for held in chosen if not app.dry_run else ():
-        open_inbox(app).settle(held.id, REJECTED, draft_title(held), app.now())
+        open_inbox(app).settle(held.id, REJECTED, held_draft_title(held), app.now())
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
-def find_rejected(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
+def find_rejected_drafts(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
     """These drafts, all or none; with `every`, all that can be restored."""
     kept = open_inbox(app).rejected(app.now())
     if every:
         return kept
     by_id = {held.id: held for held in kept}
-    wanted = {text: complete_id(text, list(by_id)) for text in ids}
+    wanted = {text: complete_held_id(text, list(by_id)) for text in ids}
     for text in (text for text, id in wanted.items() if not id):
         next = "memdir review list --rejected shows them"
         raise Missing(f"no draft {text[:40]!r} was rejected of late", next=next)
     return [by_id[id] for id in dict.fromkeys(wanted.values())]
 
 
-def restore_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
+def restore_rejected_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     for held in chosen if not app.dry_run else ():
         open_inbox(app).reopen(held.id)
     return [Settled(held, RESTORED, Done((), dry_run=app.dry_run)) for held in chosen]
 
 
-def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
+def rewrite_held_draft(app: App, held: Held, draft: Draft) -> Held:
     if held.catch.draft is None:
-        catch = replace(held.catch, forget=find_all(app.store, [draft.name])[0].path)
+        catch = replace(held.catch, forget=find_memories(app.store, [draft.name])[0].path)
     else:
         if app.config.layout != RECORDS:  # a record is checked when it is approved
-            draft_module.check(draft, app.rules())
+            draft_module.check_draft(draft, app.rules())
         catch = replace(held.catch, draft=draft)
     changed = replace(held, catch=catch)
     if not app.dry_run:
@@ -139,19 +147,19 @@ def rewrite_draft(app: App, held: Held, draft: Draft) -> Held:
     return changed
 
 
-def draft_title(held: Held) -> str:
+def held_draft_title(held: Held) -> str:
     """One line, cut before the first secret."""
     draft = held.catch.draft
     if draft is None:
-        return draft_module.first_sentence(FORGET + held.catch.forget)
-    return draft_module.first_sentence(draft.description or draft.body)
+        return draft_module.describe_body(FORGET + held.catch.forget)
+    return draft_module.describe_body(draft.description or draft.body)
 
 
-def draft_text(held: Held) -> str:
+def held_draft_text(held: Held) -> str:
     draft = held.catch.draft
     why = f" Why: {draft.why}" if draft and draft.why else ""
     text = FORGET + held.catch.forget if draft is None else draft.body + why
-    shown = " ".join(secrets.before_secrets(text).split())
+    shown = " ".join(secrets.text_before_secrets(text).split())
     return shown or draft_module.UNSAID
 
 
@@ -171,7 +179,7 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         return approve_record(app, held)
     if catch.draft is None:
         try:
-            return retire(app, [catch.forget], reason=approval_reason(held.id))
+            return retire_memories(app, [catch.forget], reason=approval_reason_of_held(held.id))
         except Missing:
             next = f"say it: memdir review edit {held.id} --name NAME"
             raise Missing("it is not clear which memory is meant", next=next) from None
@@ -179,9 +187,11 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         if memory.values.get(REVIEWED_KEY) == held.id:  # written by an approval that was killed
             reason = "it was saved before, and only waited to be taken off the list"
             change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
-            return replace(rebuild_index(app), changes=(change,))  # the pointer may be missing
+            return replace(
+                rebuild_memory_index(app), changes=(change,)
+            )  # the pointer may be missing
     draft = sign_draft(catch.draft, catch.origin)
     extra = (*draft.extra, (REVIEWED_KEY, held.id))
-    day = draft.day or day_of(held.time)  # `tomorrow` counts from the day it was said
+    day = draft.day or history_day(held.time)  # `tomorrow` counts from the day it was said
     draft = replace(draft, day=day, extra=extra)
-    return save(app, draft, wishes, reason=approval_reason(held.id))
+    return save_memory(app, draft, wishes, reason=approval_reason_of_held(held.id))

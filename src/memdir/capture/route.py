@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import reason_to_distrust
-from memdir.capture.pages import Page, read_knowledge, read_page, standing_line
+from memdir.capture.origin import reason_to_hold_draft
+from memdir.capture.pages import Page, draft_line, read_knowledge_pages, read_rules_page
 from memdir.capture.signals import REMEMBER, Catch
 from memdir.clients.conversation import PERSON
 from memdir.config.config import DIR, Config, read_config
@@ -24,7 +24,7 @@ from memdir.format import exclusions
 from memdir.format.draft import Draft, Rules, Wishes
 from memdir.hot import memory, safe
 from memdir.hot.place import is_below
-from memdir.store.look import read_files
+from memdir.store.look import read_store_files
 from memdir.store.ports import ADDED, ARCHIVE, TRASH
 from memdir.store.writer import CLAUDE_MD as CLAUDE_MD_FILE
 from memdir.store.writer import App, open_app
@@ -85,24 +85,24 @@ class Known:
 
     def add(self, *texts: Text) -> None:
         for text in texts:
-            lines = [similar.words(line) for line in text.text.splitlines()]
+            lines = [similar.compared_words(line) for line in text.text.splitlines()]
             fair = [it for it in lines if similar.MIN_LOOSE_WORDS <= len(it) <= MAX_LINE_WORDS]
-            self._texts.append((text, similar.words(text.text), fair))
+            self._texts.append((text, similar.compared_words(text.text), fair))
 
     def where(self, catch: Catch) -> str:
         draft, source = catch.draft, (catch.origin.session, catch.origin.message)
         if draft is None:
             return ""
-        mine = similar.words(draft.body)
-        titles = drafts.first_sentence(draft.body), draft.description
-        sentences = [words for title in titles if (words := similar.words(title))]
+        mine = similar.compared_words(draft.body)
+        titles = drafts.describe_body(draft.body), draft.description
+        sentences = [words for title in titles if (words := similar.compared_words(title))]
         sentences = [words for words in sentences if len(words) >= similar.MIN_LOOSE_WORDS]
         for text, words, lines in self._texts:
             held = len(mine) >= MIN_WORDS and mine <= words
             same_source = all(source) and source == (text.session, text.message)
             if (
                 (mine and mine == words)
-                or (held and exclusions.why_not(draft.body, text.text))
+                or (held and exclusions.why_not_worth_saving(draft.body, text.text))
                 or (same_source and len(mine & words) >= MIN_SHARE * len(mine))
                 or any(_alike(line, sentence) for line in lines for sentence in sentences)
             ):
@@ -123,7 +123,7 @@ class Routed:
     reason: str
 
 
-def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
+def route_extracted_draft(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
     draft = catch.draft
     if draft is None:
         wish = f"a past session wanted {catch.forget[:80]!r} forgotten"
@@ -137,7 +137,7 @@ def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Rou
         catch = replace(catch, draft=replace(draft, type="value"))
     if to in STORED:
         # The speaker is checked first: a tool cannot ask to remember.
-        hold = reason_to_distrust(catch.origin) or catch.hold or ("" if asked else NOT_ASKED)
+        hold = reason_to_hold_draft(catch.origin) or catch.hold or ("" if asked else NOT_ASKED)
         catch = replace(catch, hold=hold)
     return Routed(to, catch, reason)
 
@@ -145,7 +145,7 @@ def route_catch(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Rou
 def _destination(draft: Draft, catch: Catch, asked: bool) -> tuple[str, str]:
     body = draft.body[:SEARCHED_CHARACTERS]
     person = catch.origin.who == PERSON
-    short = len(standing_line(draft)) <= MAX_LINE_CHARACTERS
+    short = len(draft_line(draft)) <= MAX_LINE_CHARACTERS
     named = _NAMED_PLACE.search(f"{catch.origin.quote}\n{body}") if person else None
     if named and named["rules"] and short:
         return CLAUDE_MD, "a person wanted it in CLAUDE.md"
@@ -153,7 +153,7 @@ def _destination(draft: Draft, catch: Catch, asked: bool) -> tuple[str, str]:
         return KNOWLEDGE, "a person wanted it written down for others"
     # "X over Y" in a decision is its result, not a value.
     choice = draft.type not in ("decision", "reference", "project")
-    choice = choice and bool(_CHOICE.search(drafts.first_sentence(draft.body)))
+    choice = choice and bool(_CHOICE.search(drafts.describe_body(draft.body)))
     if draft.type == "value" or choice:
         return VALUE, "what somebody holds to be better stays, whatever becomes of the code"
     if person and not asked and short and _STANDING.search(body):
@@ -171,13 +171,13 @@ def _destination(draft: Draft, catch: Catch, asked: bool) -> tuple[str, str]:
 
 def _refusal(draft: Draft, rules: Rules) -> str:
     try:
-        drafts.check(draft, rules)
+        drafts.check_draft(draft, rules)
     except MemdirError as error:
         return error.message
-    return drafts.refusal(draft, rules, Wishes())
+    return drafts.why_refuse_draft(draft, rules, Wishes())
 
 
-def rank_routed(routed: Routed) -> tuple[int, bool]:
+def rank_of_routed_draft(routed: Routed) -> tuple[int, bool]:
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
 
@@ -187,7 +187,7 @@ class Undone:
     time: float
 
 
-def find_undone(app: App) -> list[Undone]:
+def find_undone_captures(app: App) -> list[Undone]:
     """Captured memories removed by an undo that was not itself undone."""
     undone: list[Undone] = []
     times: dict[str, float] = {}  # when each change was undone
@@ -198,7 +198,7 @@ def find_undone(app: App) -> list[Undone]:
             elif not logged.cause.undoes:
                 for kind, path in logged.paths:
                     data = app.history.content(logged.id, path) if kind == ADDED else None
-                    text = learned_text(path, data) if data else None
+                    text = text_learned_before(path, data) if data else None
                     if text and text.message:
                         undone.append(Undone(text, times[logged.id]))
     except MemdirError:
@@ -206,16 +206,16 @@ def find_undone(app: App) -> list[Undone]:
     return undone
 
 
-def day_undone(app: App, catch: Catch) -> str:
-    for undone in find_undone(app) if catch.origin.message else ():
+def day_capture_was_undone(app: App, catch: Catch) -> str:
+    for undone in find_undone_captures(app) if catch.origin.message else ():
         text = undone.text
         if text.message == catch.origin.message and Known([text]).where(catch):
             return safe.iso_day(undone.time)
     return ""
 
 
-def learned_text(path: str, data: bytes, where: str = "") -> Text:
-    document = memory.read(memory.decode(data))
+def text_learned_before(path: str, data: bytes, where: str = "") -> Text:
+    document = memory.read_header(memory.decode(data))
     values = document.values
     text = f"{values.get('description', '')}\n{document.body}"
     source = (values.get("metadata.session", ""), values.get("metadata.message", ""))
@@ -266,10 +266,10 @@ class Places:
         )  # fmt: skip
         root = config.project_root
         root = root if os.path.lexists(os.path.join(root, ".git")) else config.checkout
-        page = read_page(root, CLAUDE_MD_FILE)
+        page = read_rules_page(root, CLAUDE_MD_FILE)
         rules = replace(app.rules(), claude_md=memory.decode(page.data or b""))
         known = Known([*_texts(app, root), Text(CLAUDE_MD_FILE, rules.claude_md)])
-        undone = tuple((item.time, Known([item.text])) for item in find_undone(app))
+        undone = tuple((item.time, Known([item.text])) for item in find_undone_captures(app))
         return Place(app, root, rules, known, page, undone)
 
 
@@ -286,16 +286,21 @@ def _standing_in(project: str, cwd: str) -> str:
 def _texts(app: App, root: str) -> Iterator[Text]:
     store = app.store
     if store.exists():
-        yield from (learned_text(path, data) for path, data in read_files(store, store.files())[0])
+        yield from (
+            text_learned_before(path, data)
+            for path, data in read_store_files(store, store.files())[0]
+        )
         yield Text(store.index_path, memory.decode(store.index() or b""))
     for room in (TRASH, ARCHIVE):
         for shelved in app.shelf.list(room):
             with suppress(MemdirError):  # unreadable, so nothing to compare
-                yield learned_text(shelved.path, app.shelf.read(shelved), f" (in the {room})")
+                yield text_learned_before(
+                    shelved.path, app.shelf.read(shelved), f" (in the {room})"
+                )
     for held in open_inbox(app).list():
         draft, origin = held.catch.draft, held.catch.origin
         if draft is not None:
             text = f"{draft.description}\n{draft.body}"
             yield Text(f"the review inbox ({held.id})", text, origin.session, origin.message)
-    for page in read_knowledge(root):
+    for page in read_knowledge_pages(root):
         yield Text(page.path, memory.decode(page.data or b""))

@@ -16,10 +16,10 @@ from memdir.capture.plan import Request
 from memdir.clients.conversation import Cursor, NewMessages, Session
 from memdir.config.config import Config, read_config
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.format.draft import hash_of
-from memdir.hot.disk import failure
+from memdir.format.draft import content_hash
+from memdir.hot.disk import disk_failure
 from memdir.hot.place import is_below
-from memdir.hot.verdicts import read_git_line
+from memdir.hot.verdicts import read_git_file_line
 from memdir.store import registry
 from memdir.store.writer import App
 
@@ -42,9 +42,9 @@ class Reader(Protocol):
     def sessions(self, project: str) -> list[Session]: ...
 
 
-def open_reader(app: App, client: str, path: str = "") -> Reader:
+def open_session(app: App, client: str, path: str = "") -> Reader:
     """A `path` named by a person may be anywhere."""
-    member = registry.load(FAMILY, client.replace("-", "_"), app.config.own)
+    member = registry.load_member(FAMILY, client.replace("-", "_"), app.config.own)
     # Not the environment variable: a repository may have set it.
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
     reader = cast(Reader, member.open_reader(app.config.home, environ))
@@ -53,11 +53,11 @@ def open_reader(app: App, client: str, path: str = "") -> Reader:
     return reader
 
 
-def belongs_to_client(app: App, client: str, path: str) -> bool:
+def session_belongs_to_client(app: App, client: str, path: str) -> bool:
     """Any other file is read only if a person names it."""
     if client == HANDED_OVER:
         return False
-    root = os.path.realpath(open_reader(app, client).root)
+    root = os.path.realpath(open_session(app, client).root)
     folder = os.path.realpath(os.path.dirname(path))
     return folder == root or is_below(folder, root)
 
@@ -73,26 +73,26 @@ def transcript_size(path: str) -> int | None:
     except (FileNotFoundError, ValueError):
         return None
     except OSError as error:
-        raise failure(error, path, "the transcript cannot be looked at") from None
+        raise disk_failure(error, path, "the transcript cannot be looked at") from None
 
 
-def hook_directory(app: App, request: Request, cwd: str) -> str:
+def session_directory(app: App, request: Request, cwd: str) -> str:
     """The directory whose project learns from a hook called in `cwd`.
 
     It is where the session started, if that still exists and has the same state folder.
     """
-    started, there = _started_in(app, open_reader(app, request.client), request.transcript)
+    started, there = _started_in(app, open_session(app, request.client), request.transcript)
     same = isinstance(there, Config) and there.state_dir == app.config.state_dir
     return started if same else cwd
 
 
-def find_project(app: App, request: Request) -> tuple[str, str]:
+def find_session_project(app: App, request: Request) -> tuple[str, str]:
     """A directory of the project where the session started, and why it cannot be used.
 
     Both are empty for the current project.
     """
     config = app.config
-    reader = open_reader(app, request.client, request.transcript)
+    reader = open_session(app, request.client, request.transcript)
     cwd, there = _started_in(app, reader, request.transcript)
     if isinstance(there, str):
         return "", there
@@ -149,7 +149,7 @@ class PastSession:
     reader: Reader
 
 
-def find_sessions(app: App, chosen: Chosen) -> list[PastSession]:
+def find_sessions_to_extract(app: App, chosen: Chosen) -> list[PastSession]:
     config = app.config
     here = [config.checkout, config.project_root, *_worktrees(config.project_root)]
     listed = _list(app, chosen, [*here, *_other_projects(app)] if chosen.every else here)
@@ -181,20 +181,24 @@ def _worktrees(root: str) -> list[str]:
         names = sorted(os.listdir(top))[:MAX_WORKTREES]
     except OSError:
         return []
-    paths = [read_git_line(os.path.join(top, name, "gitdir")) for name in names]
+    paths = [read_git_file_line(os.path.join(top, name, "gitdir")) for name in names]
     plain = [path for path in paths if "\0" not in path and "\n" not in path]
     return [os.path.dirname(path) for path in plain if path.endswith("/.git") and path[0] == "/"]
 
 
 def _other_projects(app: App) -> list[str]:
-    from memdir.audit.projects import find_projects  # the worker needs no other projects
+    from memdir.audit.projects import find_projects_to_audit  # the worker needs no other projects
 
     folder = os.path.join(app.config.claude_dir, "projects")
-    return [root for item in find_projects(folder, every=True) if (root := item.root or item.was)]
+    return [
+        root
+        for item in find_projects_to_audit(folder, every=True)
+        if (root := item.root or item.was)
+    ]
 
 
 def _list(app: App, chosen: Chosen, projects: Sequence[str]) -> list[PastSession]:
-    clients = registry.members(FAMILY, app.config.own)
+    clients = registry.family_members(FAMILY, app.config.own)
     if chosen.client:
         wanted = chosen.client.strip().lower().replace("-", "_")
         if wanted not in clients:
@@ -204,7 +208,7 @@ def _list(app: App, chosen: Chosen, projects: Sequence[str]) -> list[PastSession
         clients = (wanted,)
     listed: dict[str, PastSession] = {}
     for client in clients:
-        reader = open_reader(app, client)
+        reader = open_session(app, client)
         for project in dict.fromkeys(projects):
             try:
                 sessions = reader.sessions(project)
@@ -267,7 +271,7 @@ def make_records(messages: Sequence[GivenMessage], store: str) -> list[dict[str,
 
 
 def _hash(text: str) -> str:
-    return hash_of(text.encode())[:ID_CHARACTERS]
+    return content_hash(text.encode())[:ID_CHARACTERS]
 
 
 def _bad_message(problem: str) -> BadInput:

@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from memdir.capture import typed
 from memdir.capture.typed import (
     Sentence,
-    join_sentences,
-    own_words,
-    sentence,
-    sentences,
+    join_typed_sentences,
+    typed_sentence,
+    typed_sentences,
+    typed_words,
 )
 from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.format import draft as drafts
 from memdir.format.draft import Draft
-from memdir.hot.memory import read
+from memdir.hot.memory import read_header
 from memdir.hot.safe import inert_line
-from memdir.hot.words import Words, stem
+from memdir.hot.words import Words, stem_word
 from memdir.text import dates, secrets
 
 REMEMBER, FORGET, RULE = typed.REMEMBER, typed.FORGET, typed.RULE
@@ -82,7 +82,7 @@ class Catch:
     refuse: str = ""
 
 
-def day_of(said: Message | None) -> datetime.date | None:
+def day_of_message(said: Message | None) -> datetime.date | None:
     if said is None or not said.time:
         return None
     try:
@@ -91,12 +91,12 @@ def day_of(said: Message | None) -> datetime.date | None:
         return None
 
 
-def short_quote(text: str) -> str:
+def draft_quote(text: str) -> str:
     """One harmless line, cut before the first secret."""
-    return inert_line(" ".join(secrets.before_secrets(text).split()), MAX_QUOTE_BYTES)
+    return inert_line(" ".join(secrets.text_before_secrets(text).split()), MAX_QUOTE_BYTES)
 
 
-def mask_secrets(text: str) -> str:
+def mask_draft_secrets(text: str) -> str:
     """Leaves out lines with secrets, and the whole block of a key."""
     matches = secrets.find_secrets(text)
     if not matches:
@@ -117,9 +117,9 @@ def notice_requests(said: Sequence[Message]) -> list[Signal]:
     return [signal for item in said if item.who == PERSON for signal in _in_message(item)]
 
 
-def is_worth_reading(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
+def is_conversation_worth_asking(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
     quotes = [signal.quote for signal in signals]
-    spoken = (part for item in said if item.who == PERSON for part in sentences(item.text))
+    spoken = (part for item in said if item.who == PERSON for part in typed_sentences(item.text))
     return any(
         (len(part.text.split()) >= MIN_SPOKEN_WORDS or _is_dense(part.text))
         and not part.asks
@@ -129,7 +129,7 @@ def is_worth_reading(said: Sequence[Message], signals: Sequence[Signal]) -> bool
 
 
 def _in_message(message: Message) -> list[Signal]:
-    own = sentences(message.text)
+    own = typed_sentences(message.text)
     result: list[Signal] = []
     last = -1  # the last sentence that belongs to a request
     for index, item in enumerate(own):
@@ -139,7 +139,7 @@ def _in_message(message: Message) -> list[Signal]:
             continue
         last = end
         quoted = own[first : last + 1]
-        text = join_sentences(quoted)
+        text = join_typed_sentences(quoted)
         doubtful = any(item.doubtful for item in quoted)
         type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
         result.append(Signal(kind, text, message, type, doubtful))
@@ -151,14 +151,14 @@ def _request(said: Sentence) -> tuple[str, int, int]:
     matches = [
         (match.start(match.lastgroup or 0), RULE if kind == typed.FROM_NOW else kind, match)
         for kind in typed.REQUESTS
-        if (match := typed.find_request(kind, said.bare)) is not None
+        if (match := typed.find_request_phrase(kind, said.bare)) is not None
     ]
     if not matches:
         return "", 0, 0
     start, kind, match = min(matches, key=lambda item: item[0])
     # "Can you remember that …?" asks for it; "remember that …?" asks about it.
     asks = said.asks and (kind == RULE or "you" not in (match["lead"] or "").split())
-    if asks or (kind != REMEMBER and typed.mentions_phrase("work", said.bare)):
+    if asks or (kind != REMEMBER and typed.mentions_request_phrase("work", said.bare)):
         return "", 0, 0
     return kind, start, match.end()
 
@@ -177,31 +177,33 @@ def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
 
 
 def _statement(text: str) -> str:
-    request = sentence(text)
+    request = typed_sentence(text)
     kind, start, end = _request(request)
-    rest = typed.joined_start(request.bare, end) if kind == REMEMBER else 0
-    if not rest or any(map(str.isalnum, typed.remove_phrases("lead", request.bare[:start]))):
+    rest = typed.joined_request_start(request.bare, end) if kind == REMEMBER else 0
+    if not rest or any(
+        map(str.isalnum, typed.remove_request_phrases("lead", request.bare[:start]))
+    ):
         return text
     kept = text[rest:].strip()
     return kept if _says_something(kept) else text
 
 
 def _names_something(text: str) -> bool:
-    request = sentence(text)
+    request = typed_sentence(text)
     _, start, end = _request(request)
-    before = typed.remove_phrases("lead", request.bare[:start])
+    before = typed.remove_request_phrases("lead", request.bare[:start])
     return _says_something(before) or _says_something(
-        typed.remove_phrases("back", request.bare[end:]), 1
+        typed.remove_request_phrases("back", request.bare[end:]), 1
     )
 
 
 def _type_of(kind: str, text: str) -> str:
-    bare = sentence(text).bare
-    if kind == RULE or typed.begins_with("order", bare):
+    bare = typed_sentence(text).bare
+    if kind == RULE or typed.begins_with_request("order", bare):
         return "feedback"
     if "://" in text:
         return "reference"
-    return "user" if typed.begins_with("self", bare) else "project"
+    return "user" if typed.begins_with_request("self", bare) else "project"
 
 
 def _says_something(text: str, min_words: int = MIN_WORDS) -> bool:
@@ -231,11 +233,13 @@ def draft_requests(
 
 def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     message = signal.said
-    origin = replace(origin, message=message.id, who=message.who, quote=short_quote(signal.quote))
+    origin = replace(origin, message=message.id, who=message.who, quote=draft_quote(signal.quote))
     hold = "" if signal.asked_for else STANDING
     if signal.doubtful:
         hold = PASTED
-    elif signal.kind == REMEMBER and typed.mentions_phrase("work", sentence(signal.quote).bare):
+    elif signal.kind == REMEMBER and typed.mentions_request_phrase(
+        "work", typed_sentence(signal.quote).bare
+    ):
         hold = AT_HAND
     if signal.kind == FORGET:
         return Catch(origin, forget=_unwanted(signal.quote), hold=hold)
@@ -244,16 +248,17 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
         text, hold = _last_words(message, said), hold or FROM_AGENT
     if not text.strip():
         return Catch(origin, hold=hold)
-    day = day_of(message)
+    day = day_of_message(message)
     # Relative days that no later rule resolves are set from the day of the message.
     loose = day and (
-        dates.make_absolute(text, day)[1] or typed.mentions_phrase("days", text.lower())
+        dates.make_dates_absolute(text, day)[1]
+        or typed.mentions_request_phrase("days", text.lower())
     )
     whole = len(text) <= drafts.DESCRIPTION_AIM and "\n" not in text
     draft = Draft(
         body=f"{text} (said on {day.isoformat()})" if day and loose else text,
         type=signal.type,
-        description=text if whole else drafts.first_sentence(text),
+        description=text if whole else drafts.describe_body(text),
         source=SOURCE,
         day=day,
     )
@@ -267,10 +272,10 @@ def _last_words(message: Message, said: Sequence[Message]) -> str:
             break
         if other.who == AGENT and other.text.strip():
             last = other.text
-    return " ".join(item.text for item in sentences(last)[-MAX_AGENT_SENTENCES:])
+    return " ".join(item.text for item in typed_sentences(last)[-MAX_AGENT_SENTENCES:])
 
 
-def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
+def refuse_secret_drafts(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
     """A catch that repeats a secret of the conversation is refused and loses its text.
 
     The conversation itself is searched: in a draft the value may have another case or be part of
@@ -283,7 +288,7 @@ def refuse_secrets(catches: Iterable[Catch], said: Sequence[Message]) -> list[Ca
     for index, catch in enumerate(result) if values else ():
         draft = catch.draft or Draft("")
         parts = (draft.body, draft.name, draft.description, draft.why, draft.how)
-        text = secrets.letters_and_digits("".join((*parts, catch.forget, catch.origin.quote)))
+        text = secrets.keep_letters_and_digits("".join((*parts, catch.forget, catch.origin.quote)))
         if rules := sorted({rule for value, rule in values.items() if value in text}):
             reason = f"it holds what looks like a secret ({', '.join(rules)})"
             bare = replace(catch.origin, quote="")
@@ -321,53 +326,55 @@ _VAGUE_WORDS = (
     " script config module function repository message question answer everything anything nothing"
     " something"
 )
-_VAGUE = frozenset(map(stem, _VAGUE_WORDS.split()))
+_VAGUE = frozenset(map(stem_word, _VAGUE_WORDS.split()))
 
 
-def telling_words(text: str) -> frozenset[str]:
+def forget_words(text: str) -> frozenset[str]:
     plain = text[:MAX_CHARACTERS].replace("-", " ").replace("_", " ")
     return frozenset(Words().count(plain)[0])
 
 
-def name_unwanted(wish: str) -> str:
+def forget_topic(wish: str) -> str:
     text = " ".join(wish[:MAX_CHARACTERS].split())
     text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
     end = _ENDS.search(text)
     first = text[: end.start()].strip() if end else text
-    return (first if telling_words(first) else text) or wish
+    return (first if forget_words(first) else text) or wish
 
 
 def _unwanted(text: str) -> str:
-    text = secrets.before_secrets(text)
-    _, start, end = _request(sentence(text))
+    text = secrets.text_before_secrets(text)
+    _, start, end = _request(typed_sentence(text))
     rest = text[end:].strip(" .,:!。") or text[:start].strip(" .,:!。、")
-    return " ".join(name_unwanted(_FROM_MEMORY.sub("", rest)).split())
+    return " ".join(forget_topic(_FROM_MEMORY.sub("", rest)).split())
 
 
-def takes_away(draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]) -> str:
+def why_draft_removes(
+    draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]
+) -> str:
     """Why a person must agree to removed lines; empty if one asked for it."""
-    left = telling_words(_text(draft))
-    lines = [words for line in read(old).body.splitlines() if (words := telling_words(line))]
+    left = forget_words(_text(draft))
+    lines = [words for line in read_header(old).body.splitlines() if (words := forget_words(line))]
     gone = [words for words in lines if len(words & left) < MIN_SHARE * len(words)]
     if not gone:
         return ""
     if cited is None or cited.who != PERSON:
         return TAKEN_AWAY
     near = [item for item in signals if item.said == cited and not item.doubtful]
-    asked = [telling_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
-    if any(words & telling_words(draft.name).union(*lines) for words in asked):
+    asked = [forget_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
+    if any(words & forget_words(draft.name).union(*lines) for words in asked):
         return ""
     # Without a request, the message must mention each removed line.
-    mentioned = telling_words(own_words(cited.text))
+    mentioned = forget_words(typed_words(cited.text))
     return "" if all(mentioned & words for words in gone) else TAKEN_AWAY
 
 
-def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
+def request_is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
     """True if a draft of the model, not a held one, covers the request.
 
     The words of the request are compared, because a message may have two requests.
     """
-    wanted = telling_words(signal.quote) - telling_words(_ANY_WORDS)
+    wanted = forget_words(signal.quote) - forget_words(_ANY_WORDS)
     asked = signal.asked_for
     alone = sum(item.asked_for == asked and item.said == signal.said for item in signals) == 1
     for catch in catches if signal.kind != FORGET else ():
@@ -376,9 +383,7 @@ def is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) 
         here = catch.origin.message == signal.said.id
         # The only request of a message may be reworded.
         least = 1 if here and alone else MIN_SHARE * len(wanted)
-        if len(wanted & telling_words(_text(catch.draft))) >= max(least, 1) or (
-            here and not wanted
-        ):
+        if len(wanted & forget_words(_text(catch.draft))) >= max(least, 1) or (here and not wanted):
             return True
     return False
 
@@ -387,23 +392,23 @@ def _text(draft: Draft) -> str:
     return "\n".join((draft.name, draft.description, draft.body, draft.why, draft.how))
 
 
-def takes_back(wish: str, draft: Draft) -> bool:
+def forgets_draft(wish: str, draft: Draft) -> bool:
     """True if a later request to forget means this draft; a single word must be its topic."""
-    wanted = telling_words(wish)
-    if not wanted or not wanted <= telling_words(f"{draft.name} {draft.description} {draft.body}"):
+    wanted = forget_words(wish)
+    if not wanted or not wanted <= forget_words(f"{draft.name} {draft.description} {draft.body}"):
         return False
     if len(wanted) > 1:
         return True
-    topic = drafts.first_sentence(draft.description or draft.body)
+    topic = drafts.describe_body(draft.description or draft.body)
     (word,) = wanted
     return (
         len(word) >= MIN_LETTERS
         and word not in _VAGUE
-        and word in telling_words(f"{draft.name} {topic}")
+        and word in forget_words(f"{draft.name} {topic}")
     )
 
 
-def order_said(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
+def order_requests(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
     numbers = {item.id: number for number, item in enumerate(said) if item.text}
     texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
     places = []

@@ -92,7 +92,7 @@ class Sentence:
         return self.text.rstrip(" )\"'").endswith(("?", "？"))
 
 
-def sentences(text: str) -> list[Sentence]:
+def typed_sentences(text: str) -> list[Sentence]:
     if text.lstrip().startswith(("/", "!")):
         return []
     text = _TAGGED.sub("", text)
@@ -101,19 +101,19 @@ def sentences(text: str) -> list[Sentence]:
         for part in _parts(line):
             content = _ITEM.sub("", part, count=1).strip()
             if content and len(result) < MAX_SENTENCES:
-                result.append(sentence(content, block, number))
+                result.append(typed_sentence(content, block, number))
     return list(_until_pasted(_doubted(text, result)))
 
 
-def own_words(text: str) -> str:
-    return join_sentences([item for item in sentences(text) if not item.doubtful])
+def typed_words(text: str) -> str:
+    return join_typed_sentences([item for item in typed_sentences(text) if not item.doubtful])
 
 
-def sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
+def typed_sentence(text: str, block: int = 0, line: int = 0) -> Sentence:
     return Sentence(text, _bare(text[:MAX_SENTENCE_CHARACTERS]), block, line)
 
 
-def join_sentences(some: Sequence[Sentence]) -> str:
+def join_typed_sentences(some: Sequence[Sentence]) -> str:
     text = ""
     for index, item in enumerate(some):
         gap = "" if not index else " " if item.line == some[index - 1].line else "\n"
@@ -127,9 +127,9 @@ def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
     for item in some:
         if item.line == quoted_line:
             continue
-        requests = [match for kind in REQUESTS if (match := find_request(kind, item.bare))]
+        requests = [match for kind in REQUESTS if (match := find_request_phrase(kind, item.bare))]
         first = min((match.end() for match in requests), default=len(item.bare))
-        mark = announcement().search(item.bare, 0, first)
+        mark = pasted_text_announcement().search(item.bare, 0, first)
         if mark and mark["colon"]:
             yield replace(item, text=item.text[: mark.end()], bare=item.bare[: mark.end()])
             if not item.text[mark.end() :].strip():
@@ -148,7 +148,7 @@ def _doubted(text: str, some: list[Sentence]) -> list[Sentence]:
     long = len(text) > TYPED_CHARACTERS or len(lines) > TYPED_LINES
     # A final "…, what does this page mean?" refers to the text before it.
     last = some[-1]
-    mark = announcement().search(last.bare)
+    mark = pasted_text_announcement().search(last.bare)
     about = bool(mark and mark["points"]) and last.block != some[0].block
     sizes: dict[int, int] = {}
     for item in some:
@@ -220,33 +220,33 @@ _SPACED = re.compile(r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]")  # letters of script
 MAX_LEADS = 4
 
 
-def find_request(kind: str, bare: str) -> re.Match[str] | None:
+def find_request_phrase(kind: str, bare: str) -> re.Match[str] | None:
     """The match of a request; group `words` leaves out the words before it."""
-    if not mentions_phrase(kind, bare):  # cheaper: most sentences ask for nothing
+    if not mentions_request_phrase(kind, bare):  # cheaper: most sentences ask for nothing
         return None
     return _requests(kind).search(bare)
 
 
-def joined_start(bare: str, start: int) -> int:
+def joined_request_start(bare: str, start: int) -> int:
     """Start of the text joined to a request that ends at `start`; 0 if none."""
     joined = _joint().match(bare, start)
     return joined.end() if joined else 0
 
 
-def begins_with(kind: str, bare: str) -> bool:
+def begins_with_request(kind: str, bare: str) -> bool:
     return bool(_anywhere(kind, r"^\W*").search(bare))
 
 
-def mentions_phrase(kind: str, bare: str) -> bool:
+def mentions_request_phrase(kind: str, bare: str) -> bool:
     return bool(_anywhere(kind, "").search(bare))
 
 
-def remove_phrases(kind: str, bare: str) -> str:
+def remove_request_phrases(kind: str, bare: str) -> str:
     return _anywhere(kind, "").sub("", bare)
 
 
 @functools.cache
-def announcement() -> re.Pattern[str]:
+def pasted_text_announcement() -> re.Pattern[str]:
     """Matches `the log says:` (group `colon`) or `this page` (group `points`)."""
     texts, pointing = _bounded("texts"), _bounded("pointing")
     return re.compile(

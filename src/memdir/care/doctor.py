@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from memdir.capture import review
-from memdir.clients.setup import PLUGIN, Wish, install_client, is_set_up, list_clients
+from memdir.clients.setup import PLUGIN, Wish, install_client, is_client_set_up, list_clients
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
-from memdir.format.draft import Draft, Wishes, hash_of
+from memdir.format.draft import Draft, Wishes, content_hash
 from memdir.hot import memory
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES
 from memdir.store import changes
@@ -24,7 +24,7 @@ from memdir.store.ports import ARCHIVE, TRASH, Store
 from memdir.store.save import Targets
 from memdir.store.state import Lock
 from memdir.store.writer import App, Shelf
-from memdir.text.terminal import count
+from memdir.text.terminal import plural
 from memdir.upkeep.worksheet import Check
 
 OLDEST = (3, 11)  # oldest Python for hooks
@@ -44,25 +44,25 @@ NOT_SAFE = "do not rely on this store; see the other checks"
 _RUNS = re.compile(r"exec (?:env \S{1,100} )?('[^']{1,4096}'|\S{1,4096}) -I -S ")
 
 
-def check_store(app: App, trial: App, fix: bool = False) -> list[Check]:
-    checks = list(examine_store(app))
+def run_doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
+    checks = list(examine_installation(app))
     broken = {check.name for check in checks if not check.ok and MENDED in check.fix}
     if fix and broken & {"history", "index"}:
         if "history" in broken:
             with app.lock.held("memdir doctor", app.tell):
                 app.tell(f"the damaged history is kept as {app.history.set_aside()}")
-        changes.rebuild_index(app)  # starts the new history
-        checks = list(examine_store(app))
+        changes.rebuild_memory_index(app)  # starts the new history
+        checks = list(examine_installation(app))
     checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
-    return [*checks, prove_saving(trial)]
+    return [*checks, prove_that_saving_works(trial)]
 
 
-def examine_store(app: App) -> Iterator[Check]:
+def examine_installation(app: App) -> Iterator[Check]:
     yield Check("python", True, f"Python {'.'.join(map(str, sys.version_info[:3]))}")
     yield _git()
     yield from _findings("settings", app.config.findings, "no findings")
-    yield examine_folder("store", app.store.root)
-    yield examine_folder("state", app.config.state_dir)
+    yield examine_folder_for_doctor("store", app.store.root)
+    yield examine_folder_for_doctor("state", app.config.state_dir)
     yield _tried("lock", lambda: _lock(app.lock))
     yield _tried("history", lambda: _history(app.history))
     yield _tried("index", lambda: _index(app.store))
@@ -84,7 +84,7 @@ def _git() -> Check:
     return Check("git", True, "not found; saving, history and undo work without it", fix)
 
 
-def examine_folder(name: str, path: str) -> Check:
+def examine_folder_for_doctor(name: str, path: str) -> Check:
     here = path
     while not os.path.lexists(here) and os.path.dirname(here) != here:
         here = os.path.dirname(here)
@@ -125,19 +125,19 @@ def _history(history: History) -> Check:
     if not number and whole:
         return Check("history", True, "empty; it begins with the first change")
     read = "" if whole else "the newest "
-    return Check("history", True, f"{read}{count(number, 'change')} can be read")
+    return Check("history", True, f"{read}{plural(number, 'change')} can be read")
 
 
 def _index(store: Store) -> Check:
     names = {item.name: item.path for item in store.scan().memories}
     text = memory.decode(store.index() or b"")
-    survey = index.survey(text, store.files(), names, Targets(store).lost)
+    survey = index.survey_pointers(text, store.files(), names, Targets(store).lost)
     if survey.lines > MAX_LINES or survey.characters > MAX_CHARACTERS:
         size = f"{survey.lines:,} lines, {survey.characters:,} characters"
         fix = "shorten it: memdir index --check lists the lines"
         return Check("index", False, f"too long for an agent: {size}", fix)
     if survey.dangling or (survey.orphans and text):
-        orphans, dead = count(len(survey.orphans), "file"), len(survey.dangling)
+        orphans, dead = plural(len(survey.orphans), "file"), len(survey.dangling)
         return Check("index", False, f"{orphans} without a pointer, {dead} dead pointers", MENDED)
     if survey.no_memories:
         first = survey.no_memories[0]
@@ -190,7 +190,7 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
     try:
         plan = install_client(app.config, client, Wish(), dry_run=True)
     except MemdirError as error:
-        if client == CLIENT or is_set_up(app.config, client):
+        if client == CLIENT or is_client_set_up(app.config, client):
             yield Check(name, False, error.message, error.next)
         return
     ours = [edit for edit in plan.edits if edit.old is not None and edit.old != edit.clean]
@@ -203,11 +203,11 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
     elif ours and changed:
         message = f"{title}set up by another version, or only in part: {changed[0].path}"
         pythons = set(_RUNS.findall((changed[0].old or b"").decode("utf-8", "replace")))
-        lost = sorted(path for path in pythons if version_of(path.strip("'")) < OLDEST)
+        lost = sorted(path for path in pythons if doctor_python_version(path.strip("'")) < OLDEST)
         yield Check(name, False, message + (f"; {lost[0]} does not run" if lost else ""), mend)
     elif ours:
         python = next(iter(_RUNS.findall(" ".join(plan.hooks.values()))), "")
-        version = version_of(python.strip("'"))
+        version = doctor_python_version(python.strip("'"))
         number = ".".join(map(str, version)) if any(version) else "none that runs"
         if version < OLDEST:
             message = f"{title}hooks run with {python}, which is {number}"
@@ -220,7 +220,7 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
 
 def _check_plugin() -> Check:
     for python in filter(None, map(shutil.which, NAMES)):
-        if version_of(python) >= OLDEST:
+        if doctor_python_version(python) >= OLDEST:
             message = f"Claude Code: plugin; its hooks can run with {python}"
             return Check("setup", True, message)
     oldest = ".".join(map(str, OLDEST))
@@ -228,7 +228,7 @@ def _check_plugin() -> Check:
     return Check("setup", False, message, f"{INSTALL}; until then the plugin does nothing")
 
 
-def version_of(python: str) -> tuple[int, int]:
+def doctor_python_version(python: str) -> tuple[int, int]:
     """Version of an interpreter; (0, 0) if it does not run or has no SQLite."""
     words = [python, "-I", "-S", "-c", ASK_VERSION]
     try:
@@ -239,21 +239,21 @@ def version_of(python: str) -> tuple[int, int]:
     return major, minor
 
 
-def prove_saving(trial: App) -> Check:
+def prove_that_saving_works(trial: App) -> Check:
     """Save, read back, undo; then delete a memory from outside and undo that."""
     store, start = trial.store, trial.now()
     wishes = Wishes(anyway=True)
     try:
-        change = changes.save(trial, PROOF, wishes).changes[0]
-        if hash_of(store.read(change.path)) != change.hash:
+        change = changes.save_memory(trial, PROOF, wishes).changes[0]
+        if content_hash(store.read(change.path)) != change.hash:
             return Check("proof", False, "a saved memory was not read back unchanged", NOT_SAFE)
-        review.undo_changes(trial)
+        review.undo_and_hold_again(trial)
         if store.files():
             return Check("proof", False, "a saved memory is still there after undo", NOT_SAFE)
-        change = changes.save(trial, PROOF, wishes).changes[0]
+        change = changes.save_memory(trial, PROOF, wishes).changes[0]
         store.drop(change.path)
-        review.undo_changes(trial)
-        if hash_of(store.read(change.path)) != change.hash:
+        review.undo_and_hold_again(trial)
+        if content_hash(store.read(change.path)) != change.hash:
             return Check("proof", False, "undo did not bring back a deleted memory", NOT_SAFE)
     except MemdirError as error:
         return Check("proof", False, f"in a throw-away store: {error.message}", error.next)

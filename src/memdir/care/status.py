@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memdir.capture.capture import open_captures
+from memdir.capture.capture import open_capture_states
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import CLIENT
-from memdir.capture.progress import RECEIVED, SAVED, Account, Entry, balance_journal
+from memdir.capture.progress import RECEIVED, SAVED, Account, Entry, balance_capture_journal
 from memdir.clients.setup import PLUGIN, Wish, install_client
 from memdir.config.config import Config
 from memdir.errors import MemdirError
@@ -18,10 +18,10 @@ from memdir.hot.inject import FOLDER as SESSIONS
 from memdir.hot.inject import SECTION
 from memdir.hot.queue import NAME, TAKEN
 from memdir.hot.run import LOG
-from memdir.models.ledger import Ledger, day_of
-from memdir.store.look import readable_log
-from memdir.store.ports import list_standing
-from memdir.store.state import read_lines
+from memdir.models.ledger import Ledger, ledger_day
+from memdir.store.look import readable_store_log
+from memdir.store.ports import list_standing_changes
+from memdir.store.state import read_state_lines
 from memdir.store.writer import App
 
 WORKER_LOCK = "worker.lock"  # in the cache directory
@@ -63,8 +63,8 @@ class Status:
     journal: str = ""
 
 
-def read_status(app: App) -> Status:
-    captures, config = open_captures(app), app.config
+def collect_status(app: App) -> Status:
+    captures, config = open_capture_states(app), app.config
     totals, entries, damaged = captures.journal.read()
     plan = captures.plan()
     planned = [*(item.id for item in plan.items), *plan.waits] if plan else []
@@ -74,13 +74,13 @@ def read_status(app: App) -> Status:
     save, name = _last_save(app)
     if newest and not app.history.on:
         save, name = newest.time, newest.name
-    account, waiting = balance_journal(entries, totals), []
+    account, waiting = balance_capture_journal(entries, totals), []
     for entry in account.waiting:
         known = captures.load(entry.session)
         reason = known.why or entry.reason
         waiting.append(Waiting(entry.id, reason, known.after, known.path))
     ledger = Ledger(config.state_dir, app.now)
-    spent = _known(lambda: ledger.spent(day_of(app.now()), "").day)
+    spent = _known(lambda: ledger.spent(ledger_day(app.now()), "").day)
     log = _read_lines(config, LOG)
     return Status(
         account=account,
@@ -120,7 +120,7 @@ def _set_up(config: Config) -> str:
 
 def _last_save(app: App) -> tuple[float, str]:
     try:
-        for logged in list_standing(readable_log(app)):
+        for logged in list_standing_changes(readable_store_log(app)):
             if any(kind != "D" and path.endswith(".md") for kind, path in logged.paths):
                 return logged.time, logged.cause.name or logged.paths[0][1]
     except MemdirError:
@@ -139,7 +139,7 @@ def _last_told(folder: str) -> float:
 
 def _read_lines(config: Config, name: str) -> list[bytes]:
     try:
-        return read_lines(config.state_dir, name, MAX_STATE_BYTES)[0]
+        return read_state_lines(config.state_dir, name, MAX_STATE_BYTES)[0]
     except OSError:
         return []
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from memdir.claims.claim import Uses
-from memdir.claims.tree import COMMIT, LOST, Bounds, Files, Tree, WorkTree, decode, encode
+from memdir.claims.tree import COMMIT, LOST, Bounds, Files, Tree, WorkTree, decode_path, encode_path
 from memdir.hot.place import store_key
 from memdir.store.git import Ended, Git
 
@@ -66,7 +66,7 @@ class CodeIndex:
 
 
 @contextmanager
-def open_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]:
+def open_code_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]:
     """Index for one look; in memory if the file cannot be used."""
     folder = os.path.join(cache_dir, FOLDER, store_key(os.path.realpath(root)))
     db = _open_file(folder, max_bytes)
@@ -166,13 +166,13 @@ _OF_MEMORIES = re.compile(
 )
 
 
-def is_prose(path: str) -> bool:
+def is_prose_path(path: str) -> bool:
     name = path.rpartition("/")[2].lower()
     stem, _, suffix = name.rpartition(".")
     return suffix in PROSE or name in PROSE_NAMES or stem in PROSE_NAMES
 
 
-def is_text(data: bytes) -> bool:
+def is_text_blob(data: bytes) -> bool:
     """Decides as git does; an LFS pointer is not text."""
     return b"\0" not in data[:SNIFFED_BYTES] and not data.startswith(LFS_POINTER)
 
@@ -184,7 +184,9 @@ class Memories:
 
     def hold(self, path: str) -> bool:
         """True below a known folder of memories; beside a MEMORY.md only for prose."""
-        return bool(_OF_MEMORIES.search(path)) or (path.startswith(self.roots) and is_prose(path))
+        return bool(_OF_MEMORIES.search(path)) or (
+            path.startswith(self.roots) and is_prose_path(path)
+        )
 
 
 @dataclass
@@ -262,7 +264,7 @@ class Scanner:
         self.words: dict[bytes, int] = {}
         self.compounds: dict[bytes, tuple[int, list[bytes]]] = {}
         for name, number in names.items():
-            text = encode(name)
+            text = encode_path(name)
             if WORD.fullmatch(text):
                 self.words[text] = number
             elif text.strip():
@@ -295,7 +297,7 @@ def _stands_alone(text: bytes, data: bytes) -> bool:
     return False
 
 
-def update_symbols(
+def update_code_symbols(
     index: CodeIndex, git: Git, tree: Tree, head: str, names: Collection[str],
     read: Callable[[list[str]], Texts], bounds: Bounds,
 ) -> None:  # fmt: skip
@@ -315,10 +317,10 @@ def update_symbols(
     new = {name: len(known) + i for i, name in enumerate(sorted(set(names) - known.keys()))}
     if old == head and not new:
         return
-    rows = [(number, encode(name)) for name, number in new.items()]
+    rows = [(number, encode_path(name)) for name, number in new.items()]
     db.executemany("INSERT INTO names VALUES (?, ?)", rows)
     for table in ("files", "skipped"):
-        keys = [(encode(path),) for path in changed]
+        keys = [(encode_path(path),) for path in changed]
         db.executemany(f"DELETE FROM {table} WHERE path = ?", keys)
     memories, touched = Memories(tree.files), set(changed)
     paths = [path for path, (oid, _) in tree.files.items() if oid and not memories.hold(path)]
@@ -332,7 +334,7 @@ def update_symbols(
 
 def _numbers(index: CodeIndex) -> dict[str, int]:
     query = "SELECT name, number FROM names ORDER BY number"
-    return {decode(name): number for name, number in index.db.execute(query)}
+    return {decode_path(name): number for name, number in index.db.execute(query)}
 
 
 def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
@@ -340,19 +342,19 @@ def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
     if old == new:
         return []
     out, ended = git.ask("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new, "--")
-    return [decode(path) for path in out.split(b"\0") if path] if ended.whole else None
+    return [decode_path(path) for path in out.split(b"\0") if path] if ended.whole else None
 
 
 def _scan(index: CodeIndex, texts: Texts, names: Mapping[str, int]) -> None:
     scanner = Scanner(names)
     scanned = ((path, scanner.scan(data)) for path, data in texts)
-    rows = ((encode(path), array("i", hits).tobytes()) for path, hits in scanned if hits)
+    rows = ((encode_path(path), array("i", hits).tobytes()) for path, hits in scanned if hits)
     joined = "CAST(files.hits || excluded.hits AS BLOB)"
     upsert = f"INSERT INTO files VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET hits = {joined}"
     index.db.executemany(upsert, rows)
 
 
-def count_uses(
+def count_symbol_uses(
     index: CodeIndex, dirty: Collection[str], texts: Texts
 ) -> tuple[dict[str, Uses], set[str]]:
     """Uses of each name, with `texts` replacing dirty files; and names used in committed code."""
@@ -362,14 +364,14 @@ def count_uses(
     prose: list[tuple[str, Sequence[int]]] = []
     committed: set[int] = set()
     for raw, packed in index.db.execute("SELECT path, hits FROM files"):
-        path, numbers_there = decode(raw), array("i")
+        path, numbers_there = decode_path(raw), array("i")
         numbers_there.frombytes(packed)
-        if not is_prose(path):
+        if not is_prose_path(path):
             committed.update(numbers_there)
         if path not in dirty:
-            (prose if is_prose(path) else code).append((path, numbers_there))
+            (prose if is_prose_path(path) else code).append((path, numbers_there))
     for path, data in texts:
-        (prose if is_prose(path) else code).append((path, scanner.scan(data)))
+        (prose if is_prose_path(path) else code).append((path, scanner.scan(data)))
     counts = [Counter(chain.from_iterable(hits for _, hits in some)) for some in (code, prose)]
     places: defaultdict[int, list[str]] = defaultdict(list)
     for path, hits in (*sorted(code), *sorted(prose)):
@@ -389,11 +391,11 @@ PIECE_BYTES = 1 << 20  # read at once
 OVERLAP_BYTES = 512  # of the previous piece, so that no word is lost between two
 
 
-def may_hold_code(path: str) -> bool:
-    return not is_prose(path) and path.rpartition(".")[2].lower() not in PACKED
+def may_file_hold_code(path: str) -> bool:
+    return not is_prose_path(path) and path.rpartition(".")[2].lower() not in PACKED
 
 
-def find_words(
+def find_words_in_code(
     root: str, words: Collection[str], paths: Sequence[str], bounds: Bounds
 ) -> set[str] | None:
     """Words that occur in a file on disk; None if not all files could be searched."""

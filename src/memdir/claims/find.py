@@ -31,8 +31,8 @@ from memdir.claims.forms import (
     QUOTED,
     Form,
     find_file_ending,
-    read_bare_form,
-    read_code_form,
+    read_bare_claim,
+    read_code_claim,
 )
 from memdir.text.markdown import (
     FENCED,
@@ -40,8 +40,8 @@ from memdir.text.markdown import (
     MAX_TEXT_CHARACTERS,
     ROW,
     Block,
-    blocks,
-    destination,
+    markdown_blocks,
+    markdown_link_target,
 )
 
 MAX_CLAIMS = 2_000  # of one memory
@@ -74,7 +74,7 @@ def find_claims(text: str, place: str = "") -> list[Claim]:
     claims: list[Claim] = []
     elsewhere = _OTHER.search(text[:MAX_TEXT_CHARACTERS]) is not None
     otherwise = PAST if _RETIRED.search(text[:BEGINNING_CHARACTERS]) else ""
-    for block in blocks(text):
+    for block in markdown_blocks(text):
         spans = list(islice(_spans(block), MAX_CLAIMS - len(claims)))
         around = Context(block, [span[:2] for span in spans if span[4]])
         files = [(span[0], span[3].names[0]) for span in spans if _is_code_file(span[3])]
@@ -145,19 +145,19 @@ def _spans(block: Block) -> Iterator[Span]:
     for start, end in block.spans:
         if end - start <= MAX_TICKED_CHARACTERS:
             code = " ".join(block.text[start:end].strip("`").split())
-            spans += [(start, end, code, read_code_form(code), False)] if code else []
+            spans += [(start, end, code, read_code_claim(code), False)] if code else []
     hidden = []
     for match in _LINK.finditer(block.masked):
         start = match.end()
-        target, end = destination(block.text, start)
+        target, end = markdown_link_target(block.text, start)
         if end <= 0 or not target or HIDDEN in block.masked[start:end]:
             continue
         hidden.append((start, end))
-        form = read_bare_form(target) or (read_code_form(target) if "/" in target else None)
+        form = read_bare_claim(target) or (read_code_claim(target) if "/" in target else None)
         if form is not None:
             spans.append((start, end, target, form, True))
-    prose = hide_spans(block.masked, hidden)
-    prose = hide_spans(prose, [match.span() for match in _WIKI.finditer(prose)])
+    prose = hide_claim_spans(block.masked, hidden)
+    prose = hide_claim_spans(prose, [match.span() for match in _WIKI.finditer(prose)])
     for match in _NUMBERED.finditer(prose):
         spans.append((*match.span(), match[0], QUOTED, True))
     yield from sorted([*spans, *_words(prose)], key=lambda span: span[:2])
@@ -173,12 +173,12 @@ def _words(text: str) -> Iterator[Span]:
         if text.startswith("/", start) and text[start - 1 : start] == HIDDEN:
             start += 1  # `a`/b/c: a list, not a path from the root
         word = _trimmed(text[start : match.end()].rstrip("~"))
-        form = read_bare_form(word) if len(word) > 1 else None
+        form = read_bare_claim(word) if len(word) > 1 else None
         if form is not None:
             yield start, start + len(word), word, form, True
         elif "/" in word:  # `Process()/URLSession/daemon.js`: separate names
             for part in word.split("/"):
-                form = read_bare_form(part) if len(part) > 1 else None
+                form = read_bare_claim(part) if len(part) > 1 else None
                 if form is not None and form.kind not in (COMMIT, TEXT):
                     yield start, start + len(part), part, form, True
                 start += len(part) + 1
@@ -240,7 +240,7 @@ class Context:
     def __init__(self, block: Block, bare: Iterable[tuple[int, int]]) -> None:
         """`bare` are spans in prose: their own words say nothing about them."""
         self.block = block
-        self.text = hide_spans(block.masked, bare)
+        self.text = hide_claim_spans(block.masked, bare)
         self.starts = list(_starts(self.text, block.kind))
         self._by_sentence: dict[int, str] = {}
 
@@ -278,7 +278,7 @@ class Context:
         return PLANNED if _PLANNED.search(above) else ""
 
 
-def hide_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def hide_claim_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Keeps the length of the text, so that positions stay valid."""
     parts, position = [], 0
     for start, end in sorted(spans):

@@ -86,7 +86,7 @@ QUOTED = Form(claim.TEXT, aside=claim.CODE)
 AWAY = Form(claim.PATH, aside=claim.OUTSIDE)
 
 
-def read_code_form(text: str) -> Form:
+def read_code_claim(text: str) -> Form:
     if not text or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] == "-":
         return QUOTED
     if _URL.fullmatch(text):
@@ -102,17 +102,19 @@ def read_code_form(text: str) -> Form:
     if _is_commit(text):
         return Form(claim.COMMIT, (text,))
     if text[0] == "@" and "/" in text:
-        return Form(claim.PACKAGE, (text,), aside=claim.PLACEHOLDER if is_placeholder(text) else "")
-    path = read_path_form(text)
+        return Form(
+            claim.PACKAGE, (text,), aside=claim.PLACEHOLDER if is_placeholder_claim(text) else ""
+        )
+    path = read_path_claim(text)
     if path is not None:
         return path
     if _KEBAB.fullmatch(text):
         return Form(claim.PACKAGE, (text,))
-    names = read_symbol_names(text)
+    names = read_claimed_symbol_names(text)
     return Form(claim.SYMBOL, names) if names else QUOTED
 
 
-def read_bare_form(text: str) -> Form | None:
+def read_bare_claim(text: str) -> Form | None:
     """Form of a word without backticks; None for an ordinary word."""
     if len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] in "-@#":
         return None
@@ -125,9 +127,9 @@ def read_bare_form(text: str) -> Form | None:
     if _is_commit(text):
         return Form(claim.COMMIT, (text,))
     if find_file_ending(text) or (text[-1] == "/" and text.isascii() and len(text) > 2):
-        return read_path_form(text)
-    names = read_symbol_names(text)
-    if names and (is_distinctive(names[-1]) or text.endswith("()")):
+        return read_path_claim(text)
+    names = read_claimed_symbol_names(text)
+    if names and (is_distinctive_symbol(names[-1]) or text.endswith("()")):
         return Form(claim.SYMBOL, names)
     return None
 
@@ -136,20 +138,20 @@ def _is_commit(text: str) -> bool:
     return bool(_HEX.fullmatch(text)) and not text.isdigit() and not text.isalpha()
 
 
-def read_path_form(text: str) -> Form | None:
+def read_path_claim(text: str) -> Form | None:
     """Path below the repository, or a branch by its prefix; None for anything else."""
     first, _, rest = text.partition("/")
     if first in PREFIXES and rest and "/" not in rest and not find_file_ending(text):
         return Form(claim.BRANCH, (text,), (text,))
-    path = read_path_names(text)
+    path = read_claimed_path_names(text)
     return Form(claim.PATH, *path) if path else None
 
 
 def _absolute(text: str) -> Form:
     """Path from the repository's root if it names a file; `/name` may be a slash command."""
-    if is_placeholder(text):
+    if is_placeholder_claim(text):
         return Form(claim.PATH, aside=claim.PLACEHOLDER)
-    path = read_path_names(text[1:]) if find_file_ending(text) else None
+    path = read_claimed_path_names(text[1:]) if find_file_ending(text) else None
     if path:
         return Form(claim.PATH, *path)
     name = text[1:]
@@ -167,7 +169,7 @@ def _phrase(text: str) -> Form:
         return QUOTED
     first, rest = words[0], [word for word in words[1:] if word[0] != "-"]
     if "/" in first and first[:2] != "./" and "(" not in text:
-        spaced = read_path_names(text)
+        spaced = read_claimed_path_names(text)
         if spaced and not spaced[2] and (text[-1] == "/" or find_file_ending(text)):
             return Form(claim.PATH, *spaced)
     script = ""
@@ -180,26 +182,28 @@ def _phrase(text: str) -> Form:
     for word in [] if away else words:
         word = word.strip("\"'`,;()")
         if "/" in word and find_file_ending(word) and word[0] not in "-/~$" and "=" not in word:
-            path = read_path_names(word)
+            path = read_claimed_path_names(word)
             if path and not path[2]:
                 files += [*path[0][:1], *(item for item in path[1] if item[:2] == "::")]
-    names = (script,) if script and not is_placeholder(script) else ()
+    names = (script,) if script and not is_placeholder_claim(script) else ()
     if names or files:
         return Form(claim.COMMAND, names, tuple(files[:4]))
     symbols = [
-        name for word in words for name in read_symbol_names(word.strip("#[](){},;&*\"'!=<>"))
+        name
+        for word in words
+        for name in read_claimed_symbol_names(word.strip("#[](){},;&*\"'!=<>"))
     ]
-    telling = tuple(dict.fromkeys(name for name in symbols if is_distinctive(name)))[:4]
+    telling = tuple(dict.fromkeys(name for name in symbols if is_distinctive_symbol(name)))[:4]
     return Form(claim.SYMBOL, (), telling) if telling else QUOTED
 
 
-def is_placeholder(text: str) -> bool:
+def is_placeholder_claim(text: str) -> bool:
     """True if the reader has to fill something in: `src/<name>.ts`, `YYYY-MM-DD.md`."""
     return _PLACEHOLDER.search(text) is not None
 
 
 def find_file_ending(path: str) -> str:
-    path = cut_line_numbers(path)[0]
+    path = cut_line_numbers_of_path(path)[0]
     name = path.rstrip("*").rsplit("/", 1)[-1]
     if name in WHOLE_NAMES:
         return name.lower()
@@ -216,7 +220,7 @@ def find_file_ending(path: str) -> str:
     return ending if ending in ENDINGS else ""
 
 
-def cut_line_numbers(text: str) -> tuple[str, str]:
+def cut_line_numbers_of_path(text: str) -> tuple[str, str]:
     """Path without `:73-77`, `#L12`, `::test_name` or `:name`, and the name that followed."""
     path, mark, rest = text.partition("::")
     if mark and IDENTIFIER.match(rest):
@@ -230,22 +234,25 @@ def cut_line_numbers(text: str) -> tuple[str, str]:
     return (path, "") if mark and "." in path else (text, "")
 
 
-def read_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
+def read_claimed_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
     """Names that must all exist, alternatives, and an aside; None if it is not a path."""
-    path, symbol = cut_line_numbers(text.strip("\"'"))
+    path, symbol = cut_line_numbers_of_path(text.strip("\"'"))
     segments = [item for item in path.split("/") if item]
     if not segments or len(segments) > MAX_SEGMENTS or "//" in path or "()" in path:
         return None
     if "/" not in path and not find_file_ending(path):
         return None
-    if is_placeholder(path):
+    if is_placeholder_claim(path):
         return (), (), claim.PLACEHOLDER
     if not all(_SEGMENT.fullmatch(item) for item in segments):
         return None
     if not any(map(str.isalnum, path)):
         return None
     names = tuple(
-        filter(None, (re.sub(r"^(?:\./)+", "", item).strip("/") for item in spread_braces(path)))
+        filter(
+            None,
+            (re.sub(r"^(?:\./)+", "", item).strip("/") for item in expand_braces_in_path(path)),
+        )
     )
     if "*" in path:
         fixed = (name.split("*", 1)[0].rpartition("/")[0] for name in names)
@@ -254,7 +261,7 @@ def read_path_names(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str] |
     return names, (*listed, *(["::" + symbol] if symbol else [])), ""
 
 
-def spread_braces(path: str) -> list[str]:
+def expand_braces_in_path(path: str) -> list[str]:
     """`a.{py,pyi}` becomes `a.py` and `a.pyi`, up to a limit."""
     braces = _BRACES.search(path)
     if braces is None:
@@ -262,13 +269,13 @@ def spread_braces(path: str) -> list[str]:
     before, after = path[: braces.start()], path[braces.end() :]
     paths: list[str] = []
     for choice in braces[1].split(",")[:MAX_NAMES]:
-        paths += spread_braces(f"{before}{choice.strip()}{after}")
+        paths += expand_braces_in_path(f"{before}{choice.strip()}{after}")
         if len(paths) >= MAX_NAMES:
             break
     return paths[:MAX_NAMES]
 
 
-def read_symbol_names(text: str) -> tuple[str, ...]:
+def read_claimed_symbol_names(text: str) -> tuple[str, ...]:
     """Identifiers of `a.b::c(…)`, `Vec<T>`, `name!()`; empty for anything else."""
     head = text.split("(", 1)[0].split("<", 1)[0].split("[", 1)[0].rstrip("!?*&:").lstrip("@$&*.#")
     parts = _PARTED.split(head)
@@ -277,7 +284,7 @@ def read_symbol_names(text: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def is_distinctive(name: str) -> bool:
+def is_distinctive_symbol(name: str) -> bool:
     bare = name.strip("_$")
     if len(bare) < 4:
         return False
@@ -285,5 +292,5 @@ def is_distinctive(name: str) -> bool:
     return humps or "_" in bare or (any(map(str.isdigit, bare)) and not bare.isdigit())
 
 
-def is_common(name: str) -> bool:
+def is_common_symbol(name: str) -> bool:
     return name.lower().lstrip(".").split(".")[0] in COMMON_STEMS

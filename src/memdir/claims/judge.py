@@ -27,7 +27,7 @@ from memdir.claims.claim import (
     Seen,
     Wanted,
 )
-from memdir.claims.forms import MADE, find_file_ending, is_common, is_distinctive
+from memdir.claims.forms import MADE, find_file_ending, is_common_symbol, is_distinctive_symbol
 
 # A dotted name may be a module: possible endings of its file; empty for a folder.
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
@@ -48,7 +48,7 @@ Support = tuple[str, str, str]  # place, how it was found, or what is missing
 NONE: Support = ("", "", "")
 
 
-def collect_wanted(claims: Iterable[Claim]) -> Wanted:
+def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits = set[str](), set[str]()
     for claim in claims:
@@ -250,7 +250,7 @@ def _find_end(claim: Claim, seen: Seen) -> str:
     name = claim.names[0]
     near = any(seen.paths.get(file) or seen.past.get(file) for file in claim.near)
     past = seen.past_symbols.get(name)
-    if past is None or not near or name in seen.symbols or not is_distinctive(name):
+    if past is None or not near or name in seen.symbols or not is_distinctive_symbol(name):
         return ""
     return f"no longer in the code: removed {_when(past)}"
 
@@ -263,7 +263,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     is_folder = f"{name}/" in claim.text
     if seen.paths.get(name) or not seen.past.get(name):
         return ""
-    if "/" not in name and (is_common(name) or not (find_file_ending(name) or is_folder)):
+    if "/" not in name and (is_common_symbol(name) or not (find_file_ending(name) or is_folder)):
         return ""  # a bare word, or a name that many projects have
     past = [item for item in seen.past[name] if _means(claim, name, item, is_folder)]
     if not past:
@@ -286,7 +286,7 @@ def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
         return True
     if claim.loose or claim.text[0] == "/" or not (find_file_ending(name) or is_folder):
         return False
-    return not claim.bare or is_distinctive(name.rsplit("/", 1)[-1].replace("-", "_"))
+    return not claim.bare or is_distinctive_symbol(name.rsplit("/", 1)[-1].replace("-", "_"))
 
 
 def _folder_above(path: str, name: str) -> str:
@@ -309,7 +309,7 @@ def _moved_to(name: str, seen: Seen) -> str:
     if folder:
         return folder[0].rstrip("/") + "/"
     bare = posixpath.basename(name)
-    places = seen.paths.get(bare, ()) if bare != name and not is_common(bare) else ()
+    places = seen.paths.get(bare, ()) if bare != name and not is_common_symbol(bare) else ()
     return ", ".join(places[:MAX_PLACES])
 
 

@@ -10,7 +10,15 @@ from itertools import chain
 
 from memdir.claims.claim import Past
 from memdir.claims.code_index import PROSE, WORD_BYTES, CodeIndex, Say
-from memdir.claims.tree import COMMIT, MAX_PATHS, Bounds, decode, encode, is_below, match_ends
+from memdir.claims.tree import (
+    COMMIT,
+    MAX_PATHS,
+    Bounds,
+    decode_path,
+    encode_path,
+    is_build_output,
+    match_path_endings,
+)
 from memdir.store.git import Ended, Git
 
 # Options of every log: no merges (both sides are read), no user settings, no external program.
@@ -75,7 +83,7 @@ def _find_commit(index: CodeIndex, number: int) -> tuple[str, str]:
     return oid[:ID_CHARACTERS], _day(seconds)
 
 
-def update_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
+def update_removed_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
     revisions = _start(index, PATHS, git, head)
     if not revisions:
         return
@@ -101,7 +109,7 @@ def update_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say
         say(f"read {len(commits):,} commits with renames and removals")
     cut = not ended.whole or len(commits) >= bounds.commits
     newest = _finish(index, PATHS, head, commits, cut=cut)
-    rows = [(encode(old), encode(new), newest - i) for old, new, i in ends]
+    rows = [(encode_path(old), encode_path(new), newest - i) for old, new, i in ends]
     index.db.executemany("INSERT INTO ends VALUES (?, ?, ?)", rows)
 
 
@@ -123,8 +131,8 @@ def _take_tokens(
         elif not _STATUS.fullmatch(token) or not commits:
             raise ValueError("no removal or rename")
         else:
-            old, new = decode(tokens[i + 1]), decode(tokens[i + 2]) if needed == 3 else ""
-            if is_below(old) and (not new or is_below(new)):
+            old, new = decode_path(tokens[i + 1]), decode_path(tokens[i + 2]) if needed == 3 else ""
+            if is_build_output(old) and (not new or is_build_output(new)):
                 ends.append((old, new, len(commits) - 1))
         i += needed
     return tokens[i:]
@@ -136,12 +144,12 @@ class PastPaths:
         self.newest: dict[str, tuple[str, int]] = {}
         query = "SELECT old, new, number FROM ends ORDER BY number DESC, rowid"
         for old, new, number in index.db.execute(query):
-            self.newest.setdefault(decode(old), (decode(new), number))
+            self.newest.setdefault(decode_path(old), (decode_path(new), number))
 
     def find(self, names: Mapping[str, str]) -> dict[str, tuple[Past, ...]]:
         gone = [path for path in self.newest if path not in self.files]
         ends: dict[str, list[tuple[int, str, int, str]]] = {}  # order, path, commit, present path
-        for name, paths in match_ends(names, gone, folders=False).items():
+        for name, paths in match_path_endings(names, gone, folders=False).items():
             ends[name] = [self._follow(path) for path in paths]
         below: dict[str, list[str]] = {}  # deleted folders, each with the paths it contained
         for path in gone:
@@ -149,7 +157,7 @@ class PastPaths:
             while above and above not in self.folders:
                 below.setdefault(above, []).append(path)
                 above = above.rpartition("/")[0]
-        for name, paths in match_ends(names, below, folders=True).items():
+        for name, paths in match_path_endings(names, below, folders=True).items():
             ends.setdefault(name, []).extend(self._follow_folder(p, below[p]) for p in paths)
         return {
             name: tuple(
@@ -196,7 +204,7 @@ _REMOVED = re.compile(rb'^-(?!-- "?//memdir//)(.{1,2000})', re.MULTILINE)
 _KEPT = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,79}")
 
 
-def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
+def update_removed_symbols(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
     revisions = _start(index, WORDS, git, head)
     if not revisions:
         return
@@ -232,7 +240,7 @@ def update_words(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say
     index.db.executemany("INSERT OR REPLACE INTO removed VALUES (?, ?)", rows)
 
 
-def find_removed(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
+def find_removed_symbols(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
     query = "SELECT number FROM removed WHERE word = ?"
-    rows = {name: index.db.execute(query, (encode(name),)).fetchone() for name in names}
+    rows = {name: index.db.execute(query, (encode_path(name),)).fetchone() for name in names}
     return {name: Past(name, *_find_commit(index, row[0])) for name, row in rows.items() if row}

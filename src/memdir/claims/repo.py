@@ -17,7 +17,7 @@ from typing import Protocol
 from memdir.claims import code_index, past, tree
 from memdir.claims.claim import Past, Seen, Uses, Wanted
 from memdir.claims.code_index import Say, Texts
-from memdir.claims.tree import Bounds, Files, Tree, decode, encode
+from memdir.claims.tree import Bounds, Files, Tree, decode_path, encode_path
 from memdir.store.git import Git
 
 PROGRESS_SECONDS = 1.0  # between two progress messages
@@ -43,15 +43,15 @@ class GitRepo:
 
     def state(self) -> str:
         """Commit and a checksum of uncommitted changes; empty if git cannot tell."""
-        checkout = tree.open_checkout(self.root)
+        checkout = tree.open_repo_checkout(self.root)
         if checkout.problem or not checkout.git.work_tree:
             return checkout.commit
-        dirty, _ = tree.read_dirty(checkout.git, self._bounds)
+        dirty, _ = tree.read_dirty_paths(checkout.git, self._bounds)
         if not dirty:
             return checkout.commit
         work_tree, total = tree.WorkTree(checkout.git.root), hashlib.sha256()
         for path, letters in sorted(dirty.items()):
-            total.update(encode(f"{path}\0{letters}{work_tree.facts(path)}\n"))
+            total.update(encode_path(f"{path}\0{letters}{work_tree.facts(path)}\n"))
         return f"{checkout.commit}+{total.hexdigest()[:12]}"
 
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
@@ -61,7 +61,7 @@ class GitRepo:
             return self._look(wanted, say)
 
     def _look(self, wanted: Wanted, say: Say) -> Seen:
-        checkout, last = tree.open_checkout(self.root), time.monotonic()
+        checkout, last = tree.open_repo_checkout(self.root), time.monotonic()
         if checkout.problem:
             return Seen(remarks=(checkout.problem,))
 
@@ -71,7 +71,9 @@ class GitRepo:
                 last = time.monotonic()
                 say(text)
 
-        with code_index.open_index(self._cache_dir, self.root, self._bounds.cache_bytes) as index:
+        with code_index.open_code_index(
+            self._cache_dir, self.root, self._bounds.cache_bytes
+        ) as index:
             return _Look(checkout, index, self._bounds, say_now_and_then).see(wanted)
 
 
@@ -92,7 +94,7 @@ class _Look:
 
     def see(self, wanted: Wanted) -> Seen:
         self._read_tree()
-        forms = {name: tree.plain_path(name, self.git.root) for name in wanted.paths}
+        forms = {name: tree.path_in_repo(name, self.git.root) for name in wanted.paths}
         paths, missing = self._find_paths(forms)
         gone, ignored = self._find_past(missing), frozenset[str]()
         if self.git.work_tree:
@@ -100,7 +102,9 @@ class _Look:
                 # An untracked folder that once had tracked files is left over from a build.
                 if name not in gone and self.work_tree.has_folder(form):
                     paths[name] = (form,)
-            ignored = tree.find_ignored_paths(self.git, missing, self.files, self.tree.submodules)
+            ignored = tree.find_paths_git_ignores(
+                self.git, missing, self.files, self.tree.submodules
+            )
             self.known.add("ignored")
         uses, past_symbols = self._find_symbols(wanted.symbols)
         packages, commands = self._read_manifests(wanted.packages)
@@ -122,7 +126,7 @@ class _Look:
 
     def _read_tree(self) -> None:
         if self.checkout.commit:
-            self.tree = tree.read_tree(self.git, self.checkout.commit, self.bounds)
+            self.tree = tree.read_tracked_paths(self.git, self.checkout.commit, self.bounds)
         self.files = dict(self.tree.files)
         if self.tree.cut:
             self.remarks.append(f"only {len(self.tree.files):,} paths were read: there are more")
@@ -131,7 +135,7 @@ class _Look:
             self.remarks.append(f"submodules were not searched: {listed}")
         if not self.git.work_tree:
             return
-        dirty, whole = tree.read_dirty(self.git, self.bounds)
+        dirty, whole = tree.read_dirty_paths(self.git, self.bounds)
         gone = [path for path, letters in dirty.items() if "D" in letters]
         if not whole:
             self.remarks.append("git could not tell what is changed and not committed")
@@ -147,24 +151,26 @@ class _Look:
     def _find_paths(
         self, forms: dict[str, str]
     ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-        there = tree.match_ends(forms, self.files, folders=False)
+        there = tree.match_path_endings(forms, self.files, folders=False)
         folders = self.tree.folders(self.files)
-        for name, more in tree.match_ends(forms, folders, folders=True).items():
+        for name, more in tree.match_path_endings(forms, folders, folders=True).items():
             there.setdefault(name, []).extend(more)
         for name, form in forms.items():
             wanted = form and name not in there and self.git.work_tree
             if wanted and self.work_tree.has_file(form, folder=name.endswith("/")):
                 there[name] = [form]
         starred = [name for name in forms if "*" in name and name not in there]
-        there |= tree.match_patterns(starred, self.files)
+        there |= tree.match_path_patterns(starred, self.files)
         missing = {name: form for name, form in forms.items() if form and name not in there}
-        return {name: tree.pick_nearest(some, forms[name]) for name, some in there.items()}, missing
+        return {
+            name: tree.pick_nearest_repo_paths(some, forms[name]) for name, some in there.items()
+        }, missing
 
     def _find_past(self, missing: dict[str, str]) -> Pasts:
         """Past paths of the missing names, without those that may exist untracked."""
         if not self.checkout.commit:
             return {}
-        past.update_paths(self.index, self.git, self.checkout.commit, self.bounds, self.say)
+        past.update_removed_paths(self.index, self.git, self.checkout.commit, self.bounds, self.say)
         self.known.add("past")
         self._remark_floor(past.PATHS, "for renames and removals")
         folders = self.tree.folders(self.tree.files)
@@ -175,7 +181,7 @@ class _Look:
         folders = {item.name for pasts in gone.values() for item in pasts}
         # A folder counts only if it is ignored; otherwise a build left it behind.
         left = {path: path for path in folders if self.work_tree.has_folder(path)}
-        ignored = tree.find_ignored_paths(self.git, left, self.files, self.tree.submodules)
+        ignored = tree.find_paths_git_ignores(self.git, left, self.files, self.tree.submodules)
 
         def may_be_there(name: str, item: Past) -> bool:
             return (
@@ -205,7 +211,7 @@ class _Look:
             changed = f"{len(dirty):,} changed files are not committed"
             self.remarks.append(f"{changed}: identifiers were looked up in the commit")
             dirty = ()
-        uses, committed = code_index.count_uses(self.index, dirty, self._read_disk(dirty))
+        uses, committed = code_index.count_symbol_uses(self.index, dirty, self._read_disk(dirty))
         there = {name: uses[name] for name in asked if uses[name].code or uses[name].prose}
         if self.tree.submodules:
             doubt = doubt or "submodules may have identifiers still: none is called removed"
@@ -227,14 +233,18 @@ class _Look:
                 yield from self._read_disk(paths)
                 return
             for path, data in self._read_commit(paths, self.bounds.file_bytes, reading):
-                if code_index.is_text(data):
+                if code_index.is_text_blob(data):
                     yield path, data
                 else:
                     reading.skipped.append(path)
 
         commit = self.checkout.commit
-        code_index.update_symbols(self.index, self.git, self.tree, commit, asked, read, self.bounds)
-        rows = [(encode(path),) for path in filter(code_index.may_hold_code, reading.skipped)]
+        code_index.update_code_symbols(
+            self.index, self.git, self.tree, commit, asked, read, self.bounds
+        )
+        rows = [
+            (encode_path(path),) for path in filter(code_index.may_file_hold_code, reading.skipped)
+        ]
         self.index.db.executemany("INSERT OR IGNORE INTO skipped VALUES (?)", rows)
         if reading.cut or self.tree.cut:
             cut = "not all files were read: identifiers may have more uses"
@@ -249,26 +259,30 @@ class _Look:
         for path in paths:
             if not memories.hold(path):
                 data = self.work_tree.read(path, self.bounds.file_bytes)
-                if data and code_index.is_text(data):
+                if data and code_index.is_text_blob(data):
                     yield path, data
 
     def _find_removed(self, names: set[str]) -> dict[str, Past] | None:
         """Removals of words that no file has; None if not all files could be searched."""
         if not names:
             return {}
-        past.update_words(self.index, self.git, self.checkout.commit, self.bounds, self.say)
+        past.update_removed_symbols(
+            self.index, self.git, self.checkout.commit, self.bounds, self.say
+        )
         self._remark_floor(past.WORDS, "for removed identifiers")
-        words = [name for name in names if code_index.WORD.fullmatch(encode(name))]
-        removed = past.find_removed(self.index, words)
-        untracked = tree.read_untracked(self.git, self.bounds) if removed else []
+        words = [name for name in names if code_index.WORD.fullmatch(encode_path(name))]
+        removed = past.find_removed_symbols(self.index, words)
+        untracked = tree.read_untracked_paths(self.git, self.bounds) if removed else []
         rows = self.index.db.execute("SELECT path FROM skipped") if removed else ()
-        skipped = [path for path in map(decode, (row[0] for row in rows)) if path in self.files]
+        skipped = [
+            path for path in map(decode_path, (row[0] for row in rows)) if path in self.files
+        ]
         if untracked is None or not all(map(self.work_tree.leads_to, skipped)):
             return None
         memories = code_index.Memories(self.files)
-        unread = filter(code_index.may_hold_code, {*skipped, *self.dirty, *untracked})
+        unread = filter(code_index.may_file_hold_code, {*skipped, *self.dirty, *untracked})
         paths = [path for path in unread if not memories.hold(path)]
-        there = code_index.find_words(self.git.root, removed, paths, self.bounds)
+        there = code_index.find_words_in_code(self.git.root, removed, paths, self.bounds)
         return None if there is None else {n: removed[n] for n in removed if n not in there}
 
     def _remark_floor(self, log: str, purpose: str) -> None:
@@ -341,7 +355,7 @@ _REFS = ("refs/heads/", "refs/remotes/", "refs/tags/")
 def _find_branches(git: Git, names: Collection[str]) -> frozenset[str]:
     out = git.ask("for-each-ref", "--format=%(refname)", *_REFS)[0] if names else b""
     there: set[str] = set()
-    for ref in map(decode, out.split(b"\n")):
+    for ref in map(decode_path, out.split(b"\n")):
         name = ref.split("/", 2)[-1]
         there |= {ref, name}
         if ref.startswith("refs/remotes/"):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from memdir.hot.disk import Disk
-from memdir.store.git import Ended, Git, find_git
+from memdir.store.git import Ended, Git, find_git_program
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ MAX_PATHS = 20  # paths and past paths returned per name
 COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
-def decode(data: bytes) -> str:
+def decode_path(data: bytes) -> str:
     """Path as text; bytes that are not UTF-8 survive."""
     return data.decode("utf-8", "surrogateescape")
 
 
-def encode(text: str) -> bytes:
+def encode_path(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -58,9 +58,9 @@ class Checkout:
     remarks: list[str] = field(default_factory=list)
 
 
-def open_checkout(root: str) -> Checkout:
+def open_repo_checkout(root: str) -> Checkout:
     """Never takes a repository above the folder instead."""
-    program = find_git(os.environ.get("PATH", os.defpath))
+    program = find_git_program(os.environ.get("PATH", os.defpath))
     git = Git(os.path.realpath(root) if root else "", program, work_tree=False)
     if not root:
         problem = "this project is no git repository: no claim was checked"
@@ -105,7 +105,7 @@ REFUSED = frozenset(("", ".", "..", ".git"))  # a forged tree object may contain
 MAX_PATH_CHARACTERS = 4096
 
 
-def is_below(path: str) -> bool:
+def is_build_output(path: str) -> bool:
     parts = path.lower().split("/")
     return len(path) <= MAX_PATH_CHARACTERS and REFUSED.isdisjoint(parts) and "\0" not in path
 
@@ -116,14 +116,14 @@ class WorkTree:
 
     def leads_to(self, path: str) -> str:
         """Path inside the checkout that links lead to; empty if none."""
-        if not is_below(path):
+        if not is_build_output(path):
             return ""
         try:
             real = os.path.realpath(os.path.join(self.root, path), strict=True)
         except (OSError, ValueError):
             return ""
         below = os.path.relpath(real, self.root)
-        return below if is_below(below) else ""
+        return below if is_build_output(below) else ""
 
     def has_file(self, path: str, *, folder: bool = False) -> bool:
         """True for a file, or a link to a file or non-empty folder; `folder` allows no file."""
@@ -133,7 +133,7 @@ class WorkTree:
         return bool(real) and not folder
 
     def has_folder(self, path: str) -> bool:
-        return is_below(path) and self.leads_to(path) == path and self._is_filled(path)
+        return is_build_output(path) and self.leads_to(path) == path and self._is_filled(path)
 
     def is_beyond_link(self, path: str) -> bool:
         """True if a folder of the path is a link: git refuses such paths."""
@@ -148,7 +148,7 @@ class WorkTree:
 
     def read(self, path: str, limit: int) -> bytes | None:
         """Content of a regular file, empty for anything else; None if it is too large."""
-        if not is_below(path):
+        if not is_build_output(path):
             return b""
         try:
             data, facts = Disk(self.root).read(path, limit)
@@ -158,7 +158,7 @@ class WorkTree:
 
     def facts(self, path: str) -> tuple[int, ...]:
         """Values that change when the file does."""
-        if not is_below(path):
+        if not is_build_output(path):
             return ()
         try:
             facts = Disk(self.root).stat(path)
@@ -198,7 +198,7 @@ class Tree:
         return folders
 
 
-def read_tree(git: Git, commit: str, bounds: Bounds) -> Tree:
+def read_tracked_paths(git: Git, commit: str, bounds: Bounds) -> Tree:
     tree, ended, rest = Tree(), Ended(), b""
     sizes = () if git.partial else ("-l",)  # git would fetch objects to measure them
     stream = git.stream(
@@ -211,10 +211,10 @@ def read_tree(git: Git, commit: str, bounds: Bounds) -> Tree:
         *entries, rest = (rest + piece).split(b"\0")
         for entry in entries:
             facts, _, name = entry.partition(b"\t")
-            known, path = _ENTRY.fullmatch(facts), decode(name)
+            known, path = _ENTRY.fullmatch(facts), decode_path(name)
             if known is None or not path:
                 tree.cut = True
-            elif not is_below(path):
+            elif not is_build_output(path):
                 continue
             elif known[1] == _SUBMODULE:
                 tree.submodules.add(path)
@@ -229,7 +229,7 @@ def read_tree(git: Git, commit: str, bounds: Bounds) -> Tree:
     return tree
 
 
-def read_dirty(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
+def read_dirty_paths(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
     """Tracked paths that differ from the commit, with git's two letters; False if incomplete."""
     out, ended = git.ask(
         *("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames"),
@@ -239,12 +239,12 @@ def read_dirty(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
     )
     entries = [entry for entry in out.split(b"\0") if entry]
     known = [entry for entry in entries if _CHANGE.match(entry) and len(entry) > 3]
-    dirty = {decode(entry[3:]): entry[:2].decode("ascii") for entry in known}
+    dirty = {decode_path(entry[3:]): entry[:2].decode("ascii") for entry in known}
     whole = ended.whole and len(known) == len(entries)
-    return {path: letters for path, letters in dirty.items() if is_below(path)}, whole
+    return {path: letters for path, letters in dirty.items() if is_build_output(path)}, whole
 
 
-def read_untracked(git: Git, bounds: Bounds) -> list[str] | None:
+def read_untracked_paths(git: Git, bounds: Bounds) -> list[str] | None:
     """Paths that are neither tracked nor ignored; None if git cannot tell."""
     if not git.work_tree:
         return []
@@ -253,8 +253,8 @@ def read_untracked(git: Git, bounds: Bounds) -> list[str] | None:
         seconds=bounds.quick_seconds,
         limit=bounds.tree_bytes,
     )
-    paths = [decode(path) for path in out.split(b"\0") if path]
-    return paths if ended.whole and all(map(is_below, paths)) else None
+    paths = [decode_path(path) for path in out.split(b"\0") if path]
+    return paths if ended.whole and all(map(is_build_output, paths)) else None
 
 
 MAX_STARRED_PARTS = 4  # parts between stars
@@ -262,16 +262,16 @@ MAX_PATTERNS = 200  # per look
 _STARS = re.compile(r"\*{1,3}")
 
 
-def plain_path(name: str, root: str) -> str:
+def path_in_repo(name: str, root: str) -> str:
     """The name as a path below the root; empty if it cannot be one."""
     name = name.removeprefix(root + "/")
     while name.startswith("./"):
         name = name[2:]
     path = name.rstrip("/")
-    return path if is_below(path) else ""
+    return path if is_build_output(path) else ""
 
 
-def match_ends(
+def match_path_endings(
     names: Mapping[str, str], paths: Iterable[str], *, folders: bool
 ) -> dict[str, list[str]]:
     """Paths that equal the name or end with it; `docs/` matches folders only."""
@@ -287,7 +287,7 @@ def match_ends(
     return matches
 
 
-def match_patterns(patterns: Iterable[str], paths: Collection[str]) -> dict[str, list[str]]:
+def match_path_patterns(patterns: Iterable[str], paths: Collection[str]) -> dict[str, list[str]]:
     """A few paths for each name with stars; a star may cross folders."""
     matches = {}
     for pattern in islice(sorted(patterns), MAX_PATTERNS):
@@ -314,7 +314,7 @@ def _fits(parts: Sequence[str], path: str) -> bool:
     return True
 
 
-def pick_nearest(paths: list[str], form: str) -> tuple[str, ...]:
+def pick_nearest_repo_paths(paths: list[str], form: str) -> tuple[str, ...]:
     """A few paths: an equal one first, then the least nested."""
     ordered = sorted(paths, key=lambda path: (path != form, path.count("/"), path))
     return tuple(ordered[:MAX_PATHS])
@@ -324,7 +324,7 @@ MAX_RULE_FOLDERS = 20  # folders with a .gitignore in which a name is tried
 _RULES = ".gitignore"
 
 
-def find_ignored_paths(
+def find_paths_git_ignores(
     git: Git, names: Mapping[str, str], files: Iterable[str], submodules: Collection[str]
 ) -> frozenset[str]:
     """Names that ignore rules exclude, at the root or in a folder with its own .gitignore."""
@@ -342,6 +342,6 @@ def find_ignored_paths(
                 asked[f"./{path}/"] = name
     if not asked:
         return frozenset()
-    given = encode("\0".join(asked)) + b"\0"
+    given = encode_path("\0".join(asked)) + b"\0"
     out, _ = git.ask("check-ignore", "--no-index", "--stdin", "-z", given=given)
-    return frozenset(asked[path] for path in map(decode, out.split(b"\0")) if path in asked)
+    return frozenset(asked[path] for path in map(decode_path, out.split(b"\0")) if path in asked)

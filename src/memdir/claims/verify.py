@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from memdir.claims.claim import STALE, TRUE, Judged
 from memdir.hot import memory
-from memdir.hot.verdicts import Kept, Verdicts, facts_of
-from memdir.store.look import find_all, read_all
-from memdir.store.writer import App, cache_folder
+from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
+from memdir.store.look import find_memories, read_memories
+from memdir.store.writer import App, store_cache_folder
 
 if TYPE_CHECKING:
     from memdir.claims.repo import Repo
@@ -38,14 +38,14 @@ def open_repo(app: App) -> Repo:
     return GitRepo(app.config.code, app.config.cache_dir)
 
 
-def verify(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
+def verify_claims_of(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
     """Checks these memories (by name or path), or all of them with their index."""
     store, paths = app.store, None
     if names:
         there = {*store.files(), store.index_path}
-        named = iter(find_all(store, [name for name in names if name not in there]))
+        named = iter(find_memories(store, [name for name in names if name not in there]))
         paths = [name if name in there else next(named).path for name in names]
-    files, findings = read_all(app, paths)
+    files, findings = read_memories(app, paths)
     texts = [(path, memory.decode(store.view(path, data))) for path, data in files]
     # If the store is inside the checkout, `..` in paths can be resolved.
     folder = ""
@@ -68,13 +68,14 @@ def verify_claims(
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
     """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
     from memdir.claims.find import find_claims  # compiling its patterns would slow every command
-    from memdir.claims.judge import collect_wanted, judge_claim
+    from memdir.claims.judge import collect_evidence_wanted, judge_claim
 
     claims_by_path = {
         path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts
     }
     seen = repo.look(
-        collect_wanted([claim for claims in claims_by_path.values() for claim in claims]), say
+        collect_evidence_wanted([claim for claims in claims_by_path.values() for claim in claims]),
+        say,
     )
     judged = {
         path: [judge_claim(claim, seen, beside) for claim in claims]
@@ -84,7 +85,7 @@ def verify_claims(
 
 
 def open_verdicts(app: App) -> Verdicts:
-    return Verdicts(cache_folder(app.config), app.config.code)
+    return Verdicts(store_cache_folder(app.config), app.config.code)
 
 
 def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _say_nothing) -> int:
@@ -97,20 +98,20 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
         kept.drop_all_but(each.path for each in memories)
     old = {}
     for each in memories:
-        before = kept.load(each.path, facts_of(each))
+        before = kept.load(each.path, verdict_facts(each))
         current = before is not None and bool(state) and before.state == state
         if not current and (paths is None or each.path in paths):
             old[each.path] = each
     if not old:
         return 0
-    checked = verify(app, () if len(old) == len(memories) else list(old), say)
+    checked = verify_claims_of(app, () if len(old) == len(memories) else list(old), say)
     for path, judged in checked.memories.items():
         if path in old:
-            kept.keep(path, Kept(facts_of(old[path]), state, make_rows(judged, kept)))
+            kept.keep(path, Kept(verdict_facts(old[path]), state, make_verdict_rows(judged, kept)))
     return len(old)
 
 
-def make_rows(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
+def make_verdict_rows(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:
     rows: list[Row] = []
     for each in sorted(judged, key=lambda each: each.verdict != STALE):
         if each.verdict in (TRUE, STALE):

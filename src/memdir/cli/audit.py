@@ -18,7 +18,7 @@ from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, pick
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.store.writer import App
-from memdir.text.terminal import count, cut_middle, line
+from memdir.text.terminal import cut_text_middle, one_line, plural
 
 if TYPE_CHECKING:
     from memdir.audit.projects import Place
@@ -92,10 +92,12 @@ def audit(
 
 
 def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[Report]:
-    from memdir.audit.projects import open_projects
+    from memdir.audit.projects import open_projects_to_audit
 
     screen, known = session.screen, set[Finding]()
-    for place in open_projects(session.config, time.time, screen.tell) if all_projects else ():
+    for place in (
+        open_projects_to_audit(session.config, time.time, screen.tell) if all_projects else ()
+    ):
         result = look_over(place.app, wish, screen.tell)
         result = replace(result, findings=(*place.findings, *result.findings))
         advise = Advice(screen.advise.commands, place.app.store.root, home=screen.advise.home)
@@ -112,9 +114,9 @@ def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[
 def _report_lines(session: Session, report: Report, everything: bool, many: bool) -> Iterator[str]:
     screen, (title, app, result, advise) = session.screen, report
     root, load = app.store.root, result.load
-    parts = [count(len(result.memories), "memory", "memories")]
+    parts = [plural(len(result.memories), "memory", "memories")]
     parts += [f"{number} {action}" for action in ACTIONS if (number := result.count(action))]
-    parts.append(count(len(result.findings), "finding"))
+    parts.append(plural(len(result.findings), "finding"))
     for text in screen.block("", f"{title}: {' · '.join(parts)}", ""):
         yield screen.paint(text, "bold")
     yield from screen.block("in", session.short(root))
@@ -129,7 +131,7 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
             for reason in item.reasons[1:]:  # the row already shows the age
                 yield from screen.block("", reason, " " * 6)
         left = len(result.memories) - len(shown)
-        yield from [f"  and {count(left, 'other')}: --all shows them"] if left else []
+        yield from [f"  and {plural(left, 'other')}: --all shows them"] if left else []
     yield from _finding_lines(session, report, everything)
     text = (
         f"each session loads ~{load.total:,} (index {load.index:,}, instructions {load.prompt:,}); "
@@ -147,7 +149,7 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
         yield from screen.block("Next:", advise(" · ".join(steps)), "")
 
 
-def score_bar(score: int) -> str:
+def draw_score_bar(score: int) -> str:
     full, part = divmod(score * BAR * 8 // 100, 8)
     return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
 
@@ -155,9 +157,9 @@ def score_bar(score: int) -> str:
 def _row(item: Audited, widest: int) -> list[Cell]:
     style = STYLES[item.action]
     return [
-        (f"{score_bar(item.score)} {item.score:3}", style),
+        (f"{draw_score_bar(item.score)} {item.score:3}", style),
         (item.action, style),
-        (cut_middle(line(item.path.removesuffix(".md")), widest), "bold"),
+        (cut_text_middle(one_line(item.path.removesuffix(".md")), widest), "bold"),
         item.type,
         safe.age_words(item.age_days).removesuffix(" ago"),
         f"{item.tokens:>6,}",
@@ -195,9 +197,9 @@ Item = tuple["Place", Audited]
 @click.option("--limit", type=click.IntRange(1), default=TOP, help=f"Rows of each part ({TOP}).")
 def dashboard(session: Session, limit: int) -> Answer:
     """Nothing is written or checked against the code."""
-    from memdir.audit.projects import open_projects
+    from memdir.audit.projects import open_projects_to_audit
 
-    places = open_projects(session.config, time.time, session.screen.tell)
+    places = open_projects_to_audit(session.config, time.time, session.screen.tell)
     audits = [(place, look_over(place.app, Wish(brief=True))) for place in places]
     audits.sort(key=lambda pair: (-pair[1].load.total, pair[0].title))
     items = [(place, item) for place, audit in audits for item in audit.memories]
@@ -223,8 +225,8 @@ def dashboard(session: Session, limit: int) -> Answer:
     if not projects:
         return Answer(fields, [NO_STORE])
     screen = session.screen
-    parts = [count(len(projects), "store"), count(len(items), "memory", "memories")]
-    lines = [screen.paint(" · ".join([*parts, count(len(alerts), "alert")]), "bold")]
+    parts = [plural(len(projects), "store"), plural(len(items), "memory", "memories")]
+    lines = [screen.paint(" · ".join([*parts, plural(len(alerts), "alert")]), "bold")]
     lines += screen.block("", ", ".join(f"{n:,} {name}" for name, n in types.most_common()))
     rows = [_project_row(session, *pair) for pair in audits[:limit]]
     headings = ("store", "tokens a session", "memories", "alerts")
@@ -271,7 +273,7 @@ def _project_row(session: Session, place: Place, audit: Audit) -> list[Cell]:
     alerts = sum(item.score > REVIEW for item in audit.memories)
     widest = int(session.screen.columns * PROJECT_SHARE) - len(gone)
     return [
-        (cut_middle(line(session.short(place.title)), widest) + gone, "bold"),
+        (cut_text_middle(one_line(session.short(place.title)), widest) + gone, "bold"),
         f"{audit.load.total:>16,}",
         f"{len(audit.memories):>8}",
         (f"{alerts}", "yellow" if alerts else "dim"),
@@ -282,8 +284,8 @@ def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -
     widest = int(session.screen.columns * PROJECT_SHARE)
     rows: list[list[Cell]] = []
     for place, item in items:
-        figure = f"{item.tokens:>6,}" if tokens else f"{score_bar(item.score)} {item.score:3}"
-        name = cut_middle(line(item.path.removesuffix(".md")), widest)
+        figure = f"{item.tokens:>6,}" if tokens else f"{draw_score_bar(item.score)} {item.score:3}"
+        name = cut_text_middle(one_line(item.path.removesuffix(".md")), widest)
         style = STYLES[item.action]
         rows.append([(figure, style), (name, "bold"), item.type, session.short(place.title)])
     return session.screen.table(rows)

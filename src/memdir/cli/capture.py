@@ -12,15 +12,15 @@ import click
 
 from memdir.capture.capture import capture
 from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item
-from memdir.capture.extract import extract as extract_all
-from memdir.capture.inbox import draft_id
-from memdir.capture.pages import write_patches
+from memdir.capture.extract import extract_past_sessions as extract_all
+from memdir.capture.inbox import held_draft_id
+from memdir.capture.pages import write_page_patches
 from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
-from memdir.capture.sessions import Chosen, find_project, open_reader
+from memdir.capture.sessions import Chosen, find_session_project, open_session
 from memdir.capture.signals import Catch
-from memdir.cli.command import Session, command, read_moment
+from memdir.cli.command import Session, command, read_time_option
 from memdir.cli.output import (
     CHANGE,
     DRY_RUN,
@@ -28,17 +28,17 @@ from memdir.cli.output import (
     Answer,
     Fields,
     Screen,
-    file_fields,
-    local_time,
+    changed_file_fields,
     pick,
+    show_local_time,
 )
 from memdir.config.config import Config
 from memdir.errors import BadInput, Missing
-from memdir.format.draft import RETIRED, first_sentence
+from memdir.format.draft import RETIRED, describe_body
 from memdir.hot import safe
 from memdir.store import registry
-from memdir.text.secrets import before_secrets
-from memdir.text.terminal import count, cut, line, pad
+from memdir.text.secrets import text_before_secrets
+from memdir.text.terminal import cut_text, one_line, pad_text, plural
 
 FAMILY = "transcripts"
 MAX_COLUMNS = 400  # of each text in a dry run
@@ -59,7 +59,7 @@ def learn(
     if model and no_model:
         raise click.UsageError("give --model or --no-model, not both")
     client = client.replace("_", "-")
-    known = [name.replace("_", "-") for name in registry.members(FAMILY, session.config.own)]
+    known = [name.replace("_", "-") for name in registry.family_members(FAMILY, session.config.own)]
     if client not in known:
         raise BadInput(f"there is no client {client[:40]!r}", next=f"use one of {', '.join(known)}")
     path = os.path.abspath(transcript)
@@ -69,13 +69,13 @@ def learn(
     request = Request(path, client=client, model="" if no_model else model)
     chosen, asked = session, session.asked
     if asked.dir is None and asked.project is None and not session.names_scope:
-        project, problem = find_project(session.app, request)
+        project, problem = find_session_project(session.app, request)
         if problem:
             here = session.short(_project(session.config))
             session.screen.tell(f"{problem}; its memories go to {here}")
         chosen = session.at(project=project) if project else session
     app = replace(chosen.app, actor=ACTOR)
-    outcome = capture(app, request, open_reader(app, client, path))
+    outcome = capture(app, request, open_session(app, client, path))
     lines = [*_capture_lines(session.screen, outcome, app.dry_run)]
     lines += session.screen.blocks("note:", outcome.remarks)
     if outcome.received or chosen is not session:
@@ -97,7 +97,7 @@ def _project(config: Config) -> str:
 
 
 def _entry(entry: Entry, catch: Catch | None) -> Fields:
-    id = draft_id(catch) if catch and entry.what == HELD else entry.id
+    id = held_draft_id(catch) if catch and entry.what == HELD else entry.id
     fields = pick(entry, "id name reason", id=id)
     if catch and catch.draft:
         fields["draft"] = pick(catch.draft, "type description body why how")
@@ -111,27 +111,27 @@ def _capture_lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[
         yield from screen.block("", f"nothing captured: {outcome.reason}", "")
         return
     tokens = f"{outcome.tokens:,} tokens used" if outcome.tokens else "no model tokens used"
-    yield f"{count(outcome.received, 'item')} captured, {tokens}"
+    yield f"{plural(outcome.received, 'item')} captured, {tokens}"
     for kind, style in ((SAVED, "green"), (HELD, "yellow"), (REFUSED, "red")):
         for entry in outcome.of(kind):
             catch = outcome.things.get(entry.id)
             # A request to forget retires a memory and saves none.
             retired = kind == SAVED and entry.reason == RETIRED
             label = f"{'would be ' if dry_run else ''}{RETIRED if retired else kind:7}"
-            name = entry.name or (draft_id(catch) if catch else "")
+            name = entry.name or (held_draft_id(catch) if catch else "")
             text = f"{name}: {entry.reason}" if entry.reason and not retired else name
             yield from screen.block(label, text, style=style)
             yield from _draft_lines(screen, catch) if dry_run and catch else []
     if outcome.waiting:
-        again = f"; next try after {local_time(outcome.after)}" if outcome.after else ""
+        again = f"; next try after {show_local_time(outcome.after)}" if outcome.after else ""
         yield from screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
 
 
 def _draft_lines(screen: Screen, catch: Catch) -> Iterator[str]:
     rows = [("", f"forget: {catch.forget}")]
     if draft := catch.draft:
-        body = " ".join(before_secrets(draft.body).split())
-        rows = [("", f"{draft.type}: {cut(body, MAX_COLUMNS)}"), ("Why:", draft.why)]
+        body = " ".join(text_before_secrets(draft.body).split())
+        rows = [("", f"{draft.type}: {cut_text(body, MAX_COLUMNS)}"), ("Why:", draft.why)]
         rows.append(("How to apply:", draft.how))
     for label, text in rows:
         yield from screen.block(label, text, "      ") if text else []
@@ -172,7 +172,7 @@ def extract(
         text = "--all-projects saves in each project's own store: leave out --dir and --scope."
         raise click.UsageError(text)
     app = session.app
-    moment = read_moment(since, app.now()) if since else None
+    moment = read_time_option(since, app.now()) if since else None
     chosen = Chosen(since=moment, last=last or 0, **options)
 
     def report(read: int, total: int) -> None:
@@ -202,7 +202,7 @@ def extract(
         "tokens": made.tokens,
         "remarks": made.remarks,
         "dry_run": app.dry_run,
-        "files": [file for done in made.done for file in file_fields(done.diff)],
+        "files": [file for done in made.done for file in changed_file_fields(done.diff)],
     }
     return Answer(fields, _extract_lines(session, made, files), int(bool(made.lost) or left))
 
@@ -214,7 +214,7 @@ def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
         names[patch.file] += 1
         again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # same project name
         texts[again + patch.file] = patch.text
-    return dict(enumerate(write_patches(folder, texts)))
+    return dict(enumerate(write_page_patches(folder, texts)))
 
 
 def _item_fields(item: Item) -> Fields:
@@ -222,7 +222,7 @@ def _item_fields(item: Item) -> Fields:
     if catch.draft:
         # Cut at the first secret: text that was refused must not be printed.
         texts = {
-            name: before_secrets(getattr(catch.draft, name))
+            name: text_before_secrets(getattr(catch.draft, name))
             for name in ("body", "description", "why", "how")
         }
         day = catch.draft.day.isoformat() if catch.draft.day else ""
@@ -260,7 +260,7 @@ def _extract_lines(session: Session, made: Extraction, files: dict[int, str]) ->
         yield from screen.dry_lines(done)[:-2]
     things = Counter(item.session.path for item in made.items)
     rows = [  # with the ids that a run accepts
-        (past.id, safe.iso_day(past.modified), count(things[past.path], "item"))
+        (past.id, safe.iso_day(past.modified), plural(things[past.path], "item"))
         for past in made.sessions[:FEW]
     ]
     yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows)] if rows else []
@@ -268,13 +268,13 @@ def _extract_lines(session: Session, made: Extraction, files: dict[int, str]) ->
 
 
 def _headline(made: Extraction, dry: bool) -> str:
-    read = count(len(made.sessions), "session")
+    read = plural(len(made.sessions), "session")
     if not made.items:
         nothing = "no sessions of this project were found"
         return f"{read} read: nothing to keep" if made.sessions else nothing
     outcomes = Counter(item.outcome for item in made.items)
     parts = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
-    return f"{count(len(made.items), 'item')} in {read}; {'would be: ' if dry else ''}{parts}"
+    return f"{plural(len(made.items), 'item')} in {read}; {'would be: ' if dry else ''}{parts}"
 
 
 def _group(
@@ -287,15 +287,15 @@ def _group(
         draft, forget = item.routed.catch.draft, item.routed.catch.forget
         day = draft.day.isoformat() if draft and draft.day else safe.iso_day(item.session.modified)
         project = os.path.basename(item.root) or "gone"
-        title = first_sentence(draft.description or draft.body) if draft else f"forget: {forget}"
-        where = [pad(cut(project, FOLDER), FOLDER)] if several else []
-        outcome = (pad(item.outcome, OUTCOME), STYLES.get(item.outcome, ""))
+        title = describe_body(draft.description or draft.body) if draft else f"forget: {forget}"
+        where = [pad_text(cut_text(project, FOLDER), FOLDER)] if several else []
+        outcome = (pad_text(item.outcome, OUTCOME), STYLES.get(item.outcome, ""))
         yield from screen.table([[outcome, day, *where, title]])
         if destination == SKIP or item.outcome in (HOLD, LEFT):
             yield from screen.block("", screen.advise(item.reason), INDENT)
         if dry and item.outcome == HOLD:
             parts = (draft.body, f"Why: {draft.why}" if draft.why else "") if draft else ()
-            text = " ".join(" ".join(before_secrets(part).split()) for part in parts).strip()
+            text = " ".join(" ".join(text_before_secrets(part).split()) for part in parts).strip()
             yield from screen.block("", f'"{text}"', INDENT)
     yield from screen.more_lines(len(items), FEW)
 
@@ -327,4 +327,6 @@ def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator
         steps.append(("Undo all of it", undo))
     for text, step in steps:
         fits = len(text) + len(step) + 4 <= screen.columns
-        yield from [f"  {text}: {line(step)}"] if fits else [f"  {text}:", f"    {line(step)}"]
+        yield from (
+            [f"  {text}: {one_line(step)}"] if fits else [f"  {text}:", f"    {one_line(step)}"]
+        )

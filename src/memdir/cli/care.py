@@ -10,16 +10,16 @@ from dataclasses import replace
 
 import click
 
-from memdir.care.doctor import check_store
-from memdir.care.status import Status, read_status
-from memdir.cli.command import ACTOR, Session, command, private_folder
-from memdir.cli.output import Answer, Cell, Fields, local_time, pick
-from memdir.config.config import is_silent
+from memdir.care.doctor import run_doctor
+from memdir.care.status import Status, collect_status
+from memdir.cli.command import ACTOR, Session, command, make_folder_for_editor
+from memdir.cli.output import Answer, Cell, Fields, pick, show_local_time
+from memdir.config.config import is_config_silent
 from memdir.config.scope import Scope
 from memdir.hot import safe
-from memdir.models.ledger import Call, read_spending
+from memdir.models.ledger import Call, read_model_spending
 from memdir.store.writer import App, open_app
-from memdir.text.terminal import count
+from memdir.text.terminal import plural
 from memdir.upkeep.worksheet import Check
 
 ROWS = 10  # calls shown
@@ -40,7 +40,7 @@ def budget(session: Session, limit: int) -> Answer:
     session.
     """
     name = session.config.environ.get(SESSION_VARIABLE, "").strip()
-    result, screen = read_spending(session.app, name), session.screen
+    result, screen = read_model_spending(session.app, name), session.screen
     limits, spent = result.limits, result.spent
     cached = sum(call.usage.cached_tokens for call in result.today)
     known = [call.usage.cost for call in result.today if call.usage.cost is not None]
@@ -57,7 +57,7 @@ def budget(session: Session, limit: int) -> Answer:
     lines = [f"  today    {spent.day:,} of {limits.day:,} tokens"]
     lines.append(f"  session  {used}{limits.session:,} tokens")
     lines.append(f"  run      at most {limits.run or 0:,} tokens")
-    parts = [f"{count(len(result.today), 'call')} today"]
+    parts = [f"{plural(len(result.today), 'call')} today"]
     parts += [f"{cached:,} tokens from caches"] if cached else []
     parts += [f"about {_dollars(cost)}"] if cost is not None else []
     lines += ["", "  " + ", ".join(parts)]
@@ -98,11 +98,11 @@ def doctor(session: Session, fix: bool) -> Answer:
     from shutil import rmtree
 
     checks: list[tuple[str, Check]] = []
-    folder = private_folder("memdir-doctor-")
+    folder = make_folder_for_editor("memdir-doctor-")
     try:
         for scope, app in session.apps():
             trial = _trial(app, os.path.join(os.path.realpath(folder), scope.replace("/", "-")))
-            checks += [(scope, check) for check in check_store(app, trial, fix)]
+            checks += [(scope, check) for check in run_doctor(app, trial, fix)]
     finally:
         rmtree(folder, ignore_errors=True)
     screen, well = session.screen, all(check.ok for _, check in checks)
@@ -147,11 +147,11 @@ def status(session: Session) -> Answer:
     add up, the exit code is 1.
     """
     app, options = session.app, session.config.options
-    result = read_status(app)
+    result = collect_status(app)
     hooks = f"set up ({result.set_up})" if result.set_up else "not set up"
     if not options.hooks:
         hooks = "off by hooks.enabled"
-    elif is_silent(session.config):
+    elif is_config_silent(session.config):
         hooks = "off here"  # by the client's bare mode or the repository's settings
     fields = pick(
         result,
@@ -194,10 +194,10 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     parts = f"{account.saved} saved, {account.refused} refused, {account.held} held, "
     parts += f"{len(account.waiting)} waiting"
     verdict = "" if account.balances else "; THIS DOES NOT ADD UP"
-    yield "captured", f"{count(account.received, 'item')}: {parts}{verdict}"
+    yield "captured", f"{plural(account.received, 'item')}: {parts}{verdict}"
     for item in result.waiting[:FEW]:
         later = item.after > time.time()
-        until = f"until {local_time(item.after)}" if later else "for the next session"
+        until = f"until {show_local_time(item.after)}" if later else "for the next session"
         yield "", f"waits {until}: {item.reason or item.id}"
         if item.transcript:
             step = f"memdir capture --transcript {shlex.quote(item.transcript)} --no-model"
@@ -220,7 +220,7 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     model = options.capture_model or options.model or "none"
     yield "hooks", f"{hooks} · capture {how} · model {model}"
     worker = "running" if result.worker else "idle"
-    yield "worker", f"{worker} · {count(result.queued, 'request')}"
+    yield "worker", f"{worker} · {plural(result.queued, 'request')}"
     budget = "the ledger cannot be read: memdir budget"
     if result.tokens_left is not None:
         budget = f"{result.tokens_left:,} of {result.day_tokens:,} tokens left today"
@@ -231,7 +231,7 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
 def _ago(seconds: float) -> str:
     if not seconds:
         return "never"
-    return f"{local_time(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
+    return f"{show_local_time(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
 
 
 OWN, RECALL = "own", "recall"
@@ -250,9 +250,9 @@ def evaluate(
     """`own` asks your store for its own descriptions and links, and counts duplicates, ages and the
     tokens of a session. `recall` runs the prompts of a test set. Offline; nothing is written.
     """
-    from memdir.evals.own import evaluate_own
+    from memdir.evals.own import evaluate_own_store
     from memdir.evals.recall_sets import READERS, evaluate_recall
-    from memdir.evals.report import report_fields, report_lines
+    from memdir.evals.report import evaluation_report_fields, evaluation_report_lines
 
     say = session.screen.report
     if what == RECALL:
@@ -266,5 +266,5 @@ def evaluate(
     else:
         if name is not None or data is not None or k is not None:
             raise click.UsageError("--set, --data and --k belong to memdir eval recall")
-        report = evaluate_own(session.app, say)
-    return Answer(report_fields(report), report_lines(report, session.screen))
+        report = evaluate_own_store(session.app, say)
+    return Answer(evaluation_report_fields(report), evaluation_report_lines(report, session.screen))

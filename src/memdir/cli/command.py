@@ -26,7 +26,7 @@ from memdir.hot import memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.store.writer import App, Done, open_app
 from memdir.text import pattern
-from memdir.text.terminal import count
+from memdir.text.terminal import plural
 
 if TYPE_CHECKING:
     import datetime
@@ -39,12 +39,12 @@ _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
-def guess_type(text: str) -> str:
+def guess_type_option(text: str) -> str:
     """`feedback` for a text worded as a rule, else `project`."""
     return "feedback" if _RULE.search(text) else "project"
 
 
-def read_text(given: str, limit: int, what: str) -> str:
+def read_text_option(given: str, limit: int, what: str) -> str:
     """Text of stdin (`-`) or of a file; stops reading and refuses beyond `limit` bytes."""
     data = _read_stdin(limit + 1) if given == STDIN else _read_file(given, limit + 1)
     if len(data) > limit:
@@ -76,7 +76,7 @@ def _read_file(path: str, limit: int) -> bytes:
     raise BadInput(f"{path}: {cause}", path=path, next="name a readable file, or - for stdin")
 
 
-def private_folder(prefix: str) -> str:
+def make_folder_for_editor(prefix: str) -> str:
     import tempfile
 
     try:
@@ -88,7 +88,7 @@ def private_folder(prefix: str) -> str:
         ) from None
 
 
-def read_day(text: str) -> datetime.date:
+def read_day_option(text: str) -> datetime.date:
     import datetime
 
     try:
@@ -97,7 +97,7 @@ def read_day(text: str) -> datetime.date:
         raise BadInput(f"{text[:40]!r} is not a day", next="write it as 2026-03-02") from None
 
 
-def read_moment(text: str, now: float) -> float:
+def read_time_option(text: str, now: float) -> float:
     """`10m`, `2h` or `3d` ago, or an ISO date and time (local unless it has a zone)."""
     import datetime
 
@@ -313,7 +313,7 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
             next="check its spelling, or leave --dir out to look at the project's own memories",
         )
     if config.findings and name not in SHOW_FINDINGS:
-        screen.tell(f"{count(len(config.findings), 'finding')} on the settings: memdir where")
+        screen.tell(f"{plural(len(config.findings), 'finding')} on the settings: memdir where")
     return session
 
 
@@ -355,15 +355,15 @@ def _shared(changes: bool, records: bool) -> list[click.Parameter]:
 
 def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
     """Place of the name in this store, and the command for it there; empty if absent."""
-    from memdir.format.names import find, means
-    from memdir.store.look import list_shelved
+    from memdir.format.names import find_named_memory, name_means
+    from memdir.store.look import list_shelved_memories
 
     on_shelves = verb in ("restore", "purge")
     with suppress(MemdirError):
-        if not on_shelves and find(name, app.store.scan().memories):
+        if not on_shelves and find_named_memory(name, app.store.scan().memories):
             return "in the store", verb
     with suppress(MemdirError):
-        for item in list_shelved(app):
-            if means(name, item.path):
+        for item in list_shelved_memories(app):
+            if name_means(name, item.path):
                 return f"in the {item.room}", verb if on_shelves else "restore"
     return "", ""

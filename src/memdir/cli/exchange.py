@@ -9,38 +9,38 @@ from dataclasses import replace
 
 import click
 
-from memdir.cli.command import Session, command, read_text
+from memdir.cli.command import Session, command, read_text_option
 from memdir.cli.output import (
     DRY_RUN,
     FINDING,
     Answer,
     Fields,
     Screen,
-    diff,
+    changed_file_fields,
     done_fields,
-    file_fields,
     is_refused,
     pick,
     pick_all,
+    print_diff,
 )
 from memdir.clients import archive, other_tools
 from memdir.clients import setup as setup_module
-from memdir.clients.archive import ZIP, check_target, write_export
+from memdir.clients.archive import ZIP, check_export_target, write_export
 from memdir.clients.edit_settings import ByHand, Edit
 from memdir.clients.setup import Wish
 from memdir.errors import BadInput, Conflict, Finding
-from memdir.format.draft import SKIPPED, UPDATED, hash_of
+from memdir.format.draft import SKIPPED, UPDATED, content_hash
 from memdir.hot import memory
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import is_below
-from memdir.mcp.stdio import serve_client
-from memdir.share.merge_driver import install_driver, write_merged
-from memdir.share.merge_driver import merge_index as merge
+from memdir.mcp.stdio import serve_mcp_client
+from memdir.share.merge_driver import install_merge_driver, write_merged_index
+from memdir.share.merge_driver import merge_shared_index as merge
 from memdir.share.share import share_memories
 from memdir.store import changes, look
 from memdir.store.writer import Done
 from memdir.text.secrets import find_secrets
-from memdir.text.terminal import count, line
+from memdir.text.terminal import one_line, plural
 
 DEFAULT = "~/memdir-export.zip"  # not in the checkout: memories are private
 FEW = 20  # files listed by name
@@ -60,8 +60,8 @@ def import_(session: Session, source: str, path: str) -> Answer:
     all back.
     """
     app = session.app
-    origin = line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history
-    brought = other_tools.read_memories(session.config, source, path)
+    origin = one_line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history
+    brought = other_tools.read_memories_of_tool(session.config, source, path)
     taken = {path.casefold(): path for path in app.store.files()}
     for path, data in list(brought.files):
         other = taken.get(path.casefold(), path)
@@ -70,20 +70,20 @@ def import_(session: Session, source: str, path: str) -> Answer:
             brought.skipped.append(Finding(CLASH, path, message, f"rename {path} in the source"))
             brought.files.remove((path, data))
     contents = dict(brought.files)
-    done = session.screen.advised(changes.bring_in(app, brought.files, origin=origin))
+    done = session.screen.advised(changes.import_into_store(app, brought.files, origin=origin))
     files = [
         pick(
             change,
             "path change=kind diff reason",
-            diff=diff(change.path, None, contents[change.path]) if change.changed else "",
+            diff=print_diff(change.path, None, contents[change.path]) if change.changed else "",
         )
         for change in done.changes
     ]
-    files += [file for file in file_fields(done.diff) if file["path"] not in contents]
+    files += [file for file in changed_file_fields(done.diff) if file["path"] not in contents]
     skipped = pick_all(brought.skipped, FINDING)
     fields = {**done_fields(app, done), "files": files, "skipped": skipped}
     lost = any(
-        change.kind == SKIPPED and change.hash != hash_of(contents[change.path])
+        change.kind == SKIPPED and change.hash != content_hash(contents[change.path])
         for change in done.changes
     )
     broken = any(finding.kind in (archive.BROKEN, CLASH) for finding in brought.skipped)
@@ -95,11 +95,11 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     contents = dict(brought.files)
     taken = [change.path for change in done.changes if change.changed]
     head = "would import" if done.dry_run else "imported"
-    yield f"{head} {len(taken):,} of {count(len(done.changes), 'memory', 'memories')}"
-    yield from (f"  + {line(path)}" for path in taken[:FEW])
+    yield f"{head} {len(taken):,} of {plural(len(done.changes), 'memory', 'memories')}"
+    yield from (f"  + {one_line(path)}" for path in taken[:FEW])
     yield from screen.more_lines(len(taken), FEW, "")
     left = [change for change in done.changes if not change.changed]
-    same = {change.path for change in left if change.hash == hash_of(contents[change.path])}
+    same = {change.path for change in left if change.hash == content_hash(contents[change.path])}
     yield from screen.blocks("", _some("identical already", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")
@@ -131,7 +131,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
     """
     app, dry_run = session.app, session.asked.dry_run
     target = _target(session, output)
-    files, findings = look.read_all(app)
+    files, findings = look.read_memories(app)
     if target.endswith(ZIP):
         odd = {path for path, _ in files if path.encode("utf-8", "replace").decode() != path}
         findings += [
@@ -141,7 +141,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
         ]
         files = [(path, data) for path, data in files if path not in odd]
     if dry_run:
-        check_target(target, force)
+        check_export_target(target, force)
     else:
         write_export(target, files, force)
     fields: Fields = {
@@ -152,7 +152,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
         "dry_run": dry_run,
     }
     head = "would write" if dry_run else "wrote"
-    text = f"{head} {count(len(files), 'file')} to {session.short(target)}"
+    text = f"{head} {plural(len(files), 'file')} to {session.short(target)}"
     lines = [*session.screen.block("", text, ""), *session.screen.finding_lines(findings)]
     return Answer(fields, lines, int(bool(findings)))
 
@@ -206,7 +206,7 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
             session.screen.complain([*error.lines.split("\n"), ""])
         raise
     remarks = list(plan.remarks)
-    if not remove and (place := setup_module.find_temporary_place()):
+    if not remove and (place := setup_module.find_temporary_install()):
         text = (
             f"memdir is installed in {place}, a temporary place; without it the hooks do nothing. "
         )
@@ -224,7 +224,7 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
     for edit in plan.edits:
         would = "would be " if dry_run and edit.old != edit.new else ""
         colon = ":" if edit.change == "unchanged" else ""
-        text = f"{would}{edit.change}{colon} {line(session.short(edit.path))}"
+        text = f"{would}{edit.change}{colon} {one_line(session.short(edit.path))}"
         lines += [*screen.block("", text, ""), *screen.diff_lines(_diff(edit))]
     lines += screen.blocks("note:", remarks)
     if dry_run:
@@ -243,7 +243,7 @@ def _diff(edit: Edit) -> str:
     """Hides secrets: settings may hold keys beside our lines."""
     if edit.old == edit.new:
         return ""
-    lines = diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")
+    lines = print_diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")
     return "\n".join(text[:1] + HIDDEN if find_secrets(text) else text for text in lines)
 
 
@@ -254,7 +254,7 @@ def mcp(session: Session) -> int:
     project scope unless the agent names another.
     """
     asked = session.asked
-    return serve_client(asked.project, asked.dir, asked.scope if session.names_scope else "all")
+    return serve_mcp_client(asked.project, asked.dir, asked.scope if session.names_scope else "all")
 
 
 TEAM, LOCAL, PROJECT = "team", "local", "project"
@@ -286,7 +286,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
     # Reasons concern the memory here, remarks the target store.
     remarks = [there(remark) for remark in shared.done.remarks]
     done = replace(session.screen.advised(shared.done), remarks=tuple(remarks))
-    text = "\n".join(diff(path, old, new) for path, old, new in shared.diff)
+    text = "\n".join(print_diff(path, old, new) for path, old, new in shared.diff)
     fields = {
         **done_fields(target, done),
         "diff": text,
@@ -323,13 +323,13 @@ def merge_index(session: Session, files: tuple[str, ...], install: bool) -> Answ
 
 def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") -> Answer:
     limit, dry_run = session.config.options.max_file_bytes, session.asked.dry_run
-    old, mine, other = (read_text(file, limit, file) for file in (base, ours, theirs))
+    old, mine, other = (read_text_option(file, limit, file) for file in (base, ours, theirs))
     merged = merge(old, mine, other)
     changed = merged.text != mine
     if changed and not dry_run:
-        write_merged(ours, merged.text)
+        write_merged_index(ours, merged.text)
     path = path or ours
-    text = diff(path, memory.encode(mine), memory.encode(merged.text))
+    text = print_diff(path, memory.encode(mine), memory.encode(merged.text))
     fields = pick(
         merged,
         "change path conflicts added dropped joined diff dry_run",
@@ -340,13 +340,13 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
     )
     screen, lines = session.screen, []
     lines += screen.diff_lines(text) if dry_run else []
-    came, went = count(len(merged.added), "pointer"), len(merged.dropped)
+    came, went = plural(len(merged.added), "pointer"), len(merged.dropped)
     lines += screen.block("", f"{path}: {came} added, {went} removed", "")
     if merged.joined:
         text = "changed by both sides, the words of both are kept: "
         lines += screen.block("note:", text + ", ".join(merged.joined))
     if merged.conflicts:
-        places = count(merged.conflicts, "place")
+        places = plural(merged.conflicts, "place")
         text = f"both sides rewrote the text in {places}; look for <<<<<<<"
         lines += screen.block("!", text, style="yellow")
     return Answer(fields, lines, int(bool(merged.conflicts)))
@@ -356,8 +356,10 @@ def _install(session: Session) -> Answer:
     kind, dry_run = session.config.scope.kind, session.asked.dry_run
     place = session.at(dir=None, scope=LOCAL) if kind == PROJECT else session
     agents = kind in (PROJECT, LOCAL)
-    installed = install_driver(place.config.store, sys.argv[0], agents=agents, dry_run=dry_run)
-    files = file_fields(installed.files, installed.root.rstrip("/") + "/")
+    installed = install_merge_driver(
+        place.config.store, sys.argv[0], agents=agents, dry_run=dry_run
+    )
+    files = changed_file_fields(installed.files, installed.root.rstrip("/") + "/")
     change = UPDATED if files else SAME
     more = {"files": files, "dry_run": dry_run}
     fields: Fields = {"change": change, "path": installed.root, **more}

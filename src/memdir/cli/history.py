@@ -6,25 +6,25 @@ import shlex
 
 import click
 
-from memdir.cli.command import Session, command, read_moment
+from memdir.cli.command import Session, command, read_time_option
 from memdir.cli.output import (
     SHORT_ID,
     Answer,
     Cell,
     Fields,
+    changed_file_fields,
     done_fields,
-    file_fields,
-    local_time,
     pick,
+    show_local_time,
 )
 from memdir.errors import BadInput, Missing
-from memdir.format.names import means
+from memdir.format.names import name_means
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, RECORD_INDEX, stem
 from memdir.store import changes, look, ports
 from memdir.store.ports import ARCHIVE, TRASH, Logged
 from memdir.store.writer import App
-from memdir.text.terminal import line
+from memdir.text.terminal import one_line
 
 NEWEST = 20  # changes shown to a person
 SHORTEST_ID = 4  # characters
@@ -47,21 +47,23 @@ def log(session: Session, name: str, number: int) -> Answer:
     limit = number if number > 0 else None
     several = session.config.scope.kind == "all"
     items = [
-        (scope, logged) for scope, app in session.apps() for logged in look.log(app, name, limit)
+        (scope, logged)
+        for scope, app in session.apps()
+        for logged in look.store_log(app, name, limit)
     ]
     if several:
         items = sorted(items, key=lambda item: -item[1].time)[:limit]
-    none = f"no changes of {line(name)}" if name else "no changes yet"
+    none = f"no changes of {one_line(name)}" if name else "no changes yet"
     rows = [_row(logged, *[scope] * several) for scope, logged in items]
     lines = session.screen.table(rows) if rows else [none]
     if items:
         text = "Show one: memdir diff ID · undo one: memdir undo ID"
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
-    changes = [{**logged_fields(logged), "scope": scope} for scope, logged in items]
+    changes = [{**fields_of_log_answer(logged), "scope": scope} for scope, logged in items]
     return Answer({"changes": changes}, lines)
 
 
-def logged_fields(logged: Logged) -> Fields:
+def fields_of_log_answer(logged: Logged) -> Fields:
     paths = [{"change": change, "path": path} for change, path in logged.paths]
     return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
@@ -73,10 +75,10 @@ def _row(logged: Logged, *scope: str) -> list[Cell]:
     cause = logged.cause
     text = ""
     if cause.verb != ports.OUTSIDE:
-        named = any(means(cause.name, path) for _, path in logged.paths)
+        named = any(name_means(cause.name, path) for _, path in logged.paths)
         text = cause.verb if named else f"{cause.verb} {cause.name}".strip()
         text += f" ({cause.reason})" * bool(cause.reason) + ": " * bool(files)
-    where = [*scope, local_time(logged.time), cause.actor]
+    where = [*scope, show_local_time(logged.time), cause.actor]
     return [(logged.id[:SHORT_ID], "cyan"), *where, text + " ".join(files)]
 
 
@@ -85,11 +87,11 @@ def _row(logged: Logged, *scope: str) -> list[Cell]:
 def diff(session: Session, change: str) -> Answer:
     """The newest change, the one with this id, or the newest of this memory."""
     logged, versions = _find(_store_of(session, change), change)
-    files = file_fields(versions)
+    files = changed_file_fields(versions)
     lines = session.screen.table([_row(logged)])
     for file in files:
         lines += ["", *session.screen.diff_lines(str(file["diff"]))]
-    return Answer({"changes": [logged_fields(logged)], "files": files}, lines)
+    return Answer({"changes": [fields_of_log_answer(logged)], "files": files}, lines)
 
 
 def _store_of(session: Session, change: str) -> App:
@@ -101,13 +103,13 @@ def _store_of(session: Session, change: str) -> App:
 
 def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
     try:
-        return look.diff(app, name)
+        return look.diff_of_change(app, name)
     except Missing:
-        newest = look.log(app, name, 1) if name else []
+        newest = look.store_log(app, name, 1) if name else []
         if not newest:
             raise
-    logged, versions = look.diff(app, newest[0].id)
-    return logged, [version for version in versions if means(name, version[0])]
+    logged, versions = look.diff_of_change(app, newest[0].id)
+    return logged, [version for version in versions if name_means(name, version[0])]
 
 
 @command("undo", "memdir undo", changes=True)
@@ -127,13 +129,13 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
         if id is not None and len(id.strip()) < SHORTEST_ID:
             raise BadInput(f"{id!r} is too short for an id", next="memdir log --json lists them")
     app = _store_of(session, change or "")
-    start = None if since is None else read_moment(since, app.now())
+    start = None if since is None else read_time_option(since, app.now())
 
     screen = session.screen
-    done = screen.advised(review.undo_changes(app, change or "", batch or "", start))
+    done = screen.advised(review.undo_and_hold_again(app, change or "", batch or "", start))
     fields = done_fields(app, done)
     fields.setdefault("files", fields["changes"])
-    fields["changes"] = list(map(logged_fields, done.undone))
+    fields["changes"] = list(map(fields_of_log_answer, done.undone))
     lines = [screen.paint("would undo" if done.dry_run else "undone", "green")]
     lines += screen.table([_row(logged) for logged in done.undone])
     if done.dry_run and done.changes:
@@ -141,7 +143,7 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     if not done.changes:
         lines.append("  the files already are as before; nothing was written")
     for item in done.changes[:FEW]:
-        lines.append(f"  {line(item.path)} {item.reason or 'is back as it was'}")
+        lines.append(f"  {one_line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)
     paths = tuple(item.path for item in done.changes)  # already listed
     remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
@@ -158,7 +160,7 @@ def _put_away(name: str, example: str, room: str) -> click.Command:
     @names_argument
     @reason_option
     def put_away(session: Session, names: tuple[str, ...], reason: str) -> Answer:
-        done = changes.retire(session.app, names, room, reason)
+        done = changes.retire_memories(session.app, names, room, reason)
         back = "to bring it back: memdir restore NAME, or memdir undo"
         return session.done_answer(session.app, done, back)
 
@@ -178,10 +180,10 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer
     an archive/ folder that another tool left inside the store.
     """
     if names and not show_list:
-        return session.done_answer(session.app, changes.restore(session.app, names))
+        return session.done_answer(session.app, changes.restore_memories(session.app, names))
     fields, rows = [], []
     for scope, app in session.apps():
-        for item in look.list_missed(app):
+        for item in look.list_shelved_and_missing(app):
             days = safe.age_days(item.time, app.now())
             more = {"time": safe.iso_time(item.time), "age_days": days, "scope": scope}
             fields.append(pick(item, "path name room", name=stem(item.path), **more))
@@ -211,11 +213,11 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
             next=f"look with --dry-run, then: memdir purge {words} --yes",
         )
     says = "the history still has its versions; to delete these, too: memdir purge --help"
-    done = changes.purge(app, names, expired)
+    done = changes.purge_memories(app, names, expired)
     return session.done_answer(app, done, *[says] * app.history.on)
 
 
 @command("touch", "memdir touch use-uv", changes=True)
 @names_argument
 def touch(session: Session, names: tuple[str, ...]) -> Answer:
-    return session.done_answer(session.app, changes.touch(session.app, names))
+    return session.done_answer(session.app, changes.touch_memories(session.app, names))

@@ -13,8 +13,8 @@ from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN, read_memory
 from memdir.hot.place import RECORDS
-from memdir.store.writer import App, state_folder
-from memdir.text.terminal import count, cut_middle, line, visible
+from memdir.store.writer import App, store_state_folder
+from memdir.text.terminal import cut_text_middle, one_line, plural, visible_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,21 +41,21 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
     """`stale` is a score from 0 (fresh) to 100; review a memory from 50 on. A * marks what is
     pinned, `not accepted yet` what others wrote and no agent is told (memdir review).
     """
-    from memdir.audit.ages import list_memories
-    from memdir.format.draft import check_type
-    from memdir.store.accept import waiting_paths
+    from memdir.audit.ages import list_memory_ages
+    from memdir.format.draft import check_memory_type
+    from memdir.store.accept import unaccepted_paths
 
-    check_type(UNKNOWN if type is None else type)
+    check_memory_type(UNKNOWN if type is None else type)
     screen, first = session.screen, None
     memories: list[Fields] = []
     findings: list[Finding] = list(session.config.findings)
     lines: list[str] = []
     for scope, app in session.apps():
         first = first or app.store
-        listed, broken = list_memories(app)
+        listed, broken = list_memory_ages(app)
         findings += broken
         items = [item for item in listed if type is None or item.memory.type == type]
-        waiting, total = waiting_paths(app), len(items)
+        waiting, total = unaccepted_paths(app), len(items)
         memories += [
             pick(
                 item,
@@ -67,7 +67,7 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
             )
             for item in items
         ]
-        title = f"{scope}: {count(total, 'memory', 'memories')} in {session.short(app.store.root)}"
+        title = f"{scope}: {plural(total, 'memory', 'memories')} in {session.short(app.store.root)}"
         lines += [*[""][: len(lines)], *screen.block("", title, "")]
         shown = items[:limit] if limit else items
         if shown:
@@ -95,9 +95,9 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
     about = f"{NOT_YET}: {item.description}" if item.path in waiting else item.description
     mark = " *" if item.pinned else ""
     bar = BARS[min(listed.score * len(BARS) // 100, len(BARS) - 1)]
-    name = line(item.path.removesuffix(".md").removesuffix(".json"))
+    name = one_line(item.path.removesuffix(".md").removesuffix(".json"))
     return [
-        (cut_middle(name, widest - len(mark)) + mark, "bold"),
+        (cut_text_middle(name, widest - len(mark)) + mark, "bold"),
         item.type,
         safe.age_words(listed.age_days),
         (f"{bar} {listed.score:3}", STYLES[listed.action]),
@@ -107,24 +107,24 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
 
 @command("manifest", "memdir manifest")
 def manifest_(session: Session) -> Answer:
-    from memdir.audit.ages import list_memories
-    from memdir.recall.choose import manifest
+    from memdir.audit.ages import list_memory_ages
+    from memdir.recall.choose import recall_manifest
 
-    stores = [[item.memory for item in list_memories(app)[0]] for _, app in session.apps()]
-    text = "\n".join(manifest(memories) for memories in stores if memories)
+    stores = [[item.memory for item in list_memory_ages(app)[0]] for _, app in session.apps()]
+    text = "\n".join(recall_manifest(memories) for memories in stores if memories)
     lines = text.split("\n") if text else []
     fields = {"text": text, "shown": len(lines), "total": sum(map(len, stores))}
-    return Answer(fields, map(line, lines))
+    return Answer(fields, map(one_line, lines))
 
 
 @command("types", "memdir types feedback")
 @click.argument("type", required=False, metavar="[TYPE]")
 def types_(session: Session, type: str | None) -> Answer:
-    from memdir.format.draft import check_type
+    from memdir.format.draft import check_memory_type
     from memdir.store.registry import use_types
 
     use_types(session.config.own, session.screen.tell)
-    check_type(type or UNKNOWN)
+    check_memory_type(type or UNKNOWN)
     known = [types.get(name) for name in types.names() if type in (None, name)]
     screen, lines = session.screen, []
     for item in known:
@@ -158,7 +158,7 @@ def where(session: Session, only_path: bool) -> Answer:
     """Also shows whether memory is on, and where the other scopes are."""
     config, screen, short = session.config, session.screen, session.short
     existing = [scope for scope, path in config.scopes.items() if os.path.isdir(path)]
-    exists, state = os.path.isdir(config.store), state_folder(config)
+    exists, state = os.path.isdir(config.store), store_state_folder(config)
     fields = pick(
         config,
         WHERE,
@@ -170,7 +170,7 @@ def where(session: Session, only_path: bool) -> Answer:
         findings=pick_all(config.findings, FINDING),
     )
     if only_path:
-        return Answer(fields, [visible(config.store)])
+        return Answer(fields, [visible_text(config.store)])
     rows = {
         "store": short(config.store) + ("" if exists else "  (does not exist yet)"),
         "decided by": config.step,
@@ -196,18 +196,18 @@ SHOWN = "path name type description metadata header body hash store accepted"
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
 def show(session: Session, name: str, raw: bool) -> Answer | int:
     """The ids of changes: memdir log NAME."""
-    from memdir.format.draft import hash_of
-    from memdir.store.accept import waiting_paths
-    from memdir.store.look import show
+    from memdir.format.draft import content_hash
+    from memdir.store.accept import unaccepted_paths
+    from memdir.store.look import show_memory
 
     none = Missing("there is no memory yet", next="memdir remember TEXT")
-    app, (path, data, document) = session.only(name, lambda app: show(app, name), none)
+    app, (path, data, document) = session.only(name, lambda app: show_memory(app, name), none)
     if raw:
         session.screen.raw(data)
         return 0
     facts, screen = app.store.facts(path), session.screen
     item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
-    waits = path in waiting_paths(app)
+    waits = path in unaccepted_paths(app)
     values, nest = document.values, NEST + "."
     fields = pick(
         item,
@@ -215,22 +215,22 @@ def show(session: Session, name: str, raw: bool) -> Answer | int:
         metadata={key.removeprefix(nest): values[key] for key in values if key.startswith(nest)},
         header={key: value for key, value in values.items() if key != NEST},
         body=document.body,
-        hash=hash_of(data),
+        hash=content_hash(data),
         store=app.store.root,
         accepted=not waits,
     )
     body = document.body.strip("\n")
     age = safe.age_words(safe.age_days(item.clock, app.now()))
-    lines = [screen.paint(f"{line(path)} · {item.type} · {age}", "bold")]
+    lines = [screen.paint(f"{one_line(path)} · {item.type} · {age}", "bold")]
     if waits:
         lines += screen.block("", f"{NOT_YET}: {screen.advise('memdir review')}", "")
     if f"{nest}said_by" in values or f"{nest}imported_from" in values:
-        from memdir.capture.origin import describe_origin
+        from memdir.capture.origin import describe_draft_origin
 
-        lines += screen.block("", origin, "") if (origin := describe_origin(values)) else []
+        lines += screen.block("", origin, "") if (origin := describe_draft_origin(values)) else []
     if not body.startswith(item.description):
         lines += screen.block("", item.description, "")
-    return Answer(fields, [*lines, "", *visible(body).split("\n")])
+    return Answer(fields, [*lines, "", *visible_text(body).split("\n")])
 
 
 @command("load", "memdir load")
@@ -244,17 +244,17 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
     from memdir.format.index import Loaded
 
     if section:
-        from memdir.recall.answer import render_section as make_section
+        from memdir.recall.answer import render_session_section as make_section
 
         text = make_section(list(session.apps()), session=session_id or "", full=full)
         fields: Fields = {"text": text, "characters": len(text)}
-        return Answer(fields, visible(text).split("\n") if text else [])
+        return Answer(fields, visible_text(text).split("\n") if text else [])
     stores = {scope: _load(app, full) for scope, app in session.apps()}
     stores = stores or {"project": pick(Loaded("", 0, 0), LOADED)}
     first, lines = next(iter(stores.values())), list[str]()
     for scope, loaded in stores.items():
         lines += [f"# scope {scope}", ""] if len(stores) > 1 else []
-        lines += visible(str(loaded["text"])).split("\n") if loaded["text"] else []
+        lines += visible_text(str(loaded["text"])).split("\n") if loaded["text"] else []
     remark = "" if first["text"] else "there is no index yet: memdir remember TEXT makes one"
     more = {"scopes": stores} if len(stores) > 1 else {}
     return Answer({**first, **more}, lines, remark=remark)
@@ -263,10 +263,10 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
 def _load(app: App, full: bool) -> Fields:
     from memdir.store import look
 
-    loaded = look.load(app)
+    loaded = look.load_index(app)
     fields = pick(loaded, LOADED)
     if full:
-        texts, findings = look.read_all(app, look.survey_index(app).pointers)
+        texts, findings = look.read_memories(app, look.survey_index(app).pointers)
         for finding in findings:
             app.tell(f"{finding.message}; {finding.fix}")
         parts = [(path, memory.decode(app.store.view(path, data))) for path, data in texts]
@@ -316,7 +316,7 @@ def index(session: Session, check: bool, rebuild: bool) -> Answer:
 def _rebuild(session: Session, app: App) -> Answer:
     from memdir.store import changes, look
 
-    done = changes.rebuild_index(app)
+    done = changes.rebuild_memory_index(app)
     changed = any(change.changed for change in done.changes)
     fields, (first, *rest), *_ = session.done_answer(app, done)
     first = first if changed else "the index matches the files"

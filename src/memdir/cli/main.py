@@ -10,9 +10,16 @@ from collections.abc import Sequence
 import click
 
 from memdir import __version__
-from memdir.cli.output import Fields, ReaderGone, Screen, delivered, drop_output, wrap_steps
+from memdir.cli.output import (
+    Fields,
+    ReaderGone,
+    Screen,
+    drop_pending_output,
+    output_delivered,
+    wrap_next_steps,
+)
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
-from memdir.text.terminal import line, wrap
+from memdir.text.terminal import one_line, wrap_text
 
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + signal
 # Module and first line of help of each command.
@@ -90,7 +97,7 @@ def main() -> None:
 
             if (code := stdio.run(sys.argv[2:])) is not None:
                 sys.exit(code)
-        sys.exit(run(sys.argv[1:]))
+        sys.exit(run_command_line(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)  # interrupted outside of `run`
 
@@ -147,7 +154,7 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def run(arguments: Sequence[str]) -> int:
+def run_command_line(arguments: Sequence[str]) -> int:
     """Returns the exit code; the only broad `except` of the command line is here."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -171,7 +178,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except SystemExit:  # raised by click if its own output has no reader
-        drop_output()
+        drop_pending_output()
         return CLOSED
     except (click.Abort, KeyboardInterrupt):
         screen.tell("interrupted; what was done until then: memdir log")
@@ -189,7 +196,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
         raise
     except Exception as error:
         if isinstance(error, OSError) and not screen.begun:  # click's own help output
-            with delivered("nothing was changed"):
+            with output_delivered("nothing was changed"):
                 raise
         report = _write_report(error)
         message = f"this is a bug in memdir: {type(error).__name__}"
@@ -199,7 +206,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
 
 
 def _say_error(screen: Screen, error: MemdirError) -> int:
-    from memdir.cli.output import diff
+    from memdir.cli.output import print_diff
     from memdir.hot.memory import decode
     from memdir.records import record
     from memdir.records.record import RecordError
@@ -217,10 +224,10 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
     if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
         lines = ["", "The current text (-) and the one that would replace it (+):"]
-        lines += screen.diff_lines(diff(error.path, error.theirs, error.ours))
+        lines += screen.diff_lines(print_diff(error.path, error.theirs, error.ours))
     if isinstance(error, RecordError) and not screen.json:  # in the format that scripts read
         error.fix = screen.advise(error.fix)
-        screen.complain(record.form(error).split("\n"))
+        screen.complain(record.render_record_refusal(error).split("\n"))
     else:
         _say(screen, fields, lines)
     return error.exit_code
@@ -254,7 +261,7 @@ def _say(screen: Screen, error: Fields, more: Sequence[str] = ()) -> None:
     if screen.json and not screen.answered:
         screen.answer({"error": error}, [])
         return
-    message, next = line(str(error["message"])), line(str(error["next"]))
-    lines = wrap(message, screen.columns, screen.paint("memdir: ", ""), "  ")
-    lines += wrap_steps(next, screen.columns, "Next: ", "  ") if next else []
+    message, next = one_line(str(error["message"])), one_line(str(error["next"]))
+    lines = wrap_text(message, screen.columns, screen.paint("memdir: ", ""), "  ")
+    lines += wrap_next_steps(next, screen.columns, "Next: ", "  ") if next else []
     screen.complain([*lines, *more])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memdir.errors import Finding, Unwritable
 from memdir.hot import memory, safe
 from memdir.text import pattern
-from memdir.text.terminal import cut, line, pad, visible, width, wrap
+from memdir.text.terminal import cut_text, one_line, pad_text, text_width, visible_text, wrap_text
 
 if TYPE_CHECKING:
     from memdir.format.draft import Change
@@ -59,7 +59,7 @@ MAX_DIFF_LINES = 4000  # both sides together; comparing more is too slow
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def diff(path: str, old: bytes | None, new: bytes | None) -> str:
+def print_diff(path: str, old: bytes | None, new: bytes | None) -> str:
     """Unified diff of one file; None means that the file is absent on that side."""
     from difflib import unified_diff
 
@@ -73,13 +73,13 @@ def diff(path: str, old: bytes | None, new: bytes | None) -> str:
     return "\n".join(unified_diff(before, after, *names, lineterm=""))
 
 
-def file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
+def changed_file_fields(versions: Iterable[Version], root: str = "") -> list[Fields]:
     """Path, change and diff of each file; `root` is cut off in the diff's header."""
     return [
         {
             "path": path,
             "change": "created" if old is None else "removed" if new is None else "updated",
-            "diff": diff(path.removeprefix(root).lstrip("/") if root else path, old, new),
+            "diff": print_diff(path.removeprefix(root).lstrip("/") if root else path, old, new),
         }
         for path, old, new in versions
         if old != new
@@ -138,12 +138,12 @@ class Advice(NamedTuple):
         return "~/" + quote(value[len(home) + 1 :]) if below else quote(value)
 
 
-def wrap_steps(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
+def wrap_next_steps(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     words = _COMMAND.sub(lambda match: match[0].replace(" ", UNBROKEN), text)
     if first.strip() and _COMMAND.match(text):
         indent = first[: len(first) - len(first.lstrip())]
         words, first = first.lstrip().replace(" ", UNBROKEN) + words, indent
-    return [part.replace(UNBROKEN, " ") for part in wrap(words, columns, first, rest)]
+    return [part.replace(UNBROKEN, " ") for part in wrap_text(words, columns, first, rest)]
 
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
@@ -177,7 +177,7 @@ class Screen:
             lines = [dumps(fields, indent=2, default=asdict)]
         text = "".join(part + "\n" for part in lines)
         self.answered = True
-        with delivered():
+        with output_delivered():
             sys.stdout.write(text)
             sys.stdout.flush()
 
@@ -187,17 +187,17 @@ class Screen:
 
     def fold(self, text: str, indent: int = 0) -> list[str]:
         columns = self.columns - indent
-        return [text] if width(text) <= columns else wrap(text, columns)
+        return [text] if text_width(text) <= columns else wrap_text(text, columns)
 
     def raw(self, data: bytes) -> None:
         self.answered = True
-        with delivered():
+        with output_delivered():
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
 
     def tell(self, text: str) -> None:
-        self.complain(wrap_steps(line(self.advise(text)), self.columns, "memdir: ", "  "))
+        self.complain(wrap_next_steps(one_line(self.advise(text)), self.columns, "memdir: ", "  "))
 
     @property
     def is_waited_for(self) -> bool:
@@ -220,7 +220,7 @@ class Screen:
 
     def block(self, label: str, text: str, indent: str = "  ", style: str = "") -> list[str]:
         start = indent + (label + " " if label else "")
-        first, *more = wrap_steps(line(text), self.columns, start, " " * width(start))
+        first, *more = wrap_next_steps(one_line(text), self.columns, start, " " * text_width(start))
         first = indent + self.paint(label, style) + first[len(indent + label) :]
         return [first.rstrip(), *more]
 
@@ -241,22 +241,26 @@ class Screen:
             return []
         rows = [[(text, "dim") for text in headings], *rows] if headings else rows
         cells = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
-        shown = [[(line(text), style) for text, style in row] for row in cells]
+        shown = [[(one_line(text), style) for text, style in row] for row in cells]
         limits = [*limits, *[self.columns] * len(shown[0])]
         sizes = [
-            min(limits[i], max(width(row[i][0]) for row in shown)) for i in range(len(shown[0]))
+            min(limits[i], max(text_width(row[i][0]) for row in shown))
+            for i in range(len(shown[0]))
         ]
         sizes[-1] = max(self.columns - sum(sizes[:-1]) - 2 * len(sizes), 8)
         lines = []
         for row in shown:
-            texts = [pad(cut(text, size), size) for (text, _), size in zip(row, sizes, strict=True)]
+            texts = [
+                pad_text(cut_text(text, size), size)
+                for (text, _), size in zip(row, sizes, strict=True)
+            ]
             texts[-1] = texts[-1].rstrip()
             painted = [self.paint(t, s) for t, (_, s) in zip(texts, row, strict=True) if t]
             lines.append("  " + "  ".join(painted).rstrip())
         return lines
 
     def diff_lines(self, text: str) -> list[str]:
-        lines = visible(text).split("\n") if text else []
+        lines = visible_text(text).split("\n") if text else []
         return [self.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
 
     def done_lines(self, done: Done, says: Sequence[str] = ()) -> list[str]:
@@ -264,7 +268,7 @@ class Screen:
         lines = []
         for change in done.changes:
             style = "yellow" if change.kind == SKIPPED else "green"
-            name = line(change.path or change.name)
+            name = one_line(change.path or change.name)
             lines.append(f"{would}{self.paint(change.kind, style)} {name}".rstrip())
             lines += self.block("", change.reason) if change.reason else []
         changed = [change.name for change in done.changes if change.changed]
@@ -278,7 +282,7 @@ class Screen:
         lines = []
         for path, old, new in done.diff:
             if old != new:
-                lines += ["", *self.diff_lines(diff(path, old, new))]
+                lines += ["", *self.diff_lines(print_diff(path, old, new))]
         return [*lines, "", DRY_RUN]
 
     def more_lines(
@@ -316,19 +320,19 @@ def _terminal_columns(environ: Mapping[str, str]) -> int:
     return int(given if given.isdecimal() else 0) or columns or USUAL
 
 
-def drop_output() -> None:
+def drop_pending_output() -> None:
     """Discards pending output, or Python would complain about the closed pipe when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
 
 
 @contextmanager
-def delivered(stands: str = "changes are kept: memdir log") -> Iterator[None]:
+def output_delivered(stands: str = "changes are kept: memdir log") -> Iterator[None]:
     """Turns a failed write to stdout into ReaderGone or Unwritable."""
     try:
         yield
     except OSError as error:
-        drop_output()
+        drop_pending_output()
         if isinstance(error, BrokenPipeError):
             raise ReaderGone from None
         message = f"the answer cannot be written: {error.strerror}; {stands}"
@@ -363,11 +367,11 @@ def done_fields(app: App, done: Done) -> Fields:
     nothing = {"change": SKIPPED, "name": "", "path": "", "hash": "", "reason": NOTHING}
     first = changes[0] if changes else nothing
     fields = {**first, "changes": changes, "remarks": done.remarks}
-    return fields | {"store": app.store.root} | dry_fields(done)
+    return fields | {"store": app.store.root} | dry_run_fields(done)
 
 
-def dry_fields(done: Done) -> Fields:
-    files = {"files": file_fields(done.diff)} if done.dry_run else {}
+def dry_run_fields(done: Done) -> Fields:
+    files = {"files": changed_file_fields(done.diff)} if done.dry_run else {}
     return {"dry_run": done.dry_run, **files}
 
 
@@ -376,7 +380,7 @@ def is_refused(changes: Sequence[Change]) -> bool:
     return any(change.kind == SKIPPED and not change.hash for change in changes)
 
 
-def local_time(seconds: float) -> str:
+def show_local_time(seconds: float) -> str:
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, ValueError, OSError):

@@ -10,13 +10,20 @@ from dataclasses import dataclass, field, replace
 
 import click
 
-from memdir.audit.audit import Audit, Audited, Wish, count_index_tokens, find_candidates, find_lost
+from memdir.audit.audit import (
+    Audit,
+    Audited,
+    Wish,
+    count_index_tokens,
+    find_lost_prunings,
+    find_prune_candidates,
+)
 from memdir.audit.audit import audit as look_over
-from memdir.audit.inspect import write_command
-from memdir.cli.audit import ACTIONS, LOAD, STYLES, score_bar
+from memdir.audit.inspect import finding_command
+from memdir.cli.audit import ACTIONS, LOAD, STYLES, draw_score_bar
 from memdir.cli.command import Session, command
-from memdir.cli.output import CHANGE, Answer, Fields, file_fields, pick, pick_all
-from memdir.cli.save import edit_by_hand
+from memdir.cli.output import CHANGE, Answer, Fields, changed_file_fields, pick, pick_all
+from memdir.cli.save import edit_in_editor
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import Change, Wishes
 from memdir.hot import safe
@@ -24,7 +31,7 @@ from memdir.hot.memory import decode
 from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.writer import App, Done
-from memdir.text.terminal import count, line, visible
+from memdir.text.terminal import one_line, plural, visible_text
 
 MAX_LINES = 15  # of a memory shown with the question
 INTERRUPTED = 130  # exit code
@@ -68,7 +75,7 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
     before = look_over(app, Wish(deep=deep), session.screen.tell)
-    run = Run(app, before, find_candidates(before, review))
+    run = Run(app, before, find_prune_candidates(before, review))
     terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     code = 0
     if to_trash or to_archive or session.asked.dry_run:
@@ -77,11 +84,11 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
         stays = {*pinned, app.store.index_path}
         run.chosen = [item for item in run.chosen if item.path not in stays]
         if paths := [item.path for item in run.chosen]:
-            done = changes.retire(app, paths, ARCHIVE if to_archive else TRASH, "prune")
+            done = changes.retire_memories(app, paths, ARCHIVE if to_archive else TRASH, "prune")
             run.changes += done.changes
             run.dry = done if done.dry_run else None
     elif run.chosen and (session.screen.json or not terminal):
-        many = count(len(run.chosen), "memory", "memories")
+        many = plural(len(run.chosen), "memory", "memories")
         raise BadInput(
             f"{many} could go, but there is no terminal to ask; nothing was changed",
             next="memdir prune --dry-run lists them; memdir prune --retire moves all to the trash",
@@ -101,19 +108,21 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
 
 def _question_lines(session: Session, run: Run, item: Audited, number: int) -> list[str]:
     screen, path = session.screen, item.path
-    head = f"[{number}/{len(run.chosen)}] {line(path)}"
+    head = f"[{number}/{len(run.chosen)}] {one_line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
-    score = screen.paint(f"{score_bar(item.score)} {item.score} {item.action}", STYLES[item.action])
+    score = screen.paint(
+        f"{draw_score_bar(item.score)} {item.score} {item.action}", STYLES[item.action]
+    )
     lines = ["", screen.paint(head, "bold"), f"  {score}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
     with suppress(MemdirError):  # gone or unreadable by now: the answer will say so
-        text = visible(look.show(run.app, path)[1].decode("utf-8", "surrogateescape"))
+        text = visible_text(look.show_memory(run.app, path)[1].decode("utf-8", "surrogateescape"))
         paragraphs = text.strip("\n").split("\n")
         body = [part for item in paragraphs for part in screen.fold(item, len(EDGE))]
         lines += ["", *[EDGE + part for part in body[:MAX_LINES]]]
         if len(body) > MAX_LINES:
-            step = screen.advise(write_command("show", path))
-            lines.append(f"{EDGE}… {count(len(body) - MAX_LINES, 'more line')}: {step}")
+            step = screen.advise(finding_command("show", path))
+            lines.append(f"{EDGE}… {plural(len(body) - MAX_LINES, 'more line')}: {step}")
     return [*lines, ""]
 
 
@@ -140,18 +149,18 @@ def _ask(session: Session, run: Run, item: Audited) -> str:
 
 def _carry_out(session: Session, app: App, choice: str, path: str) -> Done:
     if choice == "keep":
-        return changes.touch(app, [path])
+        return changes.touch_memories(app, [path])
     if choice == "edit":
-        done, copy = edit_by_hand(app, path, "", Wishes())
+        done, copy = edit_in_editor(app, path, "", Wishes())
         if copy:
             session.screen.tell(f"your text is in {copy}")
         return done
-    return changes.retire(app, [path], ARCHIVE if choice == "archive" else TRASH, "prune")
+    return changes.retire_memories(app, [path], ARCHIVE if choice == "archive" else TRASH, "prune")
 
 
 def _answer(session: Session, run: Run, deep: bool) -> Answer:
     after = _without(run, run.dry) if run.dry else look_over(run.app, Wish(deep=deep))
-    lost = [] if run.dry else find_lost(run.app, run.changes)
+    lost = [] if run.dry else find_lost_prunings(run.app, run.changes)
     gone = {change.path for change in run.changes if change.kind in ("retired", "archived")}
     saved = sum(item.tokens for item in run.chosen if item.path in gone)
     saved += run.before.load.index - after.load.index
@@ -165,7 +174,7 @@ def _answer(session: Session, run: Run, deep: bool) -> Answer:
         "candidates": pick_all(run.chosen, "path score action tokens reasons"),
         "dry_run": session.asked.dry_run,
         "store": run.app.store.root,
-        "files": file_fields(run.dry.diff) if run.dry else [],
+        "files": changed_file_fields(run.dry.diff) if run.dry else [],
     }
     return Answer(fields, _lines(session, run, saved, lost), int(bool(lost)))
 
@@ -191,7 +200,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
         yield "nothing to prune: memdir audit shows the scores"
         return
     if run.dry:
-        rows = [(f"{score_bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
+        rows = [(f"{draw_score_bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
         yield from [*screen.table(rows), ""]
     kinds = Counter(change.kind for change in run.changes)
     done = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "nothing changed"
@@ -205,4 +214,4 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
     if run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")
         yield from screen.block("Undo all of it:", back)
-    yield from (f"  lost: {line(path)}" for path in lost)
+    yield from (f"  lost: {one_line(path)}" for path in lost)

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 import click
 
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
-from memdir.claims.verify import verify as check_claims
-from memdir.cli.command import STDIN, Session, command, read_text
+from memdir.claims.verify import verify_claims_of as check_claims
+from memdir.cli.command import STDIN, Session, command, read_text_option
 from memdir.cli.output import FINDING, Answer, Fields, Screen, pick, pick_all
 from memdir.hot import inject, safe
 from memdir.hot.behaviour import MODES, TEAM
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.recall import SURE
-from memdir.text.terminal import count, cut_middle, line, visible
+from memdir.text.terminal import cut_text_middle, one_line, plural, visible_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
     comes the index. Mode `team` has two directories, mode `log` appends to one file a day. Prints
     nothing if memory is off.
     """
-    from memdir.recall.answer import render_prompt as make_prompt
+    from memdir.recall.answer import render_memory_prompt as make_prompt
 
     # The store to write to comes first, then the team's and the others.
     apps = dict(session.apps())
@@ -46,7 +46,7 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
         if team and FOLDER not in apps:
             apps[FOLDER] = session.at(scope=FOLDER).app
     answer = make_prompt([*apps.items()], mode or "", indexes=not behaviour)
-    lines = session.screen.folded(visible(answer.text))
+    lines = session.screen.folded(visible_text(answer.text))
     remark = f"memory is off (by {session.config.enabled_by}): memdir where"
     return Answer(pick(answer, "text tokens mode"), lines, remark="" if answer.text else remark)
 
@@ -84,7 +84,7 @@ def recall(
     from memdir.recall.answer import recall as find_memories
 
     text = " ".join(words)
-    text = read_text(STDIN, MAX_PROMPT_BYTES, "the prompt") if text == STDIN else text
+    text = read_text_option(STDIN, MAX_PROMPT_BYTES, "the prompt") if text == STDIN else text
     named, screen = session.names_scope, session.screen
     apps = [
         (scope, app)
@@ -103,7 +103,7 @@ def recall(
     )
     if answer.selected and answer.selected.reason:
         screen.tell(f"chosen without the model: {answer.selected.reason}")
-    lines = screen.folded(visible(answer.text))
+    lines = screen.folded(visible_text(answer.text))
     if explain:
         lines += [*[""][: len(lines)], *_explain(screen, answer)]
     injected, found = answer.injected, answer.found
@@ -132,7 +132,9 @@ def _memory_fields(item: Recalled, whole: bool, now: float) -> Fields:
         RECALLED,
         score=round(item.score, 4),
         shown="body" if whole else "pointer",
-        text=inject.render_body(item, now) if whole else inject.render_pointer(item, now),
+        text=inject.render_injected_body(item, now)
+        if whole
+        else inject.render_injected_pointer(item, now),
         why={
             "sure": round(item.sure, 4),
             "words": {word: round(gain, 4) for word, gain in item.words.items()},
@@ -145,7 +147,7 @@ def _memory_fields(item: Recalled, whole: bool, now: float) -> Fields:
 
 def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
     injected, found = answer.injected, answer.found
-    searched = count(found.searched, "memory", "memories")
+    searched = plural(found.searched, "memory", "memories")
     yield from screen.block("", f"{searched} searched in {answer.milliseconds:.1f} ms", "")
     if found.abstained:
         yield from screen.block("", f"nothing recalled: {answer.reason}", "")
@@ -224,7 +226,7 @@ def _verify_lines(
         yield from (screen.paint(text, "bold") for text in screen.block("", title, ""))
         yield from _claim_lines(screen, claims)
         yield ""
-    total, files = count(sum(counts.values()), "claim"), count(len(memories), "file")
+    total, files = plural(sum(counts.values()), "claim"), plural(len(memories), "file")
     parts = ", ".join(f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items())
     yield from screen.block("", f"{total} in {files}: {parts}", "")
     for text in remarks:
@@ -239,5 +241,5 @@ def _claim_lines(screen: Screen, claims: list[Judged]) -> Iterator[str]:
     for (verdict, text, reason), lines in sorted(places.items(), key=lambda i: (i[0][0], i[1])):
         label = f"{LABELS[ORDER[verdict]]:{LABEL}}"
         numbers = ", ".join(map(str, dict.fromkeys(lines[:FEW]))) + (" …" if lines[FEW:] else "")
-        span = cut_middle(line(text), int(screen.columns * SPAN_SHARE))
+        span = cut_text_middle(one_line(text), int(screen.columns * SPAN_SHARE))
         yield from screen.block(label, f"{numbers}: {span} – {reason}", style=STYLES[verdict])

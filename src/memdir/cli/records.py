@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from memdir.cli.command import STDIN, Session, command, read_text
+from memdir.cli.command import STDIN, Session, command, read_text_option
 from memdir.cli.main import Commands
 from memdir.cli.output import FINDING, Answer, Fields, Screen, pick_all
 from memdir.hot.memory import encode
@@ -15,17 +15,17 @@ from memdir.hot.safe import inert_line
 from memdir.records import fields, index_md, lifecycle, match
 from memdir.records.fields import Record
 from memdir.records.handover import MAX_DRAFT_BYTES, Contexts
-from memdir.records.lifecycle import summarize_store
+from memdir.records.lifecycle import summarize_records
 from memdir.records.record import (
     INPUT,
     RecordError,
-    parse_type,
+    parse_record_type,
     read_all_records,
-    read_index,
-    read_json,
-    settings_of,
+    read_record_index,
+    read_record_json,
+    record_settings,
 )
-from memdir.text.terminal import count
+from memdir.text.terminal import plural
 
 WRITE = "records_write"
 MODULES = {
@@ -70,13 +70,15 @@ input_option = click.option(
 )
 
 
-def read_input(session: Session, given: str) -> Record:
+def read_input_argument(session: Session, given: str) -> Record:
     """JSON object from stdin, or from a draft in a session's private directory."""
     if not given:
         raise RecordError(INPUT, "there is no draft", fix="give --input - and the JSON")
     if given == STDIN:
-        return read_json(encode(read_text(STDIN, MAX_DRAFT_BYTES, "the draft")), "the draft")
-    return read_json(Contexts(session.config.state_dir).read_draft(given), given)
+        return read_record_json(
+            encode(read_text_option(STDIN, MAX_DRAFT_BYTES, "the draft")), "the draft"
+        )
+    return read_record_json(Contexts(session.config.state_dir).read_draft(given), given)
 
 
 DEFAULT_RESULTS = 20
@@ -103,7 +105,9 @@ def candidate(session: Session, category: str, new_info: str, lifecycle_event: s
     The answer is always one JSON object: candidate, vetoes, pre_action, structural_cud,
     delete_allowed, hints, lifecycle_event.
     """
-    answer = match.find_candidate(session.app, parse_type(category), new_info, lifecycle_event)
+    answer = match.find_candidate_record(
+        session.app, parse_record_type(category), new_info, lifecycle_event
+    )
     session.screen.json = True
     return Answer(answer, [])
 
@@ -124,9 +128,9 @@ def search(
 ) -> Answer:
     """Find records by their words, best first: titles and paths."""
     app = session.app
-    type = parse_type(category) if category else ""
+    type = parse_record_type(category) if category else ""
     if context:
-        limit = min(limit, settings_of(app.store)[0].max_inject)
+        limit = min(limit, record_settings(app.store)[0].max_inject)
     text = " ".join(query)
     results = match.search_records(app, text, limit, type, include_retired)
     rows, lines = _table(session, results)
@@ -143,7 +147,7 @@ def _table(
     keys = ("path", "title", "category", "tags", "record_status", "updated_at")
     rows: list[Fields] = []
     for path, record in records:
-        known = {**record, "path": path, "record_status": fields.status_of(record)}
+        known = {**record, "path": path, "record_status": fields.status_of_record(record)}
         rows.append({key: known.get(key) for key in keys})
     cells = [[str(row[key]) for key in ("category", "title", "path")] for row in rows]
     return rows, session.screen.table(cells, (15, session.screen.columns // 2))
@@ -170,11 +174,11 @@ def status(session: Session, listed: str | None) -> Answer:
     app, screen = session.app, session.screen
     if listed:
         records, broken = read_all_records(app.store)
-        chosen = [item for item in records.items() if fields.status_of(item[1]) == listed]
+        chosen = [item for item in records.items() if fields.status_of_record(item[1]) == listed]
         rows, lines = _table(session, chosen)
         output = {"records": rows, "findings": pick_all(broken, FINDING), "store": app.store.root}
         return Answer(output, lines or [f"no record is {listed}"])
-    health, settings, findings, due = summarize_store(app)
+    health, settings, findings, due = summarize_records(app)
     enabled = {type: own.enabled for type, own in settings.types.items()}
     answer: Fields = {
         **health,
@@ -183,7 +187,7 @@ def status(session: Session, listed: str | None) -> Answer:
         "findings": pick_all(findings, FINDING),
         "store": app.store.root,
     }
-    title = f"{count(int(str(health['records'])), 'record')} in "
+    title = f"{plural(int(str(health['records'])), 'record')} in "
     lines = screen.block("", title + session.short(session.config.store), "")
     lines += ["", *_count_lines(screen, health, enabled)]
     if not health["in_sync"]:
@@ -191,7 +195,7 @@ def status(session: Session, listed: str | None) -> Answer:
         lines += ["", *screen.block("!", screen.advise(text), style="yellow")]
     for kind, number in due.items():
         step = "window" if kind == "window" else "gc"
-        text = f"{count(number, 'record')} due ({kind}): memdir records {step} --dry-run"
+        text = f"{plural(number, 'record')} due ({kind}): memdir records {step} --dry-run"
         lines += ["", *screen.block("", screen.advise(text))] if number else []
     lines += ["", *screen.finding_lines(findings)] if findings else []
     return Answer(answer, lines)
@@ -216,13 +220,15 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
         raise click.UsageError("Give one of the three.", click.get_current_context())
     app, screen = session.app, session.screen
     if rebuild:
-        done = index_md.rebuild_index(app)
+        done = index_md.rebuild_record_index(app)
         fields, (first, *rest), *_ = session.done_answer(app, done)
         changed = any(change.changed for change in done.changes)
         return Answer(fields, [first if changed else IN_STEP, *rest])
     if health:
         records, findings = read_all_records(app.store)
-        report = index_md.report_health(read_index(app.store), records.items(), app.now())
+        report = index_md.report_record_health(
+            read_record_index(app.store), records.items(), app.now()
+        )
         lines = _count_lines(screen, report, {})
         for key, value in report.items():
             if not isinstance(value, dict):
@@ -230,7 +236,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
                 lines += screen.block("", f"{key.replace('_', ' ')}: {text}", "  ")
         answer = {**report, "findings": pick_all(findings, FINDING)}
         return Answer(answer, [*lines, *screen.finding_lines(findings)])
-    mismatches, findings = index_md.validate_index(app)
+    mismatches, findings = index_md.validate_record_index(app)
     lines = []
     for kind, path, number in mismatches:
         place = f"line {number}: " if number else ""
@@ -253,7 +259,7 @@ def gc(session: Session) -> Answer:
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
     """
-    return session.done_answer(session.app, lifecycle.collect_garbage(session.app), UNDO)
+    return session.done_answer(session.app, lifecycle.collect_record_garbage(session.app), UNDO)
 
 
 @record_command("window", "memdir records window --dry-run", changes=True)
@@ -263,4 +269,4 @@ def window(session: Session) -> Answer:
     categories.session_summary.max_retained says how many. It happens by itself after each new
     summary; what only an old one holds is named before it goes.
     """
-    return session.done_answer(session.app, lifecycle.roll_window(session.app), UNDO)
+    return session.done_answer(session.app, lifecycle.roll_record_window(session.app), UNDO)

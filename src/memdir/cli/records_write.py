@@ -19,25 +19,25 @@ from memdir.cli.records import (
     UNDO,
     category_option,
     input_option,
-    read_input,
+    read_input_argument,
     reason_option,
     record_command,
 )
 from memdir.records import batch, fields, validate
-from memdir.records.batch import REFUSED, Result, read_intents
+from memdir.records.batch import REFUSED, Result, read_record_intents
 from memdir.records.fields import Record
 from memdir.records.handover import Contexts, triage_transcript
-from memdir.records.record import INPUT, RecordError, parse_type
+from memdir.records.record import INPUT, RecordError, parse_record_type
 from memdir.records.write import (
     CREATE,
     UPDATE,
     Request,
-    change_status,
-    read_fields,
+    change_status_of_records,
+    read_record_fields,
     save_record,
-    write,
+    write_record_request,
 )
-from memdir.text.terminal import line, visible
+from memdir.text.terminal import one_line, visible_text
 
 SCORE = "category=type score threshold"
 session_option = click.option(
@@ -70,7 +70,7 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> Ans
         findings=pick_all(result.findings, FINDING),
         dry_run=app.dry_run,
     )
-    return Answer(answer, visible(result.text).rstrip("\n").split("\n") if result.text else [])
+    return Answer(answer, visible_text(result.text).rstrip("\n").split("\n") if result.text else [])
 
 
 @record_command("prepare", "memdir records prepare --input - < intents.json")
@@ -99,13 +99,15 @@ def commit(session: Session, input_: str, session_id: str) -> Answer:
 
 def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> Answer:
     contexts = Contexts(session.config.state_dir)
-    asked = read_input(session, given)
-    intents = read_intents(asked, lambda path: contexts.read_draft(path, session_id))
-    results, done = (batch.prepare_intents if dry else batch.commit_intents)(session.app, intents)
+    asked = read_input_argument(session, given)
+    intents = read_record_intents(asked, lambda path: contexts.read_draft(path, session_id))
+    results, done = (batch.prepare_record_intents if dry else batch.commit_record_intents)(
+        session.app, intents
+    )
     lines, pinned = [], []
     for intent, result in zip(asked["intents"], results, strict=True):
         type = result.intent.type if result.intent else "?"
-        text = f"{result.action} {type} {line(result.path)}".rstrip()
+        text = f"{result.action} {type} {one_line(result.path)}".rstrip()
         text += f": {result.reason}" if result.reason else ""
         if result.error:
             text = f"{type}: {result.error.record_code}: {result.error.message}"
@@ -150,9 +152,9 @@ def _result_fields(result: Result) -> Fields:
 def schema(session: Session, category: str) -> Answer:
     """Print the JSON Schema of a category, or the fields of all."""
     if category:
-        type = parse_type(category)
-        text = validate.schema_text(type)
-        return Answer(validate.schema(type), text.rstrip("\n").split("\n"))
+        type = parse_record_type(category)
+        text = validate.record_schema_text(type)
+        return Answer(validate.record_schema(type), text.rstrip("\n").split("\n"))
     lines: list[str] = []
     for type, known in fields.CONTENT.items():
         lines += [type]
@@ -160,7 +162,7 @@ def schema(session: Session, category: str) -> Answer:
             choices = f": {', '.join(field.choices)}" if field.choices else ""
             text = f"{field.name} ({field.kind}{choices})"
             lines += session.screen.block("*" if field.required else " ", text)
-    answer = {type: validate.schema(type) for type in fields.TYPES}
+    answer = {type: validate.record_schema(type) for type in fields.TYPES}
     return Answer(answer, [*lines, "", "* must be there"])
 
 
@@ -192,11 +194,11 @@ def write_(
     A create never overwrites, an update never revives. With --hash an update is only made on the
     version that was read.
     """
-    type = parse_type(category) if category else ""
+    type = parse_record_type(category) if category else ""
     if action != CREATE and not target:
         raise RecordError(INPUT, f"{action} needs a target", fix="give --target PATH")
-    draft = read_input(session, input_) if action in (CREATE, UPDATE) else {}
-    done = write(session.app, Request(action, type, target, draft, hash_, reason))
+    draft = read_input_argument(session, input_) if action in (CREATE, UPDATE) else {}
+    done = write_record_request(session.app, Request(action, type, target, draft, hash_, reason))
     return session.done_answer(session.app, done, UNDO)
 
 
@@ -232,18 +234,18 @@ def save_(
 
     Fields of a list are given once for each item. The fields of a category: memdir records schema.
     """
-    type = parse_type(category) if category else ""
-    given: Record = read_input(session, input_) if input_ else {}
+    type = parse_record_type(category) if category else ""
+    given: Record = read_input_argument(session, input_) if input_ else {}
     options = {"title": title or None, "tags": list(tags) or None, "confidence": confidence}
     options["related_files"] = list(files) or None
     given |= {key: value for key, value in options.items() if value is not None}
-    draft = read_fields(given, type, values)
+    draft = read_record_fields(given, type, values)
     done = save_record(session.app, type, draft, reason)
     return session.done_answer(session.app, done, UNDO)
 
 
 def _change_status(session: Session, names: Sequence[str], action: str, reason: str) -> Answer:
-    done = change_status(session.app, names, action, reason)
+    done = change_status_of_records(session.app, names, action, reason)
     return session.done_answer(session.app, done, UNDO)
 
 

@@ -6,16 +6,23 @@ from collections.abc import Iterator
 
 import click
 
-from memdir.cli.command import STDIN, Session, command, guess_type, read_day, read_text
-from memdir.cli.output import CHANGE, Answer, Screen, dry_fields, pick, pick_all
+from memdir.cli.command import (
+    STDIN,
+    Session,
+    command,
+    guess_type_option,
+    read_day_option,
+    read_text_option,
+)
+from memdir.cli.output import CHANGE, Answer, Screen, dry_run_fields, pick, pick_all
 from memdir.format.draft import CREATED, RETIRED
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
 from memdir.store.writer import Done
-from memdir.text.terminal import count, cut, line
+from memdir.text.terminal import cut_text, one_line, plural
 from memdir.upkeep import dream as dream_module
 from memdir.upkeep.restructure import Figures, Plan
-from memdir.upkeep.restructure import restructure as put_in_order
+from memdir.upkeep.restructure import restructure_store as put_in_order
 
 FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
@@ -56,7 +63,7 @@ def restructure(session: Session, model: bool) -> Answer:
         batch=plan.batch if done.changes else "",
         remarks=[*work.remarks, *done.remarks],
         store=app.store.root,
-        **dry_fields(done),
+        **dry_run_fields(done),
     )
     code = int(not all(check.ok for check in plan.checks))
     return Answer(fields, _restructure_lines(screen, plan, done), code)
@@ -65,7 +72,7 @@ def restructure(session: Session, model: bool) -> Answer:
 def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.changes:
         would = "would restructure" if done.dry_run else "restructured"
-        files = f"{count(plan.before.files, 'memory', 'memories')} and " * bool(plan.before.files)
+        files = f"{plural(plan.before.files, 'memory', 'memories')} and " * bool(plan.before.files)
         yield f"{would} {files}the index: {plan.title}"
         yield from ["", *_figures(screen, plan.before, plan.after), ""]
         yield from _change_lines(screen, done)
@@ -77,7 +84,7 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from screen.block(mark, check.message, "  ", style)
         yield from screen.block("", check.fix, "     ") if check.fix else []
     if accounted := plan.work.accounted:
-        lines = count(len(accounted), "line")
+        lines = plural(len(accounted), "line")
         yield from ["", f"{lines} changed or dropped, each with its reason:"]
         texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
         yield from screen.blocks("-", texts)
@@ -103,8 +110,8 @@ def _figures(screen: Screen, before: Figures, after: Figures) -> list[str]:
 
 def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
     for change in done.changes[:FEW]:
-        yield f"  {SIGNS.get(change.kind, '~')} {line(change.path)}"
-        reason = cut(change.reason, MAX_REASON)
+        yield f"  {SIGNS.get(change.kind, '~')} {one_line(change.path)}"
+        reason = cut_text(change.reason, MAX_REASON)
         yield from screen.block("", reason, "      ") if reason else []
     yield from screen.more_lines(len(done.changes), FEW)
 
@@ -127,7 +134,7 @@ def dream(session: Session, model: bool) -> Answer:
     deleted; one undo takes it all back.
     """
     app, screen = session.app, session.screen
-    run = dream_module.run(app, model=model)
+    run = dream_module.run_dream(app, model=model)
     done = screen.advised(run.done)
     fields = pick(
         run,
@@ -136,32 +143,32 @@ def dream(session: Session, model: bool) -> Answer:
         batch="" if done.dry_run else run.batch,
         remarks=[*run.plan.work.remarks, *done.remarks],
         store=app.store.root,
-        **dry_fields(done),
+        **dry_run_fields(done),
     )
     lines = ["nothing to do: logs, memories and index are in order"]
     if done.changes:
         would = "would change" if done.dry_run else "changed"
-        lines = [f"{would} {count(len(done.changes), 'file')}:", *_change_lines(screen, done)]
+        lines = [f"{would} {plural(len(done.changes), 'file')}:", *_change_lines(screen, done)]
     if doubts := [*_doubts(screen, run)]:
         lines += ["", *doubts]
-    lines += [f"  lost: {line(path)}" for path in run.lost]
+    lines += [f"  lost: {one_line(path)}" for path in run.lost]
     return Answer(fields, [*lines, *_last_lines(screen, run.plan, done)], int(bool(run.lost)))
 
 
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
     logs, old = run.oriented.logs, run.oriented.old
     if logs.entries:
-        parts = [f"{count(len(logs.saved), 'item')} to remember"] * bool(logs.saved)
+        parts = [f"{plural(len(logs.saved), 'item')} to remember"] * bool(logs.saved)
         parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] * bool(logs.held)
-        silent = count(logs.silent, "entry", "entries")
+        silent = plural(logs.silent, "entry", "entries")
         parts += [f"{silent} with nothing to keep"] * bool(logs.silent)
-        text = f"{count(logs.entries, 'new entry', 'new entries')}: {', '.join(parts)}"
+        text = f"{plural(logs.entries, 'new entry', 'new entries')}: {', '.join(parts)}"
         yield from screen.block("logs:", screen.advise(text))
     if old:
-        many = count(len(old), "memory", "memories")
+        many = plural(len(old), "memory", "memories")
         yield from screen.block("old:", f"{many} may be stale: memdir prune goes through them")
     if doubts := len(run.plan.work.proposals):
-        text = f"{count(doubts, 'question')} for you to decide: memdir restructure --dry-run"
+        text = f"{plural(doubts, 'question')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")
 
 
@@ -177,13 +184,13 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
     """
     app = session.app
     if text == STDIN:
-        text = read_text(STDIN, LONGEST_BYTES, "the text")
-    day = read_day(date) if date is not None else None
-    added = logs.log_day(app, text, guess_type(text) if type is None else type, day)
-    entry = logs.write_entry(added.entry)
+        text = read_text_option(STDIN, LONGEST_BYTES, "the text")
+    day = read_day_option(date) if date is not None else None
+    added = logs.log_day(app, text, guess_type_option(text) if type is None else type, day)
+    entry = logs.write_daily_log_entry(added.entry)
     more = {"change": CREATED, "entry": entry, "dry_run": app.dry_run}
     fields = pick(added, "change path entry remarks", **more)
     would = "would be logged in" if app.dry_run else "logged in"
-    lines = [f"{would} {line(session.short(added.path))}"]
-    lines += [f"  {line(text)}" for text in entry.rstrip("\n").split("\n")]
+    lines = [f"{would} {one_line(session.short(added.path))}"]
+    lines += [f"  {one_line(text)}" for text in entry.rstrip("\n").split("\n")]
     return Answer(fields, [*lines, *session.screen.blocks("note:", added.remarks)])

@@ -13,17 +13,31 @@ from memdir.capture import review as review_module
 from memdir.capture.inbox import APPROVED, REJECTED, Held, open_inbox
 from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
-from memdir.cli.command import Session, command, read_text
-from memdir.cli.output import CHANGE, FINDING, Answer, Fields, Screen, file_fields, pick, pick_all
-from memdir.cli.save import anyway_option, edit_copy, read_draft, remove_copy
+from memdir.cli.command import Session, command, read_text_option
+from memdir.cli.output import (
+    CHANGE,
+    FINDING,
+    Answer,
+    Fields,
+    Screen,
+    changed_file_fields,
+    pick,
+    pick_all,
+)
+from memdir.cli.save import (
+    anyway_option,
+    edit_copy_in_editor,
+    parse_draft_option,
+    remove_editor_copy,
+)
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import ANYWAY as INSIST
-from memdir.format.draft import HELD, Draft, Wishes, set_reasons
+from memdir.format.draft import HELD, Draft, Wishes, add_why_and_how
 from memdir.hot import acceptance, memory, safe
-from memdir.store.accept import Source, Waiting, find_source, record_decision
+from memdir.store.accept import Source, Waiting, find_source_in_store, keep_decision
 from memdir.store.writer import App
-from memdir.text.terminal import count, cut, line, visible
+from memdir.text.terminal import cut_text, one_line, plural, visible_text
 
 LIST, SHOW, APPROVE, EDIT = "list", "show", "approve", "edit"
 ACCEPT, REJECT, RESTORE = "accept", "reject", "restore"
@@ -80,9 +94,9 @@ def review(
         sources = _choose_sources(session, action, ids, every and yes)
         if sources or action == ACCEPT:
             return _decide(session, action, sources)
-    find = review_module.find_held
+    find = review_module.find_held_drafts
     if action == RESTORE or rejected:
-        find = review_module.find_rejected
+        find = review_module.find_rejected_drafts
     chosen, wishes = find(app, ids, every), Wishes(anyway, offered=(INSIST,))
     if action in (LIST, SHOW):
         return _show(session, app, chosen, wishes)
@@ -90,16 +104,22 @@ def review(
         return _edit(session, app, chosen, edits)
     if every and chosen and not yes and not app.dry_run:
         step = f"look at them (memdir review), then: memdir review {action} --all --yes"
-        raise BadInput(f"--all means {count(len(chosen), 'draft')}; nothing was decided", next=step)
+        raise BadInput(
+            f"--all means {plural(len(chosen), 'draft')}; nothing was decided", next=step
+        )
     if action == APPROVE:
-        return _settled(session, app, review_module.approve_drafts(app, chosen, wishes))
-    settle = review_module.reject_drafts if action == REJECT else review_module.restore_drafts
+        return _settled(session, app, review_module.approve_held_drafts(app, chosen, wishes))
+    settle = (
+        review_module.reject_held_drafts
+        if action == REJECT
+        else review_module.restore_rejected_drafts
+    )
     return _settled(session, app, settle(app, chosen))
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
     held = open_inbox(app).look()[0]
-    chosen = review_module.find_rejected(app, (), every=True) if rejected else held
+    chosen = review_module.find_rejected_drafts(app, (), every=True) if rejected else held
     sources = _find_sources(session, rejected=rejected)
     lines = [*_list_lines(session.screen, app, chosen, rejected)] if chosen or not sources else []
     for source in sources:
@@ -123,7 +143,7 @@ def _list_lines(
         yield "nothing was rejected in the last 30 days" if rejected else NOTHING
         return
     state = "rejected in the last 30 days" if rejected else "waiting for your decision"
-    yield f"{count(len(held), 'draft')} {state}"
+    yield f"{plural(len(held), 'draft')} {state}"
     for reason in dict.fromkeys(item.reason for item in held):
         yield from ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
         for item in held:
@@ -140,9 +160,9 @@ def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
     where += f", session {origin.session[:8]}" if origin.session else ""
     limits = (ID_COLUMNS, len(age), TYPE_COLUMNS)
     lines = screen.table([((item.id, "bold"), age, type, where)], limits)
-    text = screen.block("", review_module.draft_text(item), "    ")
+    text = screen.block("", review_module.held_draft_text(item), "    ")
     if len(text) > TEXT_LINES:
-        text = [*text[: TEXT_LINES - 1], cut(f"{text[TEXT_LINES - 1]} …", screen.columns)]
+        text = [*text[: TEXT_LINES - 1], cut_text(f"{text[TEXT_LINES - 1]} …", screen.columns)]
     return lines + text
 
 
@@ -163,17 +183,17 @@ def _held_fields(held: Held, **more: object) -> Fields:
 def _change_fields(items: Sequence[Settled]) -> Fields:
     return {
         "changes": pick_all((change for item in items for change in item.done.changes), CHANGE),
-        "files": [file for item in items for file in file_fields(item.done.diff)],
+        "files": [file for item in items for file in changed_file_fields(item.done.diff)],
     }
 
 
 def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
     screen, items, lines = session.screen, [], list[str]()
     for held in chosen:
-        done = review_module.preview_draft(app, held, wishes)
+        done = review_module.preview_held_draft(app, held, wishes)
         items.append(Settled(held, "", done))
         origin, age = held.catch.origin, safe.age_words(safe.age_days(held.time, app.now()))
-        lines += screen.block(held.id, review_module.draft_title(held), "", "bold")
+        lines += screen.block(held.id, review_module.held_draft_title(held), "", "bold")
         rows = {
             "held": f"{safe.iso_time(held.time)} ({age})",
             "because": held.reason,
@@ -203,9 +223,11 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
         draft = _edit_by_hand(app, draft, held.id)
     elif "body" in edits:
         limit = app.config.options.max_body_bytes
-        draft = replace(draft, body=read_text(edits["body"], limit, "the text"), why="", how="")
+        draft = replace(
+            draft, body=read_text_option(edits["body"], limit, "the text"), why="", how=""
+        )
     options = {field: text for field, text in edits.items() if field != "body"}
-    changed = review_module.rewrite_draft(app, held, replace(draft, **options))  # type: ignore[arg-type]
+    changed = review_module.rewrite_held_draft(app, held, replace(draft, **options))  # type: ignore[arg-type]
     result = "would be changed" if app.dry_run else "changed; it still waits"
     result = "is unchanged; it still waits" if changed == held else result
     lines = [*_list_lines(session.screen, app, [changed])][2:]
@@ -216,12 +238,14 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
 def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
     head = [("name", draft.name), ("description", draft.description), ("type", draft.type)]
     fields = [(key, value) for key, value in head if value] + list(draft.extra)
-    text = memory.encode(memory.write(fields, set_reasons(draft.body, draft.why, draft.how)))
-    with edit_copy(f"{id}.md", text, app.config.options.max_file_bytes) as (edited, copy):
+    text = memory.encode(
+        memory.write_header(fields, add_why_and_how(draft.body, draft.why, draft.how))
+    )
+    with edit_copy_in_editor(f"{id}.md", text, app.config.options.max_file_bytes) as (edited, copy):
         if edited != text:
-            new, _ = read_draft(memory.decode(edited), "the edited draft")
+            new, _ = parse_draft_option(memory.decode(edited), "the edited draft")
             draft = replace(new, source=draft.source, day=draft.day, expected=draft.expected)
-    remove_copy(copy)
+    remove_editor_copy(copy)
     return draft
 
 
@@ -237,7 +261,7 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
     }
     for item in items:
         would = "would be " if app.dry_run and item.how else ""
-        text = f"{would}{item.how or 'still waits'}: {review_module.draft_title(item.held)}"
+        text = f"{would}{item.how or 'still waits'}: {review_module.held_draft_title(item.held)}"
         lines += screen.block(item.held.id, text, "", "green" if item.how else "yellow")
         if item.done.changes:
             change = screen.done_lines(screen.advised(item.done))
@@ -261,7 +285,9 @@ def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:
             continue
         with suppress(MemdirError):  # a store that cannot be opened is reported elsewhere
             app = session.at(scope=name).app
-            source = find_source(name, app, rejected=rejected) if app.config.origin else None
+            source = (
+                find_source_in_store(name, app, rejected=rejected) if app.config.origin else None
+            )
             if source and source.waiting:
                 sources.setdefault((app.store.root, app.config.layout), source)
     return list(sources.values())
@@ -301,28 +327,28 @@ def _decide(session: Session, action: str, chosen: Sequence[Source]) -> Answer:
     lines: list[str] = []
     if action == SHOW:
         for _, item in items:
-            who = f" · by {line(item.author)}" if item.author else ""
-            lines += [f"{item.id} · {item.scope} · {line(item.memory.path)}{who}", ""]
-            lines += [*visible(item.memory.head).strip("\n").split("\n"), ""]
+            who = f" · by {one_line(item.author)}" if item.author else ""
+            lines += [f"{item.id} · {item.scope} · {one_line(item.memory.path)}{who}", ""]
+            lines += [*visible_text(item.memory.head).strip("\n").split("\n"), ""]
         return Answer(fields, lines)
     decision = acceptance.ACCEPTED if action == ACCEPT else acceptance.REJECTED
     for source in chosen:
-        record_decision(source.app, source.waiting, decision)
+        keep_decision(source.app, source.waiting, decision)
     dry_run = session.asked.dry_run
     would = "would be " if dry_run else ""
-    lines = [f"{would}{decision}: {line(item.memory.path)}" for _, item in items]
+    lines = [f"{would}{decision}: {one_line(item.memory.path)}" for _, item in items]
     return Answer({**fields, "decision": decision, "dry_run": dry_run}, lines or [NOTHING])
 
 
 def _source_lines(session: Session, source: Source) -> Iterator[str]:
     screen = session.screen
-    many = count(len(source.waiting), "memory", "memories")
+    many = plural(len(source.waiting), "memory", "memories")
     root = session.short(source.app.store.root)
     text = f"{many} from {source.app.config.origin} ({root}), not yet shown to agents:"
     yield from screen.block(source.id, text, "", "bold")
     for item in source.waiting[:ROWS]:
         who = f"by {item.author}" if item.author else "author unknown"
-        row = (item.id, item.memory.type, line(item.memory.path), who)
+        row = (item.id, item.memory.type, one_line(item.memory.path), who)
         yield from screen.table([row], (ID_COLUMNS, TYPE_COLUMNS))
         yield from screen.block("", item.memory.description, "    ")
     yield from screen.more_lines(len(source.waiting), ROWS, "")

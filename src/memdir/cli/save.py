@@ -16,10 +16,10 @@ from memdir.cli.command import (
     STDIN,
     Session,
     command,
-    guess_type,
-    private_folder,
-    read_day,
-    read_text,
+    guess_type_option,
+    make_folder_for_editor,
+    read_day_option,
+    read_text_option,
 )
 from memdir.cli.output import Answer, is_refused
 from memdir.errors import BadInput, MemdirError
@@ -29,15 +29,15 @@ from memdir.format.draft import (
     Draft,
     Revision,
     Wishes,
-    check_line,
-    check_type,
-    hash_of,
-    set_reasons,
+    add_why_and_how,
+    check_header_line,
+    check_memory_type,
+    content_hash,
 )
 from memdir.format.draft import ANYWAY as INSIST
-from memdir.format.names import check_name
+from memdir.format.names import check_memory_name
 from memdir.hot import memory
-from memdir.hot.disk import failure
+from memdir.hot.disk import disk_failure
 from memdir.hot.memory import (
     CREATED_KEYS,
     MODIFIED_KEYS,
@@ -56,31 +56,31 @@ USUAL = ("sensible-editor", "nano", "vi")
 AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
 
 
-def edit_by_hand(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Done, str]:
-    from memdir.store.look import show
+def edit_in_editor(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Done, str]:
+    from memdir.store.look import show_memory
 
-    path, old, document = show(app, name)
+    path, old, document = show_memory(app, name)
     limit = app.config.options.max_file_bytes
-    with edit_copy(os.path.basename(path), old, limit) as (new, copy):
-        edited = memory.read(memory.decode(new))
-        revision = _difference(document, edited, expected or hash_of(old))
-        done = changes.edit(app, path, revision, wishes)
+    with edit_copy_in_editor(os.path.basename(path), old, limit) as (new, copy):
+        edited = memory.read_header(memory.decode(new))
+        revision = _difference(document, edited, expected or content_hash(old))
+        done = changes.edit_memory(app, path, revision, wishes)
     if is_refused(done.changes) and new != old:
         return done, copy
-    remove_copy(copy)
+    remove_editor_copy(copy)
     return done, ""
 
 
 @contextmanager
-def edit_copy(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
+def edit_copy_in_editor(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
     """Edited text and path of the private copy; a changed copy is kept."""
-    copy = os.path.join(private_folder("memdir-edit-"), name)
+    copy = os.path.join(make_folder_for_editor("memdir-edit-"), name)
     try:
         try:
             with open(copy, "wb") as file:
                 file.write(old)
         except OSError as error:
-            raise failure(error, copy, "cannot be written for the editor") from None
+            raise disk_failure(error, copy, "cannot be written for the editor") from None
         _run_editor(copy)
         yield _read_copy(copy, limit + 1), copy
     except MemdirError as error:
@@ -90,7 +90,7 @@ def edit_copy(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
         if text != old:
             error.next += f"; your text is kept: memdir save --file {copy}"
         else:
-            remove_copy(copy)
+            remove_editor_copy(copy)
         raise
 
 
@@ -106,7 +106,7 @@ def _read_copy(copy: str, limit: int) -> bytes:
         ) from None
 
 
-def remove_copy(copy: str) -> None:
+def remove_editor_copy(copy: str) -> None:
     """Also removes the private folder around it."""
     from shutil import rmtree
 
@@ -196,9 +196,11 @@ def remember(
     **fields: Any,
 ) -> Answer:
     if text == STDIN:
-        text = read_text(STDIN, session.app.config.options.max_body_bytes, "the text")
-    name = check_name(name) if name is not None else ""
-    draft = Draft(text, name=name, day=read_day(date) if date is not None else None, **fields)
+        text = read_text_option(STDIN, session.app.config.options.max_body_bytes, "the text")
+    name = check_memory_name(name) if name is not None else ""
+    draft = Draft(
+        text, name=name, day=read_day_option(date) if date is not None else None, **fields
+    )
     return _save(session, draft, Wishes(anyway, secret, OFFERED))
 
 
@@ -218,8 +220,8 @@ def save(
 ) -> Answer:
     """The header may hold name, description and type; keys unknown to memdir are kept."""
     limit = session.app.config.options.max_file_bytes
-    draft, ours = read_draft(read_text(file, limit, file), file)
-    name = draft.name if name is None else check_name(name)
+    draft, ours = parse_draft_option(read_text_option(file, limit, file), file)
+    name = draft.name if name is None else check_memory_name(name)
     if ours:
         session.screen.tell(f"ignored in the draft: {', '.join(ours)}; only memdir sets these")
     draft = replace(draft, name=name, expected=expected)
@@ -228,22 +230,22 @@ def save(
 
 def _save(session: Session, draft: Draft, wishes: Wishes) -> Answer:
     app = session.app
-    known = draft.name and app.store.facts(check_name(draft.name) + ".md") is not None
+    known = draft.name and app.store.facts(check_memory_name(draft.name) + ".md") is not None
     more, says = {}, []
     if draft.type == UNKNOWN and not known:
-        draft = replace(draft, type=guess_type(draft.body))
+        draft = replace(draft, type=guess_type_option(draft.body))
         more = {"type": draft.type, "type_from": "wording"}
         says = [f"type {draft.type}, from its wording; to change it: memdir edit NAME --type TYPE"]
     if not app.config.enabled:
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
-    done = changes.save(app, draft, wishes)
+    done = changes.save_memory(app, draft, wishes)
     return session.done_answer(app, done, *says, code=int(is_refused(done.changes)), **more)
 
 
-def read_draft(text: str, where: str) -> tuple[Draft, list[str]]:
+def parse_draft_option(text: str, where: str) -> tuple[Draft, list[str]]:
     """Draft from Markdown, and the header keys that only the store may set."""
-    document = memory.read(text)
+    document = memory.read_header(text)
     for number, problem in document.problems:
         raise BadInput(
             f"{where}:{number}: {problem}; nothing was saved",
@@ -289,25 +291,25 @@ def edit(
     """
     app, why, how = session.app, given["why"], given["how"]
     pin, wishes = given["pin"], Wishes(secret=secret, offered=OFFERED[1:])
-    check_type(UNKNOWN if given["type"] is None else given["type"])
+    check_memory_type(UNKNOWN if given["type"] is None else given["type"])
     given |= {"name": given["label"], "pinned": None if pin is None else str(pin).lower()}
     keys = ("name", "description", "type", "pinned")
     fields = tuple((key, given[key]) for key in keys if given[key] is not None)
     if not fields and (body_file, why, how) == (None, None, None):
-        done, copy = edit_by_hand(app, name, expected or "", wishes)
+        done, copy = edit_in_editor(app, name, expected or "", wishes)
         answer = session.done_answer(app, done, code=int(bool(copy)))
         return answer._replace(remark=f"your text is in {copy}" if copy else "")
     limit = app.config.options.max_body_bytes
-    body = None if body_file is None else read_text(body_file, limit, "the text")
+    body = None if body_file is None else read_text_option(body_file, limit, "the text")
     for key, text in (("why", why), ("how", how)):
-        check_line(key, text or "")
+        check_header_line(key, text or "")
         if text is not None and not text.strip():
             raise BadInput(f"{key} is empty", next=f"give a text with --{key}")
     if why or how:
-        from memdir.store.look import show
+        from memdir.store.look import show_memory
 
-        _, old, document = show(app, name)
-        expected = expected or hash_of(old)
-        body = set_reasons(document.body if body is None else body, why or "", how or "")
-    done = changes.edit(app, name, Revision("", fields, body, expected or ""), wishes)
+        _, old, document = show_memory(app, name)
+        expected = expected or content_hash(old)
+        body = add_why_and_how(document.body if body is None else body, why or "", how or "")
+    done = changes.edit_memory(app, name, Revision("", fields, body, expected or ""), wishes)
     return session.done_answer(app, done, code=int(is_refused(done.changes)))

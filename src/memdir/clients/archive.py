@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memdir.errors import BadInput, Finding
-from memdir.format.index import survey
-from memdir.hot.disk import TEMPORARY, Disk, read_start, remove, sync_directory
-from memdir.hot.memory import INDEX, decode, is_memory
-from memdir.store.state import explained
+from memdir.format.index import survey_pointers
+from memdir.hot.disk import TEMPORARY, Disk, read_start, remove_file, sync_directory
+from memdir.hot.memory import INDEX, decode, is_memory_file
+from memdir.store.state import state_errors
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_TOTAL_BYTES = 64 * 1024 * 1024
@@ -60,28 +60,28 @@ class Brought:
         self.skipped.append(Finding(kind, path, f"{path}: {reason}; skipped"))
 
 
-def unusable(path: str, cause: str, next: str = NEXT) -> BadInput:
+def bad_import(path: str, cause: str, next: str = NEXT) -> BadInput:
     return BadInput(f"{path}: {cause}; nothing was imported", path=path, next=next)
 
 
-def read_whole(path: str, next: str = NEXT) -> bytes:
+def read_import_file(path: str, next: str = NEXT) -> bytes:
     try:
         data, facts = read_start(path, MAX_TOTAL_BYTES)
     except (OSError, ValueError) as error:
-        raise unusable(path, getattr(error, "strerror", "") or "not a file name", next) from None
+        raise bad_import(path, getattr(error, "strerror", "") or "not a file name", next) from None
     if facts.st_size > MAX_TOTAL_BYTES:
-        raise unusable(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
+        raise bad_import(path, f"it has more than {MAX_TOTAL_BYTES:,} bytes", next)
     return data
 
 
-def read_files_below(
+def read_import_files(
     root: str, brought: Brought, is_wanted: Callable[[str], bool] = lambda path: True
 ) -> Iterator[tuple[str, bytes]]:
     disk, total_bytes, next = Disk(root), 0, "name a folder in it"
     entries = disk.walk(lambda _: True, brought.skipped)
     paths = sorted((path, entry.is_file(follow_symlinks=False)) for _, path, entry in entries)
     if len(paths) > MAX_ENTRIES:
-        raise unusable(root, f"it has more than {MAX_ENTRIES:,} files", next)
+        raise bad_import(root, f"it has more than {MAX_ENTRIES:,} files", next)
     for path, is_file in paths:
         if not is_file:
             brought.skip(path, "a link or a special file")
@@ -95,22 +95,22 @@ def read_files_below(
             continue
         total_bytes += len(data)
         if total_bytes > MAX_TOTAL_BYTES:
-            raise unusable(root, f"all files have more than {MAX_TOTAL_BYTES:,} bytes", next)
+            raise bad_import(root, f"all files have more than {MAX_TOTAL_BYTES:,} bytes", next)
         if len(data) > MAX_FILE_BYTES:
             brought.skip(path, f"it has more than {MAX_FILE_BYTES:,} bytes", BROKEN)
         else:
             yield path, data
 
 
-def read_source(path: str) -> Brought:
+def read_import(path: str) -> Brought:
     """Memories of a directory or an archive; one unsafe entry refuses the whole source."""
     entries = _Entries(path)
     if os.path.isdir(path):
         folder = _memory_folder(path)
-        for name, data in read_files_below(folder, entries.brought, entries.is_wanted):
+        for name, data in read_import_files(folder, entries.brought, entries.is_wanted):
             entries.take(name, data)
         return entries.finish()
-    data = read_whole(path)
+    data = read_import_file(path)
     file = io.BytesIO(data)
     try:
         if data[:2] == b"PK":
@@ -120,7 +120,7 @@ def read_source(path: str) -> Brought:
             packed = data[:2] == b"\x1f\x8b"
             _read_tar(_Bounded(gzip.GzipFile(fileobj=file) if packed else file), entries)
     except _DAMAGE as error:
-        raise unusable(path, f"it cannot be read as zip or tar ({error})") from None
+        raise bad_import(path, f"it cannot be read as zip or tar ({error})") from None
     return entries.finish()
 
 
@@ -153,7 +153,7 @@ class _Entries:
         return self.is_memory(path)
 
     def is_memory(self, path: str) -> bool:
-        if path == INDEX or is_memory(path):
+        if path == INDEX or is_memory_file(path):
             return True
         self._skip_other(path)
         return False
@@ -191,7 +191,7 @@ class _Entries:
 
     def unsafe(self, name: str, problem: str) -> BadInput:
         next = "take that entry out of the source, if you trust the rest, and try again"
-        return unusable(self.source, f"entry {name[:200]!r}: {problem}", next)
+        return bad_import(self.source, f"entry {name[:200]!r}: {problem}", next)
 
     def _skip_other(self, path: str) -> None:
         self.brought.skip(path, "it is no memory (an index, a hidden file, or not Markdown)", OTHER)
@@ -235,9 +235,9 @@ def _read_tar(stream: io.RawIOBase, entries: _Entries) -> None:
 def _says_more(index: str, paths: list[str]) -> bool:
     """True if an index is the only memory, or holds lines that no memory beside it has."""
     if paths:
-        return bool(survey(index, paths).inline)
+        return bool(survey_pointers(index, paths).inline)
     content = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
-    return bool(content) and not survey(index, []).dangling
+    return bool(content) and not survey_pointers(index, []).dangling
 
 
 class _Bounded(io.RawIOBase):
@@ -278,13 +278,13 @@ def _memory_folder(path: str) -> str:
         if os.path.realpath(place) != os.path.join(os.path.realpath(path), name):
             target = shlex.quote(os.path.realpath(place))
             next = f"if the link is yours, name its target: memdir import {target}"
-            raise unusable(place, "it lies behind a symbolic link", next)
+            raise bad_import(place, "it lies behind a symbolic link", next)
     if len(places) > 1:
         several = f"it holds several memory directories: {', '.join(places)}"
-        raise unusable(path, several, "name one")
+        raise bad_import(path, several, "name one")
     if not places and os.path.exists(os.path.join(path, ".git")):
         known = ", ".join(RECOGNISED)
-        raise unusable(path, f"it is a project without a memory directory ({known})")
+        raise bad_import(path, f"it is a project without a memory directory ({known})")
     return places[0] if places else path
 
 
@@ -297,39 +297,39 @@ _MODE = 0o100600 << 16
 def write_export(target: str, files: Files, force: bool) -> None:
     """Writes a zip or a directory, depending on the name of `target`; all or nothing."""
     target = os.path.abspath(target)
-    check_target(target, force)
-    with explained(target, "the export cannot be written"):
+    check_export_target(target, force)
+    with state_errors(target, "the export cannot be written"):
         if not target.endswith(ZIP):
             _write_directory(target, files)
             return
         folder = os.path.dirname(target)
         part = f"{TEMPORARY}{os.urandom(4).hex()}"
-        Disk(folder).put(part, pack_zip(files))
+        Disk(folder).put(part, pack_export_zip(files))
         part = os.path.join(folder, part)
         try:
             os.chmod(part, 0o600)
             # A link never replaces a file that somebody put there in the meantime.
             (os.rename if force else os.link)(part, target)
         finally:
-            remove(part)
+            remove_file(part)
         sync_directory(folder)
 
 
-def check_target(target: str, force: bool) -> None:
+def check_export_target(target: str, force: bool) -> None:
     """Refuses an existing target, unless it is an empty directory or forced."""
     if target.lower().endswith(OTHER_ARCHIVES):
         message = f"{target}: an export is a zip or a directory"
         raise BadInput(message, path=target, next="name it ….zip")
     if force or not os.path.lexists(target):
         return
-    with explained(target, "it cannot be looked into"):
+    with state_errors(target, "it cannot be looked into"):
         if os.path.isdir(target) and not target.endswith(ZIP) and not os.listdir(target):
             return
     next = "choose another --output, or replace it with --force"
     raise BadInput(f"{target} is there already; nothing was written", path=target, next=next)
 
 
-def pack_zip(files: Files) -> bytes:
+def pack_export_zip(files: Files) -> bytes:
     """The bytes depend on the files alone: sorted, without times, not compressed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:

@@ -10,9 +10,24 @@ from dataclasses import replace
 from typing import Any
 
 from memdir.clients import conversation, setup, transcripts
-from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, flat, typed, words
-from memdir.clients.edit_settings import Merge, Receipt, is_our_hook, own_file, read_file
-from memdir.config.scope import NAME_CHARACTERS, project_name
+from memdir.clients.conversation import (
+    AGENT,
+    PERSON,
+    TOOL,
+    as_blocks,
+    as_object,
+    as_text,
+    flat_text,
+    typed_text,
+)
+from memdir.clients.edit_settings import (
+    Merge,
+    Receipt,
+    edit_own_file,
+    is_our_hook,
+    read_client_file,
+)
+from memdir.config.scope import NAME_CHARACTERS, project_scope_name
 from memdir.errors import BadInput
 from memdir.hot.place import tidy_path
 
@@ -70,34 +85,40 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
             remarks.append(f"{FILE} says {name}: until that is gone, no hook of yours runs")
     for name in COMMANDS if wish.commands or wish.remove else ():
         command = os.path.join(host.claude_dir, "commands", "memory", f"{name}.md")
-        source = os.path.join(marketplace(host), "plugin", "commands", f"{name}.md")
-        data = None if wish.remove or not marketplace(host) else read_file(source)
+        source = os.path.join(claude_marketplace(host), "plugin", "commands", f"{name}.md")
+        data = None if wish.remove or not claude_marketplace(host) else read_client_file(source)
         if data is None and not wish.remove:
             raise BadInput("this copy of memdir brings no commands", next="leave out --commands")
-        edits += own_file(command, data or b"", receipt, remarks, remove=wish.remove)
+        edits += edit_own_file(command, data or b"", receipt, remarks, remove=wish.remove)
     if way == setup.SETTINGS:
-        return replace(setup.make_plan(wish, host, edits, hooks(way, host), remarks), way=way)
-    return setup.Plan(way, tuple(edits), {} if wish.remove else hooks(way, host), tuple(remarks))
+        return replace(
+            setup.plan_setup(wish, host, edits, claude_code_hooks(way, host), remarks), way=way
+        )
+    return setup.Plan(
+        way, tuple(edits), {} if wish.remove else claude_code_hooks(way, host), tuple(remarks)
+    )
 
 
-def hooks(way: str, host: setup.Host) -> dict[str, str]:
+def claude_code_hooks(way: str, host: setup.Host) -> dict[str, str]:
     if way == setup.SETTINGS:
-        return {name: command_line(host, event) for name, event, _ in EVENTS}
-    root = os.path.join(marketplace(host), "plugin") if marketplace(host) else ""
+        return {name: claude_code_hook_line(host, event) for name, event, _ in EVENTS}
+    root = os.path.join(claude_marketplace(host), "plugin") if claude_marketplace(host) else ""
     given = f"export CLAUDE_PLUGIN_ROOT={shlex.quote(root)}; "
-    return {name: given + plugin_line(event) for name, event, _ in EVENTS} if root else {}
+    return (
+        {name: given + claude_code_plugin_line(event) for name, event, _ in EVENTS} if root else {}
+    )
 
 
-def command_line(host: setup.Host, event: str) -> str:
-    return (UNGUARDED if event == GUARD else "") + setup.hook_line(host, "", event)
+def claude_code_hook_line(host: setup.Host, event: str) -> str:
+    return (UNGUARDED if event == GUARD else "") + setup.client_hook_line(host, "", event)
 
 
-def plugin_line(event: str) -> str:
+def claude_code_plugin_line(event: str) -> str:
     """The plugin's launcher looks for a Python, so no path is written into the line."""
     return f"test -r {LAUNCHER} || exit 0; memdir_event={event}; . {LAUNCHER}"
 
 
-def marketplace(host: setup.Host) -> str:
+def claude_marketplace(host: setup.Host) -> str:
     checkout = os.path.dirname(os.path.dirname(host.package))
     for place in (checkout, host.package):
         if os.path.isfile(os.path.join(place, ".claude-plugin/marketplace.json")):
@@ -117,22 +138,22 @@ def _choose_way(wish: setup.Wish, plugins: list[str], before: str, path: str) ->
 
 def _plugins(values: Mapping[str, Any]) -> list[str]:
     """Ids of our plugin that are enabled, from any marketplace."""
-    named = fields(values.get(ENABLED))
+    named = as_object(values.get(ENABLED))
     return [id for id, on in named.items() if on is True and id.partition("@")[0] == MARKETPLACE]
 
 
 def _wanted(way: str, host: setup.Host, values: Mapping[str, Any]) -> dict[str, Any]:
     if way == setup.SETTINGS:
-        groups: dict[str, Any] = setup.hook_groups(EVENTS, hooks(way, host))
+        groups: dict[str, Any] = setup.client_hook_groups(EVENTS, claude_code_hooks(way, host))
         groups[GUARDED] = [{"matcher": GUARDED_TOOLS, **groups[GUARDED][0]}]
         return {"hooks": groups}
     if _plugins(values):
         return {}
-    place = marketplace(host)
+    place = claude_marketplace(host)
     if not place:
         raise BadInput("this copy of memdir brings no plugin", next="use --settings instead")
     source = {MARKETPLACE: {"source": {"source": "directory", "path": place}}}
-    named = MARKETPLACE in fields(values.get(KNOWN))
+    named = MARKETPLACE in as_object(values.get(KNOWN))
     return {**({} if named else {KNOWN: source}), ENABLED: {ID: True}}
 
 
@@ -166,7 +187,7 @@ HEAD_BYTES = 256 * 1024  # at the top of a file, which names the directory
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> ClaudeReader:
-    top = transcripts.named_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
+    top = transcripts.client_folder(environ, "CLAUDE_CONFIG_DIR", os.path.join(home, ".claude"))
     return ClaudeReader(os.path.join(tidy_path(top), "projects"), home)
 
 
@@ -175,44 +196,46 @@ class ClaudeReader(transcripts.Reader):
         self, path: str, since: conversation.Cursor, last: str = ""
     ) -> conversation.NewMessages:
         session = os.path.basename(path).removesuffix(SUFFIX)
-        return transcripts.read_lines(
+        return transcripts.read_session(
             path, self.root, since, last, ClaudeParser(self.home), session
         )
 
     def sessions(self, project: str) -> list[conversation.Session]:
-        key = project_name(os.path.realpath(project))[:NAME_CHARACTERS]
+        key = project_scope_name(os.path.realpath(project))[:NAME_CHARACTERS]
         sessions = []
-        for folder in transcripts.list_folder(self.root):
+        for folder in transcripts.list_transcripts(self.root):
             if folder.name == key or folder.name.startswith(f"{key}-"):
-                for file in transcripts.list_folder(folder.path, SUFFIX):
+                for file in transcripts.list_transcripts(folder.path, SUFFIX):
                     cwd = self.started_in(file.path)
-                    if not file.name.startswith("agent-") and transcripts.is_of_project(
+                    if not file.name.startswith("agent-") and transcripts.is_project_session(
                         cwd, project
                     ):
                         id = file.name.removesuffix(SUFFIX)
                         sessions.append(
                             conversation.Session(CLIENT, id, file.path, *file.facts, cwd)
                         )
-        return transcripts.newest_first(sessions)
+        return transcripts.newest_sessions_first(sessions)
 
     def started_in(self, path: str) -> str:
-        return words(transcripts.first_record(path, self.root, HEAD_BYTES, "cwd").get("cwd"))
+        return as_text(
+            transcripts.first_session_line(path, self.root, HEAD_BYTES, "cwd").get("cwd")
+        )
 
 
 class ClaudeParser(transcripts.Parser):
     def mark(self, record: transcripts.Record) -> str | None:
-        id = words(record.get("uuid"))
+        id = as_text(record.get("uuid"))
         return id or ("" if record.get("type") in (USER, ASSISTANT) else None)
 
     def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
-        kind = words(record.get("type"))
+        kind = as_text(record.get("type"))
         if kind not in KINDS:
             return None
-        self.cwd = words(record.get("cwd")) or self.cwd
+        self.cwd = as_text(record.get("cwd")) or self.cwd
         if any(record.get(flag) for flag in NOT_SAID):
             return []
         if kind == ATTACHMENT:
-            return self._queued(fields(record.get("attachment")))
+            return self._queued(as_object(record.get("attachment")))
         if kind == USER:
             return self._user(record)
         return self._assistant(record) if kind == ASSISTANT else []
@@ -223,55 +246,57 @@ class ClaudeParser(transcripts.Parser):
         typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
         if not typed_one or not asked or not _by_person(attachment):
             return []
-        return self.say(PERSON, typed(flat(attachment.get("prompt"), "title")))
+        return self.say(PERSON, typed_text(flat_text(attachment.get("prompt"), "title")))
 
     def _user(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         texts = []
-        for block in blocks(fields(record.get("message")).get("content")):
+        for block in as_blocks(as_object(record.get("message")).get("content")):
             if block.get("type") == "text":
-                texts.append(typed(words(block.get("text"))))
+                texts.append(typed_text(as_text(block.get("text"))))
             elif block.get("type") == "tool_result":
                 yield from self._result(block, record.get("toolUseResult"))
         if _by_person(record):
             yield from self.say(PERSON, "\n".join(filter(None, texts)))
 
     def _result(self, block: transcripts.Record, more: Any) -> Iterator[conversation.Message]:
-        call, text = words(block.get("tool_use_id")), flat(block.get("content"), "title")
+        call, text = as_text(block.get("tool_use_id")), flat_text(block.get("content"), "title")
         tool = self.tools.get(call, "")
         if block.get("is_error") is True:
             self.fail(call)
             if more == REJECTED:
-                yield from self.say(PERSON, typed(text.partition(REASON)[2].partition(REMARK)[0]))
+                yield from self.say(
+                    PERSON, typed_text(text.partition(REASON)[2].partition(REMARK)[0])
+                )
                 return
         yield from self.say(TOOL, text, tool)
         if tool == ASKING:
             # Options that the person only chose are the agent's words.
-            questions = json.dumps(fields(more).get("questions"))
-            for answer in map(words, fields(fields(more).get("answers")).values()):
+            questions = json.dumps(as_object(more).get("questions"))
+            for answer in map(as_text, as_object(as_object(more).get("answers")).values()):
                 yield from self.say(AGENT if json.dumps(answer) in questions else PERSON, answer)
 
     def _assistant(self, record: transcripts.Record) -> Iterator[conversation.Message]:
-        message = fields(record.get("message"))
+        message = as_object(record.get("message"))
         if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
             return
         texts: list[str] = []
         wrote: list[str] = []
         results: list[transcripts.Record] = []
-        for block in blocks(message.get("content")):
-            kind = words(block.get("type"))
+        for block in as_blocks(message.get("content")):
+            kind = as_text(block.get("type"))
             if kind == "text":
-                texts.append(words(block.get("text")))
+                texts.append(as_text(block.get("text")))
             elif kind.endswith("tool_use"):
-                name = words(block.get("name"))
-                wrote += self.call(words(block.get("id")), name, block.get("input"))
+                name = as_text(block.get("name"))
+                wrote += self.call(as_text(block.get("id")), name, block.get("input"))
             elif kind.endswith("tool_result"):  # of a tool that ran on the API's side
                 results.append(block)
         yield from self.say(AGENT, "\n".join(texts), wrote=wrote)
         for block in results:
-            tool = self.tools.get(words(block.get("tool_use_id")), "")
-            yield from self.say(TOOL, flat(block.get("content"), "title"), tool)
+            tool = self.tools.get(as_text(block.get("tool_use_id")), "")
+            yield from self.say(TOOL, flat_text(block.get("content"), "title"), tool)
 
 
 def _by_person(record: transcripts.Record) -> bool:
-    kind = words(fields(record.get("origin")).get("kind"))
-    return kind in PERSONS and words(record.get("turnOrigin")) in PERSONS
+    kind = as_text(as_object(record.get("origin")).get("kind"))
+    return kind in PERSONS and as_text(record.get("turnOrigin")) in PERSONS

@@ -9,11 +9,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from memdir.clients import archive, conversation, other_tools, setup, transcripts
-from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, flat, typed, words
-from memdir.clients.edit_settings import NAME, Merge, Receipt, is_our_hook, marked_edit, table_edit
+from memdir.clients.conversation import (
+    AGENT,
+    PERSON,
+    TOOL,
+    as_blocks,
+    as_object,
+    as_text,
+    flat_text,
+    typed_text,
+)
+from memdir.clients.edit_settings import (
+    NAME,
+    Merge,
+    Receipt,
+    edit_client_block,
+    edit_client_table,
+    is_our_hook,
+)
 from memdir.hot.memory import decode
 from memdir.hot.place import is_below, tidy_path
-from memdir.text.markdown import sections
+from memdir.text.markdown import markdown_sections
 
 TITLE, CLIENT = "Codex", "codex"
 # The client's name of an event, our name, and its limit in seconds.
@@ -31,25 +47,25 @@ def folder(host: setup.Host) -> str:
 
 
 def _top(home: str, environ: Mapping[str, str]) -> str:
-    return transcripts.named_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
+    return transcripts.client_folder(environ, "CODEX_HOME", os.path.join(home, ".codex"))
 
 
 def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
-    remarks, top = setup.only_settings(TITLE, wish), folder(host)
+    remarks, top = setup.refuse_plugin(TITLE, wish), folder(host)
     hooks, config, words = (
         os.path.join(top, name) for name in ("hooks.json", "config.toml", "AGENTS.md")
     )
-    lines = {name: setup.hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    wanted = {"hooks": setup.hook_groups(EVENTS, lines)}
-    table = {**setup.server_entry(host)[NAME], "env_vars": list(setup.VARIABLES)}
+    lines = {name: setup.client_hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
+    wanted = {"hooks": setup.client_hook_groups(EVENTS, lines)}
+    table = {**setup.client_server_entry(host)[NAME], "env_vars": list(setup.VARIABLES)}
     edits = [
         Merge(hooks, wanted, is_our_hook, remarks=remarks).edit(receipt, wish.remove),
-        table_edit(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
-        marked_edit(words, receipt, wish.remove, setup.WORDS),
+        edit_client_table(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
+        edit_client_block(words, receipt, wish.remove, setup.WORDS),
     ]
     if not wish.remove:
         remarks.append(TRUST)
-    return setup.make_plan(wish, host, edits, lines, remarks)
+    return setup.plan_setup(wish, host, edits, lines, remarks)
 
 
 # Import: `memories/` holds a handbook of task groups and a summary. Their sources
@@ -66,13 +82,13 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 def read(path: str, around: other_tools.Around) -> archive.Brought:
     top, brought = _top(around.home, around.environ), archive.Brought()
-    path = path or other_tools.find_inside(top, "memories")
+    path = path or other_tools.find_tool_files(top, "memories")
     if not os.path.isdir(path):
-        raise archive.unusable(path or top, "Codex keeps no memories there", NEXT)
-    for name, data in archive.read_files_below(path, brought):
+        raise archive.bad_import(path or top, "Codex keeps no memories there", NEXT)
+    for name, data in archive.read_import_files(path, brought):
         if name in (HANDBOOK, SUMMARY) or (name.startswith(NOTES) and name.endswith(".md")):
             pieces = _pieces(name, decode(data), around, brought)
-            other_tools.add_pieces(CLIENT, pieces, brought)
+            other_tools.import_pieces(CLIENT, pieces, brought)
         else:
             brought.skip(name, "Codex makes its memories from it", archive.OTHER)
     return brought
@@ -82,9 +98,9 @@ def _pieces(
     name: str, text: str, around: other_tools.Around, brought: archive.Brought
 ) -> Iterator[other_tools.Piece]:
     if name not in (HANDBOOK, SUMMARY):
-        yield other_tools.Piece(other_tools.first_sentence(text), text, "project", name)
+        yield other_tools.Piece(other_tools.import_description(text), text, "project", name)
         return
-    for heading, lines in sections(text.split("\n"), 2 if name == SUMMARY else 1):
+    for heading, lines in markdown_sections(text.split("\n"), 2 if name == SUMMARY else 1):
         title, part = heading.removeprefix(GROUP).strip(), "\n".join(lines)
         place, type = f"{name}: {title}", TYPES.get(title.lower())
         if name == SUMMARY:
@@ -92,7 +108,7 @@ def _pieces(
                 yield other_tools.Piece(f"codex {title}", "\n".join(lines[1:]), type, place)
         elif title == heading:
             yield other_tools.Piece(
-                f"codex {title or other_tools.first_sentence(part)}", part, "project", place
+                f"codex {title or other_tools.import_description(part)}", part, "project", place
             )
         elif elsewhere := _elsewhere(part, around):
             brought.skip(place, f"it is about {elsewhere}", archive.OTHER)
@@ -132,33 +148,33 @@ class CodexReader(transcripts.Reader):
         self, path: str, since: conversation.Cursor, last: str = ""
     ) -> conversation.NewMessages:
         meta = self._meta(path)
-        parser = CodexParser(self.home, words(meta.get("cwd")), _by_agent(meta))
-        session = words(meta.get("id")) or os.path.basename(path).removesuffix(SUFFIX)
-        return transcripts.read_lines(path, self.root, since, last, parser, session)
+        parser = CodexParser(self.home, as_text(meta.get("cwd")), _by_agent(meta))
+        session = as_text(meta.get("id")) or os.path.basename(path).removesuffix(SUFFIX)
+        return transcripts.read_session(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[conversation.Session]:
         sessions = []
         for file in self._newest():
             meta = self._meta(file.path)
-            cwd = words(meta.get("cwd"))
-            if transcripts.is_of_project(cwd, project) and meta and not _by_agent(meta):
-                id = words(meta.get("id")) or file.name.removesuffix(SUFFIX)
+            cwd = as_text(meta.get("cwd"))
+            if transcripts.is_project_session(cwd, project) and meta and not _by_agent(meta):
+                id = as_text(meta.get("id")) or file.name.removesuffix(SUFFIX)
                 sessions.append(conversation.Session(CLIENT, id, file.path, *file.facts, cwd))
         return sessions
 
     def started_in(self, path: str) -> str:
-        return words(self._meta(path).get("cwd"))
+        return as_text(self._meta(path).get("cwd"))
 
     def _meta(self, path: str) -> transcripts.Record:
-        return fields(
-            transcripts.first_record(path, self.root, HEAD_BYTES, "timestamp").get("payload")
+        return as_object(
+            transcripts.first_session_line(path, self.root, HEAD_BYTES, "timestamp").get("payload")
         )
 
     def _newest(self) -> list[transcripts.File]:
         days = [self.root]
         for _ in ("year", "month", "day"):
-            days = [below.path for folder in days for below in transcripts.list_folder(folder)]
-        files = [file for day in days for file in transcripts.list_folder(day, SUFFIX)]
+            days = [below.path for folder in days for below in transcripts.list_transcripts(folder)]
+        files = [file for day in days for file in transcripts.list_transcripts(day, SUFFIX)]
         named = [file for file in files if file.name.startswith(PREFIX)]
         return sorted(named, key=lambda file: file.facts, reverse=True)[:MAX_SESSIONS]
 
@@ -168,38 +184,38 @@ class CodexParser(transcripts.Parser):
         return "" if record.get("type") == ITEM else None  # items do not always have ids
 
     def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
-        item, kind = fields(record.get("payload")), record.get("type")
+        item, kind = as_object(record.get("payload")), record.get("type")
         if not item or (kind != ITEM and kind not in SILENT):
             return None
         if kind != ITEM:
-            self.cwd = words(item.get("cwd")) or self.cwd
+            self.cwd = as_text(item.get("cwd")) or self.cwd
             return []
-        kind, call = words(item.get("type")), words(item.get("call_id"))
+        kind, call = as_text(item.get("type")), as_text(item.get("call_id"))
         if self.by_agent:
             return []
         if kind == "message":
             return self._message(item.get("role"), item.get("content"))
         if kind.endswith("_output"):
             output = item.get("output")
-            inner = fields(_json(output) if isinstance(output, str) else output)
+            inner = as_object(_json(output) if isinstance(output, str) else output)
             if inner.get("success") is False:
                 self.fail(call)
             output = inner.get("output", inner.get("content", output))
-            return self.say(TOOL, flat(output), self.tools.get(call, ""))
+            return self.say(TOOL, flat_text(output), self.tools.get(call, ""))
         if not kind.endswith("_call"):
             return []
-        name, given = words(item.get("name")), item.get("input", item.get("arguments"))
+        name, given = as_text(item.get("name")), item.get("input", item.get("arguments"))
         if kind == "local_shell_call":
             name, given = "local_shell", item.get("action")
         elif kind == "function_call":
             given = _json(given)
-        folder = fields(given).get("workdir") or fields(given).get("working_directory")
-        return self.say(AGENT, "", wrote=self.call(call, name, given, words(folder)))
+        folder = as_object(given).get("workdir") or as_object(given).get("working_directory")
+        return self.say(AGENT, "", wrote=self.call(call, name, given, as_text(folder)))
 
     def _message(self, role: object, content: object) -> list[conversation.Message]:
         if role == "assistant":
-            return self.say(AGENT, flat(content))
-        parts = [_own(words(block.get("text"))) for block in blocks(content)]
+            return self.say(AGENT, flat_text(content))
+        parts = [_own(as_text(block.get("text"))) for block in as_blocks(content)]
         return self.say(PERSON, "\n".join(filter(None, parts))) if role == "user" else []
 
 
@@ -211,17 +227,17 @@ def _own(text: str) -> str:
         if end < 0:
             return ""
         start = end + len(f"</{match[1]}>")
-    return typed(text[start:])
+    return typed_text(text[start:])
 
 
 def _by_agent(meta: transcripts.Record) -> bool:
     """True for a session that another agent started: no person speaks in it."""
     source = meta.get("source")
-    return source == "subagent" or "subagent" in fields(source)
+    return source == "subagent" or "subagent" in as_object(source)
 
 
 def _json(text: Any) -> Any:
     try:
-        return json.loads(words(text))
+        return json.loads(as_text(text))
     except (ValueError, RecursionError):
         return text

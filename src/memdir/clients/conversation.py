@@ -120,7 +120,7 @@ class Session(NamedTuple):
     cwd: str = ""
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     if text.lstrip().startswith(NOT_TYPED):
         return ""
     if "<command-" in text and _COMMAND.match(text):
@@ -159,7 +159,7 @@ def _without_tags(text: str, names: frozenset[str]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def readable(text: str) -> str:
+def readable_message(text: str) -> str:
     """Removes hidden characters and cuts to the limit."""
     if len(text) > TEXT_CHARACTERS:
         half = TEXT_CHARACTERS // 2
@@ -170,18 +170,18 @@ def readable(text: str) -> str:
     return make_visible(text).strip()
 
 
-def messages(
+def make_messages(
     who: str, id: str, text: str, time: float, tool: str = "", wrote: Sequence[str] = ()
 ) -> list[Message]:
     """Empty if it says and writes nothing; a person's text must have passed `typed`."""
     names = frozenset((REMINDER,)) if who == TOOL else frozenset[str]()
     if who != PERSON and (f"<{FRAME}" in text or (names and REMINDER in text)):
         text = _without_tags(text, names)
-    text = readable(text)
+    text = readable_message(text)
     return [Message(id, who, text, time, tool, tuple(wrote))] if text or wrote else []
 
 
-def seconds(value: object) -> float:
+def as_seconds(value: object) -> float:
     """Seconds since 1970 from an ISO time or milliseconds; 0 for anything else."""
     if isinstance(value, str):
         return max(parse_time(value) or 0.0, 0.0)
@@ -191,23 +191,23 @@ def seconds(value: object) -> float:
     return 0.0
 
 
-def words(value: object) -> str:
+def as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def fields(value: object) -> dict[str, Any]:
+def as_object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def blocks(value: object) -> list[dict[str, Any]]:
+def as_blocks(value: object) -> list[dict[str, Any]]:
     """Objects in a list; a string counts as one block of text."""
     if isinstance(value, str):
         return [{"type": "text", "text": value}]
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def flat(content: object, key: str = "text") -> str:
-    texts = [words(block.get("text") or block.get(key)) for block in blocks(content)]
+def flat_text(content: object, key: str = "text") -> str:
+    texts = [as_text(block.get("text") or block.get(key)) for block in as_blocks(content)]
     return "\n".join(filter(None, texts))
 
 
@@ -230,23 +230,23 @@ _REDIRECTED = pattern(
 _PATCHED = pattern(r"^\*\*\* (?:Add|Update|Move to|Delete)[ \w]{0,9}: (.{1,4096})$", re.MULTILINE)
 
 
-def written_files(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]:
+def files_tool_wrote(tool: str, given: Any, cwd: str, home: str) -> tuple[str, ...]:
     """Normalised absolute paths, each once; empty for a tool that only reads."""
-    name, values = tool.lower(), fields(given)
+    name, values = tool.lower(), as_object(given)
     if name in _SHELLS:
         line = values.get("command", values.get("cmd")) if values else given
         if isinstance(line, list):
-            line = " ".join(filter(None, map(words, line[:1000])))
-        text = words(line)[:COMMAND_CHARACTERS]
+            line = " ".join(filter(None, map(as_text, line[:1000])))
+        text = as_text(line)[:COMMAND_CHARACTERS]
         paths = [match[1].strip("\"'") for match in _REDIRECTED.finditer(text)]
         paths += _patched(text) if "*** Begin Patch" in text else []
     elif name == "apply_patch":
         keys = ("input", "patch", "patchText")
-        paths = _patched(words(next((values[key] for key in keys if key in values), given)))
-    elif words(values.get("command")) in ("view", "read", "list"):
+        paths = _patched(as_text(next((values[key] for key in keys if key in values), given)))
+    elif as_text(values.get("command")) in ("view", "read", "list"):
         return ()
     else:
-        paths = [words(values.get(key)) for key in _TOOLS.get(name, ())]
+        paths = [as_text(values.get(key)) for key in _TOOLS.get(name, ())]
     whole_paths: dict[str, None] = {}
     for path in paths[:MAX_CALL_FILES]:
         if not path or len(path) > PATH_CHARACTERS or not path.isprintable():

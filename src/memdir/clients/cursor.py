@@ -8,7 +8,7 @@ from typing import Any
 from memdir.clients import archive, edit_settings, other_tools, setup
 from memdir.errors import BadInput
 from memdir.hot.memory import decode
-from memdir.hot.memory import read as read_header
+from memdir.hot.memory import read_header as read_header
 
 TITLE, CLIENT = "Cursor", "cursor"
 SERVERS = "mcpServers"
@@ -23,32 +23,36 @@ def folder(host: setup.Host) -> str:
 
 
 def plan(wish: setup.Wish, host: setup.Host, receipt: edit_settings.Receipt) -> setup.Plan:
-    remarks = setup.only_settings(TITLE, wish)
+    remarks = setup.refuse_plugin(TITLE, wish)
     file, servers = (os.path.join(folder(host), name) for name in ("hooks.json", "mcp.json"))
-    lines = {name: setup.hook_line(host, CLIENT, event, CODE) for name, event, _ in EVENTS}
+    lines = {name: setup.client_hook_line(host, CLIENT, event, CODE) for name, event, _ in EVENTS}
     hooks = {name: [{"command": lines[name], "timeout": limit}] for name, _, limit in EVENTS}
     entry = receipt.files.get(file)
     added = entry is not None and '"version"' in entry.added
-    theirs = edit_settings.read_file(edit_settings.target_of(file)) or b""
+    theirs = edit_settings.read_client_file(edit_settings.client_file_target(file)) or b""
     version = {"version": 1} if added or b'"hooks"' not in theirs else {}
 
     def is_our_hook(path: edit_settings.Path, value: Any) -> bool:
-        ours = path[:1] == ("hooks",) and len(path) == 3 and edit_settings.runs_us(value)
+        ours = path[:1] == ("hooks",) and len(path) == 3 and edit_settings.is_our_command(value)
         return ours or (added and path == ("version",))
 
     # Cursor starts the server in any directory and passes the project.
-    wanted = {SERVERS: setup.server_entry(host, "--project", "${workspaceFolder}")}
+    wanted = {SERVERS: setup.client_server_entry(host, "--project", "${workspaceFolder}")}
     merges = (
         edit_settings.Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
         edit_settings.Merge(
-            servers, wanted, edit_settings.ours_at(SERVERS), (SERVERS, edit_settings.NAME), remarks
+            servers,
+            wanted,
+            edit_settings.our_client_entry(SERVERS),
+            (SERVERS, edit_settings.NAME),
+            remarks,
         ),
     )
     edits = [merge.edit(receipt, wish.remove) for merge in merges]
     edits += _edit_rules(wish, host, receipt, remarks)
     if not wish.remove and not wish.rules:
         remarks.append("a rule for the project at hand comes with --rules; others may see it")
-    return setup.make_plan(wish, host, edits, lines, remarks)
+    return setup.plan_setup(wish, host, edits, lines, remarks)
 
 
 def _edit_rules(
@@ -57,16 +61,18 @@ def _edit_rules(
     """Adds the rule to this project if asked; removal takes it out everywhere."""
     if wish.remove:
         paths = [path for path in receipt.files if path.endswith(RULE)]
-        edits = [edit_settings.own_file(path, b"", receipt, remarks, remove=True) for path in paths]
+        edits = [
+            edit_settings.edit_own_file(path, b"", receipt, remarks, remove=True) for path in paths
+        ]
         return [edit for some in edits for edit in some]
     if not wish.rules:
         return []
     if not host.project:
         raise BadInput("there is no project here", next="go to one, or leave out --rules")
     path = os.path.join(host.project, RULE)
-    if not edit_settings.target_of(path).startswith(os.path.realpath(host.project) + "/"):
+    if not edit_settings.client_file_target(path).startswith(os.path.realpath(host.project) + "/"):
         raise BadInput(f"{path} leads out of the project", path=path, next="remove the link")
-    return edit_settings.own_file(path, (HEADER + setup.WORDS).encode(), receipt, remarks)
+    return edit_settings.edit_own_file(path, (HEADER + setup.WORDS).encode(), receipt, remarks)
 
 
 # Import: the rules of a project, `.cursor/rules/*.mdc` and the older `.cursorrules`.
@@ -80,18 +86,21 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
     top = os.path.abspath(path or around.project or ".")
     brought = archive.Brought()
     if os.path.isfile(top):
-        _take(os.path.basename(top), archive.read_whole(top, NEXT), brought)
+        _take(os.path.basename(top), archive.read_import_file(top, NEXT), brought)
         return brought
-    rules, old = other_tools.find_inside(top, *FOLDER.split("/")), other_tools.find_inside(top, OLD)
+    rules, old = (
+        other_tools.find_tool_files(top, *FOLDER.split("/")),
+        other_tools.find_tool_files(top, OLD),
+    )
     if not rules and not old:
         if not os.path.isdir(top) or not top.endswith("rules"):
-            raise archive.unusable(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
+            raise archive.bad_import(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
         rules = top
-    for name, data in archive.read_files_below(rules, brought) if rules else ():
+    for name, data in archive.read_import_files(rules, brought) if rules else ():
         _take(name, data, brought)
     if old:
-        text = decode(archive.read_whole(old, NEXT))
-        other_tools.add_pieces(
+        text = decode(archive.read_import_file(old, NEXT))
+        other_tools.import_pieces(
             CLIENT, [other_tools.Piece("cursor rules", text, "feedback", OLD)], brought
         )
     return brought
@@ -103,7 +112,7 @@ def _take(name: str, data: bytes, brought: archive.Brought) -> None:
         brought.skip(name, "it is no rule of yours", archive.OTHER)
         return
     fields = {
-        "description": other_tools.first_sentence(read_header(decode(data)).body),
+        "description": other_tools.import_description(read_header(decode(data)).body),
         "type": "feedback",
     }
-    other_tools.add_file(CLIENT, name, data, brought, fields, stem)
+    other_tools.import_file(CLIENT, name, data, brought, fields, stem)

@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from memdir.errors import BadInput
-from memdir.hot.disk import failure, read_start
+from memdir.hot.disk import disk_failure, read_start
 
 Path = tuple[str | int, ...]
 Ours = Callable[[Path, Any], bool]
@@ -135,7 +135,7 @@ class ClientFile:
     def removal(self, clean: str, is_empty: bool) -> Edit:
         """Deletes the file if we created it and nothing else is in it."""
         gone = self.old is None or (is_empty and bool(self.entry and self.entry.created))
-        before = None if gone else encode(clean)
+        before = None if gone else encode_setting(clean)
         return Edit(self.path, self.target, self.old, before, clean=before)
 
 
@@ -150,14 +150,14 @@ def _cut(text: str, insertions: tuple[tuple[int, str], ...]) -> str | None:
     return text
 
 
-def encode(text: str) -> bytes:
+def encode_setting(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:  # a surrogate, as in a path that is not UTF-8
         raise UnsafeEdit("something that would stand in it is not UTF-8 text") from None
 
 
-def target_of(path: str) -> str:
+def client_file_target(path: str) -> str:
     """Follows links: people keep their settings in a repository and link to them."""
     target = os.path.realpath(path)
     if os.path.islink(target):
@@ -165,22 +165,22 @@ def target_of(path: str) -> str:
     return target
 
 
-def read_file(path: str) -> bytes | None:
+def read_client_file(path: str) -> bytes | None:
     try:
         data, facts = read_start(path, MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise failure(error, path, "it cannot be read") from None
+        raise disk_failure(error, path, "it cannot be read") from None
     if facts.st_size > MAX_FILE_BYTES:
         message = f"{path} is larger than {MAX_FILE_BYTES // 1024} KiB; it is left as it is"
         raise BadInput(message, path=path, next="look at what is in it")
     return data
 
 
-def look_at(path: str, receipt: Receipt) -> ClientFile:
-    target = target_of(path)
-    return ClientFile(path, target, read_file(target), receipt.files.get(path))
+def look_at_client_file(path: str, receipt: Receipt) -> ClientFile:
+    target = client_file_target(path)
+    return ClientFile(path, target, read_client_file(target), receipt.files.get(path))
 
 
 @contextmanager
@@ -194,7 +194,7 @@ def left_alone(path: str, lines: str, take_out: str) -> Iterator[None]:
         raise ByHand(message, path=path, next=next, lines="" if take_out else lines) from None
 
 
-def own_file(
+def edit_own_file(
     path: str,
     data: bytes,
     receipt: Receipt,
@@ -204,7 +204,7 @@ def own_file(
     marks: tuple[bytes, ...] = (),
 ) -> list[Edit]:
     """Edit of a file that is ours by the receipt or its first bytes; any other file stays."""
-    file = look_at(path, receipt)
+    file = look_at_client_file(path, receipt)
     old, entry = file.old, file.entry
     if old is None or (remove and not entry and not marks):
         return [] if remove else [Edit(path, file.target, None, data)]
@@ -221,14 +221,14 @@ def own_file(
 # JSON
 
 
-def is_server(value: object) -> bool:
+def is_our_server(value: object) -> bool:
     if not isinstance(value, Mapping):
         return False
     command = str([value.get("command"), value.get("args")])
     return any(name in command for name in OUR_SERVERS)
 
 
-def runs_us(value: object) -> bool:
+def is_our_command(value: object) -> bool:
     command = str(value.get("command")) if isinstance(value, Mapping) else ""
     return any(folder in command for folder in OUR_HOOKS)
 
@@ -238,12 +238,14 @@ def is_our_hook(path: Path, value: Any) -> bool:
     if path[:1] != ("hooks",):
         return False
     inner = value.get("hooks") if len(path) == 3 and isinstance(value, Mapping) else None
-    whole = isinstance(inner, list) and bool(inner) and all(map(runs_us, inner))
-    return whole or (len(path) == 5 and runs_us(value))
+    whole = isinstance(inner, list) and bool(inner) and all(map(is_our_command, inner))
+    return whole or (len(path) == 5 and is_our_command(value))
 
 
-def ours_at(top: str) -> Ours:
-    return lambda path, value: is_server(value) if path == (top, NAME) else is_our_hook(path, value)
+def our_client_entry(top: str) -> Ours:
+    return lambda path, value: (
+        is_our_server(value) if path == (top, NAME) else is_our_hook(path, value)
+    )
 
 
 @dataclass(frozen=True)
@@ -256,13 +258,13 @@ class Merge:
 
     def edit(self, receipt: Receipt, remove: bool) -> Edit:
         """Adds or removes our values; refuses if that could damage the file."""
-        file = look_at(self.path, receipt)
+        file = look_at_client_file(self.path, receipt)
         folder, name = os.path.split(self.path)
         if file.target != os.path.join(os.path.realpath(folder), name):
             self.remarks.append(f"{self.path} is a link; {file.target} is the file that is written")
         with self._left_alone(remove):
             clean = file.without_ours(self._take_out)
-            values, wanted = read_values(clean), {} if remove else self.wanted
+            values, wanted = read_client_settings(clean), {} if remove else self.wanted
             edit = file.removal(clean, is_empty=not values)
             top, key = self.single
             there = values.get(top)
@@ -272,26 +274,30 @@ class Merge:
             if not wanted:
                 return edit
             values = _join(values, wanted)
-            if file.old is not None and _unordered(read_values(file.text)) == _unordered(values):
+            if file.old is not None and _unordered(read_client_settings(file.text)) == _unordered(
+                values
+            ):
                 return replace(edit, new=file.old)  # same values in any layout
-            new = encode(write_values(values, clean))
+            new = encode_setting(write_client_settings(values, clean))
             return replace(edit, new=new, added=json.dumps(wanted))
 
     def read_theirs(self, receipt: Receipt, remove: bool) -> dict[str, Any]:
         with self._left_alone(remove):
-            return read_values(look_at(self.path, receipt).without_ours(self._take_out))
+            return read_client_settings(
+                look_at_client_file(self.path, receipt).without_ours(self._take_out)
+            )
 
     def _left_alone(self, remove: bool) -> AbstractContextManager[None]:
         lines = json.dumps(self.wanted, indent=2, ensure_ascii=False)
         return left_alone(self.path, lines, "take out by hand what names memdir" * remove)
 
     def _take_out(self, text: str) -> str:
-        values = read_values(text)
+        values = read_client_settings(text)
         left = _without(values, (), self.ours)
-        return text if left == values else write_values(left, text)
+        return text if left == values else write_client_settings(left, text)
 
 
-def read_values(text: str) -> dict[str, Any]:
+def read_client_settings(text: str) -> dict[str, Any]:
     """Parses strict JSON; an empty text gives an empty object."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -308,7 +314,7 @@ def read_values(text: str) -> dict[str, Any]:
     return values
 
 
-def write_values(values: dict[str, Any], like: str) -> str:
+def write_client_settings(values: dict[str, Any], like: str) -> str:
     """Keeps the byte order mark, the indentation and the line ends of a text."""
     body = like.removeprefix(BOM)
     indented = _INDENTED.search(body)
@@ -364,11 +370,11 @@ def _unordered(value: Any) -> Any:
 def _append(edit: Edit, clean: str, text: str) -> Edit:
     newline = "\r\n" if "\r\n" in clean else "\n"
     gap = "" if not clean else newline if clean.endswith("\n") else newline * 2
-    return replace(edit, new=encode(clean + gap + text.replace("\n", newline)))
+    return replace(edit, new=encode_setting(clean + gap + text.replace("\n", newline)))
 
 
-def marked_edit(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
-    file, block = look_at(path, receipt), f"{BEGIN}\n{words}{END}\n"
+def edit_client_block(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
+    file, block = look_at_client_file(path, receipt), f"{BEGIN}\n{words}{END}\n"
     advice = "take out by hand what stands between the marks of memdir" * remove
     with left_alone(path, block.rstrip("\n"), advice):
         clean = file.without_ours(_without_marked)
@@ -392,11 +398,13 @@ def _without_marked(text: str) -> str:
     return head + after
 
 
-def table_edit(path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]) -> Edit:
+def edit_client_table(
+    path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]
+) -> Edit:
     top, name, values = table
     rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # valid TOML, too
     text = "\n".join([f"{TABLE_NOTE}: {top}.{name}", f"[{top}.{name}]", *rows, ""])
-    file = look_at(path, receipt)
+    file = look_at_client_file(path, receipt)
     with left_alone(path, text, f"take out [{top}.{name}] by hand" * remove):
         clean = file.without_ours(lambda text: _without_table(text, top, name))
         edit = file.removal(clean, is_empty=not clean.strip())
@@ -432,7 +440,7 @@ def _tables(values: dict[str, Any], top: str) -> dict[str, Any]:
 def _without_table(text: str, top: str, name: str) -> str:
     """Removes our table and those below it; comments behind it may belong to the next table."""
     values = _read_toml(text)
-    if not is_server(_tables(values, top).get(name)):
+    if not is_our_server(_tables(values, top).get(name)):
         return text
     header = rf'[ \t]*\[[ \t]*{top}[ \t]*\.[ \t]*"?{name}"?[ \t]*[\].].*\n?'
     rows = r"(?:(?:[ \t\r]*(?:#.*)?\n)*[ \t]*[^\s\[#].*(?:\n|\Z))*"

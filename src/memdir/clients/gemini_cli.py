@@ -8,12 +8,20 @@ from hashlib import sha256
 from typing import Any
 
 from memdir.clients import archive, conversation, other_tools, setup, transcripts
-from memdir.clients.conversation import AGENT, PERSON, TOOL, blocks, fields, typed, words
-from memdir.clients.edit_settings import NAME, Merge, Receipt, marked_edit, ours_at
+from memdir.clients.conversation import (
+    AGENT,
+    PERSON,
+    TOOL,
+    as_blocks,
+    as_object,
+    as_text,
+    typed_text,
+)
+from memdir.clients.edit_settings import NAME, Merge, Receipt, edit_client_block, our_client_entry
 from memdir.errors import MemdirError
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import PATH_CHARACTERS, tidy_path
-from memdir.text.markdown import sections
+from memdir.text.markdown import markdown_sections
 
 TITLE, CLIENT = "Gemini CLI", "gemini-cli"
 SERVERS = "mcpServers"
@@ -32,19 +40,19 @@ def folder(host: setup.Host) -> str:
 
 
 def _top(home: str, environ: Mapping[str, str]) -> str:
-    return os.path.join(transcripts.named_folder(environ, "GEMINI_CLI_HOME", home), ".gemini")
+    return os.path.join(transcripts.client_folder(environ, "GEMINI_CLI_HOME", home), ".gemini")
 
 
 def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
-    remarks, top = setup.only_settings(TITLE, wish), folder(host)
-    lines = {name: setup.hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
-    hooks = setup.hook_groups(EVENTS, lines, name=NAME)
-    wanted = {"hooks": hooks, SERVERS: setup.server_entry(host)}
+    remarks, top = setup.refuse_plugin(TITLE, wish), folder(host)
+    lines = {name: setup.client_hook_line(host, CLIENT, event) for name, event, _ in EVENTS}
+    hooks = setup.client_hook_groups(EVENTS, lines, name=NAME)
+    wanted = {"hooks": hooks, SERVERS: setup.client_server_entry(host)}
     file, words = os.path.join(top, "settings.json"), os.path.join(top, "GEMINI.md")
-    merge = Merge(file, wanted, ours_at(SERVERS), (SERVERS, NAME), remarks)
-    marked = marked_edit(words, receipt, wish.remove, setup.WORDS)
+    merge = Merge(file, wanted, our_client_entry(SERVERS), (SERVERS, NAME), remarks)
+    marked = edit_client_block(words, receipt, wish.remove, setup.WORDS)
     edits = [merge.edit(receipt, wish.remove), marked]
-    return setup.make_plan(wish, host, edits, lines, remarks)
+    return setup.plan_setup(wish, host, edits, lines, remarks)
 
 
 # Import: the section of GEMINI.md that the client adds to, and its notes on a project.
@@ -58,35 +66,35 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
     brought, places, project = archive.Brought(), [path], around.project
     if not path:
         top = _top(around.home, around.environ)
-        places = [other_tools.find_inside(top, CONTEXT)]
+        places = [other_tools.find_tool_files(top, CONTEXT)]
         if project:
             notes = open_reader(around.home, around.environ).folders(project)
-            places += [other_tools.find_inside(folder.path, "memory") for folder in notes]
-            places.append(other_tools.find_inside(project, CONTEXT))
+            places += [other_tools.find_tool_files(folder.path, "memory") for folder in notes]
+            places.append(other_tools.find_tool_files(project, CONTEXT))
         places = [place for place in places if place]
         if not places:
-            raise archive.unusable(top, "Gemini CLI keeps no memories there", NEXT)
+            raise archive.bad_import(top, "Gemini CLI keeps no memories there", NEXT)
     for place in places:
         if os.path.isdir(place) and os.path.basename(place) != CONTEXT:
             _read_notes(place, brought)
             continue
-        text = decode(archive.read_whole(place, NEXT)[: archive.MAX_FILE_BYTES])
-        for title, lines in sections(text.split("\n"), 2):
+        text = decode(archive.read_import_file(place, NEXT)[: archive.MAX_FILE_BYTES])
+        for title, lines in markdown_sections(text.split("\n"), 2):
             if title.lower() == SECTION:
                 facts = _facts(lines, f"{CONTEXT}: {title}", "user")
-                other_tools.add_pieces(CLIENT, facts, brought)
+                other_tools.import_pieces(CLIENT, facts, brought)
     return brought
 
 
 def _read_notes(folder: str, brought: archive.Brought) -> None:
-    for path, data in archive.read_files_below(folder, brought):
+    for path, data in archive.read_import_files(folder, brought):
         if path == INDEX:
             facts = _facts(decode(data).split("\n"), f"notes {path}", "project")
-            other_tools.add_pieces(CLIENT, facts, brought)
+            other_tools.import_pieces(CLIENT, facts, brought)
         elif path[-3:].lower() != ".md" or path.startswith("skills/"):
             brought.skip(path, "it is no note", archive.OTHER)
         else:
-            other_tools.add_file(CLIENT, path, data, brought, {})
+            other_tools.import_file(CLIENT, path, data, brought, {})
 
 
 def _facts(lines: Sequence[str], place: str, type: str) -> Iterator[other_tools.Piece]:
@@ -125,26 +133,26 @@ class GeminiReader(transcripts.Reader):
         self, path: str, since: conversation.Cursor, last: str = ""
     ) -> conversation.NewMessages:
         cwd = self._project(os.path.dirname(os.path.dirname(path)))
-        meta = transcripts.first_record(path, self.root, HEAD_BYTES, "sessionId")
+        meta = transcripts.first_session_line(path, self.root, HEAD_BYTES, "sessionId")
         parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
-        session = words(meta.get("sessionId")) or os.path.basename(path).removesuffix(SUFFIX)
-        return transcripts.read_lines(path, self.root, since, last, parser, session)
+        session = as_text(meta.get("sessionId")) or os.path.basename(path).removesuffix(SUFFIX)
+        return transcripts.read_session(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[conversation.Session]:
         sessions = [
             conversation.Session(CLIENT, file.name.removesuffix(SUFFIX), file.path, *file.facts)
             for folder in self.folders(project)
-            for file in transcripts.list_folder(os.path.join(folder.path, "chats"), SUFFIX)
+            for file in transcripts.list_transcripts(os.path.join(folder.path, "chats"), SUFFIX)
             if file.name.startswith(PREFIX)
         ]
-        return transcripts.newest_first(sessions)
+        return transcripts.newest_sessions_first(sessions)
 
     def folders(self, project: str) -> list[transcripts.File]:
         paths = (project, os.path.realpath(project))
         keys = {sha256(path.encode("utf-8", "surrogateescape")).hexdigest() for path in paths}
         return [
             folder
-            for folder in transcripts.list_folder(self.root)
+            for folder in transcripts.list_transcripts(self.root)
             if folder.name in keys or self._project(folder.path) in paths
         ]
 
@@ -164,7 +172,7 @@ class GeminiParser(transcripts.Parser):
         self.seen: set[tuple[str, int]] = set()  # a message is written again when it grows
 
     def mark(self, record: transcripts.Record) -> str | None:
-        return words(record.get("id")) if "type" in record else None
+        return as_text(record.get("id")) if "type" in record else None
 
     def take(self, record: transcripts.Record) -> Iterable[conversation.Message] | None:
         kind = record.get("type")
@@ -177,10 +185,10 @@ class GeminiParser(transcripts.Parser):
         if kind == USER:
             shown = record.get("displayContent") or record.get("content")
             text = _flat(shown, results=False).partition(REFERENCED)[0]
-            parsed = self.say(PERSON, typed(text))
+            parsed = self.say(PERSON, typed_text(text))
         else:
             parsed = [*self._agent(record)]
-        return [message for message in parsed if self._is_new(words(record.get("id")), message)]
+        return [message for message in parsed if self._is_new(as_text(record.get("id")), message)]
 
     def _is_new(self, own: str, message: conversation.Message) -> bool:
         key = (own, hash(message._replace(id="", time=0.0)))
@@ -190,13 +198,13 @@ class GeminiParser(transcripts.Parser):
 
     def _agent(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         yield from self.say(AGENT, _flat(record.get("content")))
-        for call in blocks(record.get("toolCalls")):
-            name, status = words(call.get("name")), call.get("status")
+        for call in as_blocks(record.get("toolCalls")):
+            name, status = as_text(call.get("name")), call.get("status")
             if status == "success":
-                wrote = conversation.written_files(name, call.get("args"), self.cwd, self.home)
+                wrote = conversation.files_tool_wrote(name, call.get("args"), self.cwd, self.home)
                 yield from self.say(AGENT, "", wrote=wrote)
             if status in ("success", "error", "cancelled"):
-                result = _flat(call.get("result")) or words(call.get("resultDisplay"))
+                result = _flat(call.get("result")) or as_text(call.get("resultDisplay"))
                 yield from self.say(TOOL, result, name)
 
 
@@ -206,8 +214,8 @@ def _flat(content: Any, results: bool = True) -> str:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict) and not part.get("thought"):
-            texts.append(words(part.get("text")))
-            response = fields(fields(part.get("functionResponse")).get("response"))
+            texts.append(as_text(part.get("text")))
+            response = as_object(as_object(part.get("functionResponse")).get("response"))
             if results:
-                texts.append(words(response.get("output")) or words(response.get("error")))
+                texts.append(as_text(response.get("output")) or as_text(response.get("error")))
     return "\n".join(filter(None, texts))

@@ -15,8 +15,16 @@ from typing import Any
 from urllib.parse import quote
 
 from memdir.clients import conversation, setup, transcripts
-from memdir.clients.conversation import AGENT, PERSON, TOOL, fields, messages, typed, words
-from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, is_server, own_file
+from memdir.clients.conversation import (
+    AGENT,
+    PERSON,
+    TOOL,
+    as_object,
+    as_text,
+    make_messages,
+    typed_text,
+)
+from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, edit_own_file, is_our_server
 from memdir.errors import BadInput, Missing
 from memdir.hot.place import tidy_path
 
@@ -38,16 +46,16 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opencode.js")
 def folder(host: setup.Host) -> str:
     default = os.path.join(host.home, ".config")
     return os.path.join(
-        transcripts.named_folder(host.environ, "XDG_CONFIG_HOME", default), "opencode"
+        transcripts.client_folder(host.environ, "XDG_CONFIG_HOME", default), "opencode"
     )
 
 
 def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
-    remarks, top = setup.only_settings(TITLE, wish), folder(host)
+    remarks, top = setup.refuse_plugin(TITLE, wish), folder(host)
     instruction = os.path.join(top, INSTRUCTION)
-    lines = {event: setup.hook_line(host, CLIENT, event) for _, event in EVENTS}
+    lines = {event: setup.client_hook_line(host, CLIENT, event) for _, event in EVENTS}
     wanted = {
-        SERVERS: {NAME: {"type": "local", "command": setup.server(host), "enabled": True}},
+        SERVERS: {NAME: {"type": "local", "command": setup.client_server(host), "enabled": True}},
         INSTRUCTIONS: [instruction],
     }
     with open(SCRIPT, encoding="utf-8") as file:
@@ -61,8 +69,10 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
         (instruction, WORDS_MARK + setup.WORDS),
     ):
         marks = (MARK.encode(), WORDS_MARK.encode())
-        edits += own_file(path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks)
-    return setup.make_plan(
+        edits += edit_own_file(
+            path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks
+        )
+    return setup.plan_setup(
         wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks
     )
 
@@ -70,7 +80,7 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
 def _is_ours(path: Path, value: Any) -> bool:
     if path[:1] == (INSTRUCTIONS,) and len(path) == 2:
         return isinstance(value, str) and value.endswith("/opencode/" + INSTRUCTION)
-    return path == (SERVERS, NAME) and is_server(value)
+    return path == (SERVERS, NAME) and is_our_server(value)
 
 
 # Transcripts: rows of `opencode.db`; the path of a session is `opencode.db/<session>`.
@@ -91,7 +101,7 @@ FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT ?"""
 
 
 def open_reader(home: str, environ: Mapping[str, str]) -> OpencodeReader:
-    top = transcripts.named_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
+    top = transcripts.client_folder(environ, "XDG_DATA_HOME", os.path.join(home, ".local/share"))
     return OpencodeReader(os.path.join(tidy_path(top), "opencode"), home)
 
 
@@ -99,8 +109,8 @@ class OpencodeReader(transcripts.Reader):
     def read(
         self, path: str, since: conversation.Cursor, last: str = ""
     ) -> conversation.NewMessages:
-        database, id = os.path.split(transcripts.resolve_path(path, self.root))
-        if not transcripts.is_mark(id):
+        database, id = os.path.split(transcripts.resolve_session_path(path, self.root))
+        if not transcripts.is_session_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
         newest, broken, lines, mark, earlier = transcripts.Newest(), 0, 0, "", ""
         with _open_database(database) as table:
@@ -109,7 +119,7 @@ class OpencodeReader(transcripts.Reader):
             if session is None:
                 message = f"opencode has no session {id!r}"
                 raise Missing(message, path=database, next="memdir doctor")
-            cwd, parent = words(session[0]), session[1]
+            cwd, parent = as_text(session[0]), session[1]
             if parent:  # started by another agent
                 return conversation.NewMessages((), since, id, cwd)
             question = "SELECT time_created, id FROM message WHERE session_id = ? AND id = ?"
@@ -129,7 +139,7 @@ class OpencodeReader(transcripts.Reader):
                 newest.add(said)
                 lines += 1
                 broken += not record
-                mark = str(own) if transcripts.is_mark(str(own)) else mark
+                mark = str(own) if transcripts.is_session_mark(str(own)) else mark
         lost = bool(since.id) and first is None
         unmoved = conversation.Cursor() if lost else since
         return conversation.NewMessages(
@@ -151,39 +161,44 @@ class OpencodeReader(transcripts.Reader):
         with _open_database(path) as table:
             for id, cwd, time, size in table.execute(SESSIONS, (MAX_MESSAGES,)):
                 modified = time / 1000 if isinstance(time, int | float) else 0.0
-                if transcripts.is_of_project(words(cwd), project):
+                if transcripts.is_project_session(as_text(cwd), project):
                     place = os.path.join(path, str(id))
                     sessions.append(
-                        conversation.Session(CLIENT, str(id), place, modified, size, words(cwd))
+                        conversation.Session(CLIENT, str(id), place, modified, size, as_text(cwd))
                     )
-        return transcripts.newest_first(sessions)
+        return transcripts.newest_sessions_first(sessions)
 
     def _messages(
         self, id: str, data: transcripts.Record, parts: list[transcripts.Record], cwd: str
     ) -> Iterator[conversation.Message]:
-        role, time = data.get("role"), conversation.seconds(fields(data.get("time")).get("created"))
+        role, time = (
+            data.get("role"),
+            conversation.as_seconds(as_object(data.get("time")).get("created")),
+        )
         if role not in ("user", "assistant") or data.get("summary") is True:
             return
         texts = []
         for part in parts:
-            state, tool = fields(part.get("state")), words(part.get("tool"))
+            state, tool = as_object(part.get("state")), as_text(part.get("tool"))
             if part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored"):
-                texts.append(words(part.get("text")))
+                texts.append(as_text(part.get("text")))
             elif part.get("type") == "tool" and role == "assistant":
                 if state.get("status") == "completed":
-                    wrote = conversation.written_files(tool, state.get("input"), cwd, self.home)
-                    yield from messages(AGENT, id, "", time, wrote=wrote)
-                output = words(state.get("output")) or words(state.get("error"))
-                yield from messages(TOOL, id, output, time, tool)
+                    wrote = conversation.files_tool_wrote(tool, state.get("input"), cwd, self.home)
+                    yield from make_messages(AGENT, id, "", time, wrote=wrote)
+                output = as_text(state.get("output")) or as_text(state.get("error"))
+                yield from make_messages(TOOL, id, output, time, tool)
         if role == "user":
-            yield from messages(PERSON, id, "\n".join(filter(None, map(typed, texts))), time)
+            yield from make_messages(
+                PERSON, id, "\n".join(filter(None, map(typed_text, texts))), time
+            )
         else:
-            yield from messages(AGENT, id, "\n".join(texts), time)
+            yield from make_messages(AGENT, id, "\n".join(texts), time)
 
 
 def _is_complete(data: transcripts.Record) -> bool:
     """False for a reply without an end; a failed reply has an error instead."""
-    ended = fields(data.get("time")).get("completed") or data.get("error")
+    ended = as_object(data.get("time")).get("completed") or data.get("error")
     return data.get("role") != "assistant" or bool(ended)
 
 
@@ -207,4 +222,4 @@ def _open_database(path: str) -> Iterator[sqlite3.Connection]:
 
 def _record(data: object) -> transcripts.Record:
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return transcripts.parse_record(text if isinstance(text, bytes) else None) or {}
+    return transcripts.parse_session_line(text if isinstance(text, bytes) else None) or {}

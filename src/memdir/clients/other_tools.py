@@ -19,17 +19,17 @@ from memdir.clients.archive import (
     MAX_ENTRIES,
     OTHER,
     Brought,
-    read_files_below,
-    read_source,
-    read_whole,
-    unusable,
+    bad_import,
+    read_import,
+    read_import_file,
+    read_import_files,
 )
 from memdir.config.config import Config
 from memdir.errors import BadInput
-from memdir.format.names import RESERVED, name_for, slugify
+from memdir.format.names import RESERVED, memory_name, slugify
 from memdir.hot import types
-from memdir.hot.memory import INDEX, decode, edit, encode, is_memory, write
-from memdir.hot.memory import read as read_header
+from memdir.hot.memory import INDEX, decode, edit_header, encode, is_memory_file, write_header
+from memdir.hot.memory import read_header as read_header
 from memdir.hot.safe import inert_line, parse_time
 from memdir.store import registry
 
@@ -64,18 +64,20 @@ class Piece:
     modified: str = ""
 
 
-def list_sources(own: str = "") -> list[str]:
-    return [name.replace("_", "-") for name in sorted({*READERS, *registry.members(FAMILY, own)})]
+def list_import_sources(own: str = "") -> list[str]:
+    return [
+        name.replace("_", "-") for name in sorted({*READERS, *registry.family_members(FAMILY, own)})
+    ]
 
 
-def read_memories(config: Config, source: str, path: str = "") -> Brought:
+def read_memories_of_tool(config: Config, source: str, path: str = "") -> Brought:
     """Gives each memory a unique name; `./codex` is a directory, not the tool."""
-    if source not in (known := list_sources(config.own)):
+    if source not in (known := list_import_sources(config.own)):
         if path:
             raise BadInput(f"there is no source {source!r}", next=f"there are: {', '.join(known)}")
-        return read_source(source)
+        return read_import(source)
     name = source.replace("-", "_")
-    read_member = READERS.get(name) or registry.load(FAMILY, name, config.own).read
+    read_member = READERS.get(name) or registry.load_member(FAMILY, name, config.own).read
     project = "" if config.scope.kind == "user" else config.checkout
     brought: Brought = read_member(path, Around(config.home, project, config.environ))
     taken: dict[str, bytes] = {}
@@ -89,40 +91,40 @@ def read_memories(config: Config, source: str, path: str = "") -> Brought:
             path = f"{stem}-{numbers[key] + 1}.md"
         document = read_header(decode(data))
         if path[:-3] != stem and document.values.get("name") == stem.rpartition("/")[2]:
-            data = encode(edit(document, "name", path[:-3].rpartition("/")[2]).text)
+            data = encode(edit_header(document, "name", path[:-3].rpartition("/")[2]).text)
         taken[path.casefold()] = data
         brought.files.append((path, data))
     brought.files.sort()
     return brought
 
 
-def find_inside(top: str, *parts: str) -> str:
+def find_tool_files(top: str, *parts: str) -> str:
     """File or folder of a project; empty if missing or behind a link, which could lead anywhere."""
     path = os.path.join(top, *parts)
     real = os.path.join(os.path.realpath(top), *parts)
     return path if os.path.exists(path) and os.path.realpath(path) == real else ""
 
 
-def add_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
+def import_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
     for piece in pieces:
-        body, name = clean_text(piece.body), name_for(clean_text(piece.title), piece.type)
+        body, name = clean_import(piece.body), memory_name(clean_import(piece.title), piece.type)
         if len(brought.files) >= MAX_ENTRIES:
             brought.skip(piece.place, f"there are more than {MAX_ENTRIES:,} entries", BROKEN)
             return
         if not body.strip():
             brought.skip(piece.place, NO_TEXT, BROKEN)
             continue
-        description = inert_line(clean_text(piece.description), DESCRIPTION_BYTES)
+        description = inert_line(clean_import(piece.description), DESCRIPTION_BYTES)
         fields = {
             "name": name,
-            "description": description or first_sentence(body),
+            "description": description or import_description(body),
             "type": piece.type if piece.type in types.names() else "project",
             "metadata.created": piece.created if parse_time(piece.created) else "",
             "metadata.modified": piece.modified if parse_time(piece.modified) else "",
             "metadata.source": SOURCE,
-            "metadata.imported_from": _origin(source, clean_text(piece.place)),
+            "metadata.imported_from": _origin(source, clean_import(piece.place)),
         }
-        data = encode(write([(key, value) for key, value in fields.items() if value], body))
+        data = encode(write_header([(key, value) for key, value in fields.items() if value], body))
         brought.files.append((f"{name}.md", data))
 
 
@@ -130,7 +132,7 @@ def _origin(source: str, place: str) -> str:
     return inert_line(f"{source} {place}", PLACE_BYTES)
 
 
-def add_file(
+def import_file(
     source: str,
     path: str,
     data: bytes,
@@ -145,7 +147,7 @@ def add_file(
     """
     whole = name or path
     whole = whole if whole[-3:].lower() == ".md" else f"{whole}.md"
-    if not is_memory(whole) or slugify(whole.rpartition("/")[2][:-3]) in RESERVED:
+    if not is_memory_file(whole) or slugify(whole.rpartition("/")[2][:-3]) in RESERVED:
         flat = slugify(whole[:-3].replace("/", " ")) or "notes"
         whole = f"{source}-{flat}.md" if flat in RESERVED else f"{flat}.md"
     if fields is None:
@@ -158,11 +160,11 @@ def add_file(
     missing = {"metadata.source": SOURCE, "metadata.imported_from": _origin(source, path)}
     for key, value in {"name": whole.rpartition("/")[2][:-3], **fields, **missing}.items():
         if value and not document.values.get(key):
-            document = read_header(edit(document, key, value).text)
+            document = read_header(edit_header(document, key, value).text)
     brought.files.append((whole, encode(document.text)))
 
 
-def first_sentence(text: str) -> str:
+def import_description(text: str) -> str:
     for line in text.split("\n")[:200]:
         first = _MARKS.sub("", line[:500]).strip()
         if first and not first.startswith(("```", "~~~", "---", "<!--", "|")):
@@ -170,7 +172,7 @@ def first_sentence(text: str) -> str:
     return ""
 
 
-def clean_text(text: object) -> str:
+def clean_import(text: object) -> str:
     if not isinstance(text, str):
         return ""
     whole = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
@@ -183,9 +185,9 @@ def clean_text(text: object) -> str:
 
 def _read_json(path: str, next: str) -> Any:
     try:
-        return json.loads(read_whole(path, next).decode("utf-8-sig", "replace"))
+        return json.loads(read_import_file(path, next).decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
-        raise unusable(path, f"it is not JSON ({error})", next) from None
+        raise bad_import(path, f"it is not JSON ({error})", next) from None
 
 
 def _list(value: Any) -> list[Any]:
@@ -200,24 +202,24 @@ def read_basic_memory(path: str, around: Around) -> Brought:
     source, top = "basic-memory", path or os.path.join(around.home, "basic-memory")
     if not os.path.isdir(top):
         next = "name the folder: memdir import basic-memory ~/basic-memory"
-        raise unusable(top, "there is no such folder", next)
+        raise bad_import(top, "there is no such folder", next)
     brought = Brought()
-    for name, data in read_files_below(top, brought):
+    for name, data in read_import_files(top, brought):
         if name[-3:].lower() != ".md":
             brought.skip(name, "it is no note", OTHER)
             continue
         document = read_header(decode(data))
         kind = document.values.get("type", "").strip().lower()
         if kind and kind not in types.names():
-            document = read_header(edit(document, "metadata.basic_memory_type", kind).text)
-            document = read_header(edit(document, "type", "reference").text)
+            document = read_header(edit_header(document, "metadata.basic_memory_type", kind).text)
+            document = read_header(edit_header(document, "type", "reference").text)
         observation = _OBSERVATION.search(document.body)
         fields = {
             "name": document.values.get("title", ""),
-            "description": first_sentence(observation[2] if observation else document.body),
+            "description": import_description(observation[2] if observation else document.body),
             "type": "reference",
         }
-        add_file(source, name, encode(document.text), brought, fields)
+        import_file(source, name, encode(document.text), brought, fields)
     return brought
 
 
@@ -245,15 +247,17 @@ CLAUDE_ROWS = {
 def read_claude_memory(path: str, around: Around) -> Brought:
     """Skips tasks and sessions."""
     next = "name the file: memdir import claude-memory export.json"
-    path = path or (find_inside(around.project, *CLAUDE_FILE.split("/")) if around.project else "")
+    path = path or (
+        find_tool_files(around.project, *CLAUDE_FILE.split("/")) if around.project else ""
+    )
     if not path:
         cause = f"the exported file is needed (there is no {CLAUDE_FILE})"
-        raise unusable("claude-memory", cause, next)
+        raise bad_import("claude-memory", cause, next)
     values = _read_json(path, next)
     if not isinstance(values, dict) or values.keys().isdisjoint({*CLAUDE_ROWS, "knowledge"}):
-        raise unusable(path, "it holds no memories that are known", next)
+        raise bad_import(path, "it holds no memories that are known", next)
     brought = Brought()
-    add_pieces("claude-memory", _claude_pieces(values), brought)
+    import_pieces("claude-memory", _claude_pieces(values), brought)
     for key in WORK_KEYS:
         if rows := _list(values.get(key)):
             brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", OTHER)
@@ -264,22 +268,24 @@ def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
     for key, (title, type, labels, times) in CLAUDE_ROWS.items():
         for number, row in enumerate(_list(part.get(key)), 1):
             fields = row if isinstance(row, dict) else {}
-            name = clean_text(fields.get(title))
+            name = clean_import(fields.get(title))
             lines = [name, *(_labelled(label, fields.get(key)) for key, label in labels.items())]
             body = "\n\n".join(filter(None, lines)) if name else ""
-            place = f"{key} {clean_text(fields.get('id')) or number}"
-            yield Piece(name, body, type, place, name, *(clean_text(fields.get(k)) for k in times))
+            place = f"{key} {clean_import(fields.get('id')) or number}"
+            yield Piece(
+                name, body, type, place, name, *(clean_import(fields.get(k)) for k in times)
+            )
     knowledge = part.get("knowledge")
     for category, rows in knowledge.items() if isinstance(knowledge, dict) else ():
         for key, row in rows.items() if isinstance(rows, dict) else ():
             fields = row if isinstance(row, dict) else {"value": row}
             body = _labelled(f"{key}: ", fields.get("value"))
-            time = clean_text(fields.get("lastUpdated"))
+            time = clean_import(fields.get("lastUpdated"))
             yield Piece(key, body, "reference", f"knowledge {category}: {key}", "", "", time)
 
 
 def _labelled(label: str, value: Any) -> str:
-    text = clean_text(value) or ", ".join(filter(None, map(clean_text, _list(value))))
+    text = clean_import(value) or ", ".join(filter(None, map(clean_import, _list(value))))
     return label + text if text else ""
 
 
@@ -296,26 +302,26 @@ MEM0_TYPES = {
 def read_mem0(path: str, around: Around) -> Brought:
     advice = "name the file: memdir import mem0 export.json"
     if not path:
-        raise unusable("mem0", "the exported file is needed", advice)
+        raise bad_import("mem0", "the exported file is needed", advice)
     rows = _read_json(path, advice)
     if isinstance(rows, dict):
         rows = rows.get("results", rows.get("memories"))
     if not isinstance(rows, list):
-        raise unusable(path, "it holds no memories of mem0", advice)
+        raise bad_import(path, "it holds no memories of mem0", advice)
     brought = Brought()
-    add_pieces("mem0", (_mem0_piece(row, number) for number, row in enumerate(rows, 1)), brought)
+    import_pieces("mem0", (_mem0_piece(row, number) for number, row in enumerate(rows, 1)), brought)
     return brought
 
 
 def _mem0_piece(row: Any, number: int) -> Piece:
     fields = row if isinstance(row, dict) else {}
-    text, id, more = clean_text(fields.get("memory")), fields.get("id"), fields.get("metadata")
+    text, id, more = clean_import(fields.get("memory")), fields.get("id"), fields.get("metadata")
     place = f"memory {id}" if isinstance(id, (str, int)) else f"entry {number}"
     named = [more.get("type"), more.get("category")] if isinstance(more, dict) else []
-    words = [clean_text(word).lower() for word in (*named, *_list(fields.get("categories")))]
+    words = [clean_import(word).lower() for word in (*named, *_list(fields.get("categories")))]
     known = [MEM0_TYPES.get(word, word) for word in words]
     type = next((word for word in known if word in types.names()), "user")
-    times = clean_text(fields.get("created_at")), clean_text(fields.get("updated_at"))
+    times = clean_import(fields.get("created_at")), clean_import(fields.get("updated_at"))
     return Piece(text, text, type, place, "", *times)
 
 
@@ -326,17 +332,17 @@ def read_memory_tool(path: str, around: Around) -> Brought:
     source = "memory-tool"
     if not path or not os.path.isdir(path):
         next = "name the directory: memdir import memory-tool ./memories"
-        raise unusable(path or source, "the directory of the tool is needed", next)
+        raise bad_import(path or source, "the directory of the tool is needed", next)
     brought = Brought()
-    for name, data in read_files_below(path, brought):
+    for name, data in read_import_files(path, brought):
         text = data.decode("utf-8", "replace")
         if not text.strip() or "\0" in text or text.encode() != data:
             brought.skip(name, "it is no text" if text.strip() else NO_TEXT, OTHER)
         elif name[-3:].lower() == ".md" and name != INDEX:
-            add_file(source, name, data, brought, None)
+            import_file(source, name, data, brought, None)
         else:
-            fields = {"description": first_sentence(text), "type": "project"}
-            add_file(source, name, data, brought, fields, name.rpartition(".")[0] or name)
+            fields = {"description": import_description(text), "type": "project"}
+            import_file(source, name, data, brought, fields, name.rpartition(".")[0] or name)
     return brought
 
 
@@ -347,12 +353,12 @@ def read_replit(path: str, around: Around) -> Brought:
     """Copies byte for byte, without the index."""
     folder, top = ".agents/memory", os.path.abspath(path or around.project or ".")
     if os.path.isdir(top) and not top.endswith(folder):
-        place = find_inside(top, *folder.split("/"))
+        place = find_tool_files(top, *folder.split("/"))
         if not place:
             next = "name the project: memdir import replit ../shop"
-            raise unusable(top, f"there is no {folder} in it", next)
+            raise bad_import(top, f"there is no {folder} in it", next)
         top = place
-    return read_source(top)
+    return read_import(top)
 
 
 READERS: dict[str, Callable[[str, Around], Brought]] = {

@@ -15,13 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from memdir.clients.edit_settings import HOOKS, NAME, SERVER, Edit, Entry, Receipt, read_file
+from memdir.clients.edit_settings import HOOKS, NAME, SERVER, Edit, Entry, Receipt, read_client_file
 from memdir.config.config import Config
 from memdir.errors import BadInput, Busy, Unwritable
 from memdir.hot.disk import Disk
 from memdir.hot.place import store_key
 from memdir.store import registry
-from memdir.store.state import DAMAGE, explained, remove, replace_json
+from memdir.store.state import DAMAGE, remove_state, replace_state_json, state_errors
 
 Events = Sequence[tuple[str, str, int]]  # the client's name of an event, our name, time limit
 Lines = Mapping[str, str]  # command line by the client's name of an event
@@ -86,13 +86,13 @@ class Plan:
     remarks: tuple[str, ...] = ()
 
 
-def only_settings(title: str, wish: Wish) -> list[str]:
+def refuse_plugin(title: str, wish: Wish) -> list[str]:
     if wish.way == PLUGIN:
         raise BadInput(f"there is no plugin for {title}", next="leave out --plugin")
     return [f"{title} gets no /memory commands"] if wish.commands else []
 
 
-def hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
+def client_hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
     """Silent if Python or memdir is gone: Python itself would exit with 2, and 2 blocks.
 
     `client` tells hooks that it is not Claude Code.
@@ -103,26 +103,26 @@ def hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
     return f"test -x {python} && test -r {file} && exec {mark}{python} -I -S {file} {event}; exit 0"
 
 
-def server(host: Host, *words: str) -> list[str]:
+def client_server(host: Host, *words: str) -> list[str]:
     """Command line of the MCP server: it needs no installed package."""
     top = os.path.dirname(host.package)
     run = f"import sys; sys.path.insert(0, {top!r}); from {SERVER}.stdio import run; "
     return [host.python, "-I", "-S", "-c", run + "sys.exit(run(sys.argv[1:]))", *words]
 
 
-def server_entry(host: Host, *words: str) -> dict[str, dict[str, object]]:
-    command, *args = server(host, *words)
+def client_server_entry(host: Host, *words: str) -> dict[str, dict[str, object]]:
+    command, *args = client_server(host, *words)
     return {NAME: {"command": command, "args": args}}
 
 
-def hook_groups(events: Events, lines: Mapping[str, str], **more: str) -> dict[str, object]:
+def client_hook_groups(events: Events, lines: Mapping[str, str], **more: str) -> dict[str, object]:
     return {
         name: [{"hooks": [{"type": "command", **more, "command": lines[name], "timeout": limit}]}]
         for name, _, limit in events
     }
 
 
-def make_plan(wish: Wish, host: Host, edits: list[Edit], lines: Lines, remarks: list[str]) -> Plan:
+def plan_setup(wish: Wish, host: Host, edits: list[Edit], lines: Lines, remarks: list[str]) -> Plan:
     if wish.remove:
         return Plan("", tuple(edits), {}, tuple(remarks))
     python = f"hooks run with {host.python}: {host.why}"
@@ -137,7 +137,7 @@ CACHES = {".cache", "Caches"}
 _PATCH = re.compile(r"(cpython-3\.\d{1,3})\.\d{1,3}(?=[-+])")  # uv keeps a link without it
 
 
-def find_python(
+def find_python_for_client(
     executable: str, base: str, version: tuple[int, int], folders: Iterable[str] = STEADY
 ) -> tuple[str, str]:
     """A Python that will last, and why it was chosen; `base` is that of the virtual environment."""
@@ -145,7 +145,7 @@ def find_python(
     base, folders = os.path.abspath(base), list(folders)
     if os.path.abspath(executable) != base:
         why = "what the virtual environment was made from: hooks need no packages"
-    if not is_temporary(base):
+    if not is_temporary_install_path(base):
         # Prefer a name for the same Python that survives the next patch release.
         names = [os.path.join(folder, f"python{version[0]}.{version[1]}") for folder in folders]
         names.append(_PATCH.sub(r"\1", base))
@@ -159,7 +159,7 @@ def find_python(
     return base, "the only Python there is; it lies where things vanish"
 
 
-def is_temporary(path: str) -> bool:
+def is_temporary_install_path(path: str) -> bool:
     real = os.path.realpath(path)
     places = {*TEMPORARY, os.path.realpath(tempfile.gettempdir())}
     if any(real.startswith(place + "/") for place in places):
@@ -168,61 +168,61 @@ def is_temporary(path: str) -> bool:
 
 
 def list_clients(own: str = "") -> list[str]:
-    return [name.replace("_", "-") for name in registry.members(FAMILY, own)]
+    return [name.replace("_", "-") for name in registry.family_members(FAMILY, own)]
 
 
 def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
     """Returns what was done, or would be in a dry run."""
     if client not in (known := list_clients(config.own)):
         raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
-    member = registry.load(FAMILY, client.replace("-", "_"), config.own)
+    member = registry.load_member(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
-    receipt = read_receipt(config.state_dir, client, member.folder(host))
+    receipt = read_setup_receipt(config.state_dir, client, member.folder(host))
     plan: Plan = member.plan(wish, host, receipt)
     if dry_run:
         return plan
     changed = [edit for edit in plan.edits if edit.old != edit.new]
     for edit in changed:
-        check_edit(edit)
+        check_client_edit(edit)
     for path in (receipt.path, *(edit.target for edit in plan.edits)):
         Disk(os.path.dirname(path)).sweep(lambda _: False)  # files of a killed set-up
-    after = receipt_after(receipt, plan.edits)
+    after = setup_receipt_after(receipt, plan.edits)
     # Files of ours that were deleted are no longer in the receipt.
     stays = bool(after.files) and not wish.remove
     if stays and after != receipt:
-        write_receipt(after)
+        write_setup_receipt(after)
     for edit in changed:
-        write_edit(edit)
+        write_client_edit(edit)
     if not stays and (receipt.files or receipt.folders):
-        drop_receipt(receipt)
+        drop_setup_receipt(receipt)
     return plan
 
 
-def is_set_up(config: Config, client: str) -> bool:
-    member = registry.load(FAMILY, client.replace("-", "_"), config.own)
-    return bool(read_receipt(config.state_dir, client, member.folder(_host(config))).files)
+def is_client_set_up(config: Config, client: str) -> bool:
+    member = registry.load_member(FAMILY, client.replace("-", "_"), config.own)
+    return bool(read_setup_receipt(config.state_dir, client, member.folder(_host(config))).files)
 
 
 def _host(config: Config) -> Host:
     base = getattr(sys, "_base_executable", "") or sys.executable
-    python, why = find_python(sys.executable, base, sys.version_info[:2])
+    python, why = find_python_for_client(sys.executable, base, sys.version_info[:2])
     where = config.home, config.claude_dir, config.environ, config.checkout
     return Host(python, why, PACKAGE, *where)
 
 
-def find_temporary_place() -> str:
-    return PACKAGE if is_temporary(PACKAGE) else ""
+def find_temporary_install() -> str:
+    return PACKAGE if is_temporary_install_path(PACKAGE) else ""
 
 
 # Receipts, and writing
 
 
-def read_receipt(state_dir: str, client: str, folder: str) -> Receipt:
+def read_setup_receipt(state_dir: str, client: str, folder: str) -> Receipt:
     """Receipt of a client's directory; empty if nothing is installed or it is damaged."""
     key = store_key(os.path.realpath(folder))
     path = os.path.join(state_dir, RECEIPTS, f"{client}-{key}.json")
     try:
-        fields = json.loads(read_file(path) or b"")
+        fields = json.loads(read_client_file(path) or b"")
         files = {}
         for name, entry in fields["files"].items():
             insertions = tuple((int(start), str(text)) for start, text in entry["insertions"])
@@ -238,7 +238,7 @@ def read_receipt(state_dir: str, client: str, folder: str) -> Receipt:
         return Receipt(path, {})
 
 
-def receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
+def setup_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
     files, folders = dict(receipt.files), list(receipt.folders)
     for edit in edits:
         if edit.new is None or edit.new == edit.clean:
@@ -246,11 +246,13 @@ def receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
         elif edit.old != edit.new:
             after = sha256(edit.new).hexdigest()
             files[edit.path] = Entry(after, edit.clean, edit.added, created=edit.clean is None)
-            folders += [folder for folder in missing_folders(edit.target) if folder not in folders]
+            folders += [
+                folder for folder in missing_client_folders(edit.target) if folder not in folders
+            ]
     return Receipt(receipt.path, files, tuple(folders))
 
 
-def write_receipt(receipt: Receipt) -> None:
+def write_setup_receipt(receipt: Receipt) -> None:
     """Called before the files are written: nothing of ours may exist without a receipt."""
     files: dict[str, dict[str, object]] = {}
     for path, entry in receipt.files.items():
@@ -263,20 +265,20 @@ def write_receipt(receipt: Receipt) -> None:
         if entry.before is not None:
             files[path]["before"] = b64encode(entry.before).decode()
     fields = {"version": RECEIPT_VERSION, "files": files, "folders": receipt.folders}
-    with explained(receipt.path, f"no receipt can be written; {NOTHING}"):
-        replace_json(*os.path.split(receipt.path), fields)
+    with state_errors(receipt.path, f"no receipt can be written; {NOTHING}"):
+        replace_state_json(*os.path.split(receipt.path), fields)
 
 
-def drop_receipt(receipt: Receipt) -> None:
+def drop_setup_receipt(receipt: Receipt) -> None:
     """Also removes the folders we created, unless others use them."""
-    with explained(receipt.path, "the receipt cannot be removed"):
-        remove(*os.path.split(receipt.path))
+    with state_errors(receipt.path, "the receipt cannot be removed"):
+        remove_state(*os.path.split(receipt.path))
     for folder in sorted(receipt.folders, key=len, reverse=True):
         with suppress(OSError, ValueError):  # invalid path: the receipt is damaged
             os.rmdir(folder)
 
 
-def missing_folders(target: str) -> list[str]:
+def missing_client_folders(target: str) -> list[str]:
     """Folders to create above a file, innermost first."""
     missing, here = [], os.path.dirname(target)
     while not os.path.isdir(here) and here != os.path.dirname(here):
@@ -285,10 +287,10 @@ def missing_folders(target: str) -> list[str]:
     return missing
 
 
-def check_edit(edit: Edit) -> None:
+def check_client_edit(edit: Edit) -> None:
     """Called before the first of several writes: one read-only file refuses all of them."""
-    folder = os.path.dirname([edit.target, *missing_folders(edit.target)][-1])
-    with explained(edit.path, NOTHING):
+    folder = os.path.dirname([edit.target, *missing_client_folders(edit.target)][-1])
+    with state_errors(edit.path, NOTHING):
         closed = edit.old is not None and not os.stat(edit.target).st_mode & _WRITABLE
     if closed or not os.access(folder, os.W_OK | os.X_OK):
         message = f"{edit.path if closed else folder} is read-only; {NOTHING}"
@@ -296,13 +298,13 @@ def check_edit(edit: Edit) -> None:
         raise Unwritable(message, path=edit.path, next=next)
 
 
-def write_edit(edit: Edit) -> None:
+def write_client_edit(edit: Edit) -> None:
     """Refuses if the file has changed meanwhile; permissions and owner stay."""
-    if read_file(edit.target) != edit.old:
+    if read_client_file(edit.target) != edit.old:
         message = f"{edit.path} was changed in this moment by somebody else; it is left as it is"
         raise Busy(message, path=edit.path, next="run the command again")
     disk, name = Disk(os.path.dirname(edit.target)), os.path.basename(edit.target)
-    with explained(edit.path, "it was not changed"):
+    with state_errors(edit.path, "it was not changed"):
         if edit.new is None:
             disk.drop(name)
             return

@@ -16,13 +16,13 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
-    messages,
-    readable,
-    seconds,
-    written_files,
+    as_seconds,
+    files_tool_wrote,
+    make_messages,
+    readable_message,
 )
 from memdir.errors import BadInput, MemdirError
-from memdir.hot.disk import READ, close_quietly, failure
+from memdir.hot.disk import READ, close_quietly, disk_failure
 from memdir.hot.place import PATH_CHARACTERS, is_below
 
 ALL_TEXT_CHARACTERS = 4 * 1024 * 1024  # of all messages read at once
@@ -69,7 +69,7 @@ class Line(NamedTuple):
     whole: bool = True  # False for a last line without a newline
 
 
-def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
+def read_session_lines(handle: int, start: int, stop: int) -> Iterator[Line]:
     """Lines from an offset on; data appended behind `stop` meanwhile is ignored."""
     held, long, position, begun = bytearray(), False, start, start
     while position < stop and (
@@ -91,28 +91,28 @@ def read_lines_between(handle: int, start: int, stop: int) -> Iterator[Line]:
         yield Line(position, None if long else bytes(held), whole=False)
 
 
-def find_line_start(handle: int, offset: int, stop: int) -> int:
+def session_line_start(handle: int, offset: int, stop: int) -> int:
     if offset <= 0:
         return 0
-    line = next(read_lines_between(handle, offset - 1, stop), None)
+    line = next(read_session_lines(handle, offset - 1, stop), None)
     return line.end if line and line.whole else stop
 
 
 @contextmanager
 def open_transcript(path: str, root: str) -> Iterator[int]:
-    place, handle = resolve_path(path, root), -1
+    place, handle = resolve_session_path(path, root), -1
     try:
         handle = os.open(place, READ)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise BadInput(f"{path} is not a regular file", path=path, next=f"ls -l {path}")
         yield handle
     except OSError as error:
-        raise failure(error, path, "the transcript cannot be read") from None
+        raise disk_failure(error, path, "the transcript cannot be read") from None
     finally:
         close_quietly(handle)
 
 
-def resolve_path(path: str, root: str) -> str:
+def resolve_session_path(path: str, root: str) -> str:
     """Real path; refused outside of the client's own sessions.
 
     The path comes from a hook's input, so perhaps from a repository: it must not make us read any
@@ -131,7 +131,7 @@ def resolve_path(path: str, root: str) -> str:
     raise BadInput(message, path=shown, next=f"name a transcript below {root}")
 
 
-def parse_record(data: bytes | None) -> Record | None:
+def parse_session_line(data: bytes | None) -> Record | None:
     if data is None or len(data) > PARSED_BYTES:
         return None  # parsed, it may take twenty times the memory
     try:
@@ -141,10 +141,10 @@ def parse_record(data: bytes | None) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
-def first_record(path: str, root: str, limit_bytes: int, key: str) -> Record:
+def first_session_line(path: str, root: str, limit_bytes: int, key: str) -> Record:
     with suppress(MemdirError), open_transcript(path, root) as handle:
-        for line in read_lines_between(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
-            record = parse_record(line.data)
+        for line in read_session_lines(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
+            record = parse_session_line(line.data)
             if record and record.get(key):
                 return record
     return {}
@@ -156,7 +156,7 @@ class File(NamedTuple):
     facts: tuple[float, int]  # modification time and size
 
 
-def list_folder(folder: str, suffix: str = "") -> list[File]:
+def list_transcripts(folder: str, suffix: str = "") -> list[File]:
     """Subfolders, or with a suffix its regular files; empty if the folder does not exist."""
     files: list[File] = []
     # The client was never used, or a file has just been deleted.
@@ -173,7 +173,7 @@ def list_folder(folder: str, suffix: str = "") -> list[File]:
     return files
 
 
-def is_of_project(cwd: str, project: str) -> bool:
+def is_project_session(cwd: str, project: str) -> bool:
     """True for a session in the project or below it, or with an unknown directory."""
     if not cwd or "\0" in cwd:
         return True
@@ -183,11 +183,11 @@ def is_of_project(cwd: str, project: str) -> bool:
     )
 
 
-def newest_first(sessions: Iterable[Session]) -> list[Session]:
+def newest_sessions_first(sessions: Iterable[Session]) -> list[Session]:
     return sorted(sessions, key=lambda session: session.modified, reverse=True)
 
 
-def named_folder(environ: Mapping[str, str], variable: str, default: str) -> str:
+def client_folder(environ: Mapping[str, str], variable: str, default: str) -> str:
     """Folder that the variable names, if it is an absolute path, else the default."""
     named = environ.get(variable, "")
     return named if named.startswith("/") else default
@@ -217,15 +217,15 @@ class Parser:
         raise NotImplementedError
 
     def parse(self, record: Record | None, id: str) -> list[Message] | None:
-        self.id, self.time = id, seconds((record or {}).get("timestamp"))
+        self.id, self.time = id, as_seconds((record or {}).get("timestamp"))
         taken = self.take(record) if record else None
         return None if taken is None else list(taken)
 
     def say(self, who: str, text: str, tool: str = "", wrote: Sequence[str] = ()) -> list[Message]:
-        return messages(who, self.id, text, self.time, tool, wrote)
+        return make_messages(who, self.id, text, self.time, tool, wrote)
 
     def call(self, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
-        paths = written_files(tool, given, os.path.join(self.cwd, folder), self.home)
+        paths = files_tool_wrote(tool, given, os.path.join(self.cwd, folder), self.home)
         self.tools[call] = tool
         self._calls[call] = (self.id, paths)
         return paths
@@ -235,22 +235,22 @@ class Parser:
         self.failed.setdefault(id, set()).update(paths)
 
 
-def read_lines(
+def read_session(
     path: str, root: str, since: Cursor, last: str, parser: Parser, session: str
 ) -> NewMessages:
     newest, lines, broken, cursor, earlier = Newest(), 0, 0, None, ""
     with open_transcript(path, root) as handle:
         size = os.fstat(handle).st_size
         start = _find_start(handle, size, since, parser)
-        begin = max(start or 0, find_line_start(handle, size - WINDOW, size))
+        begin = max(start or 0, session_line_start(handle, size - WINDOW, size))
         # Feed earlier calls to the parser: later records refer to them.
-        before = find_line_start(handle, begin - BEFORE_BYTES, begin)
-        for line in read_lines_between(handle, before, begin):
-            earlier = last_reply(parser.parse(parse_record(line.data), "") or ()) or earlier
-        for line in read_lines_between(handle, begin, size):
+        before = session_line_start(handle, begin - BEFORE_BYTES, begin)
+        for line in read_session_lines(handle, before, begin):
+            earlier = last_reply(parser.parse(parse_session_line(line.data), "") or ()) or earlier
+        for line in read_session_lines(handle, begin, size):
             if line.data is not None and not line.data.strip():
                 continue
-            record = parse_record(line.data)
+            record = parse_session_line(line.data)
             if record is None and not line.whole:
                 break  # still being written: read it next time
             id = _mark(parser, record, line.data or b"") if record else ""
@@ -277,7 +277,7 @@ def read_lines(
     )
 
 
-def is_mark(id: str) -> bool:
+def is_session_mark(id: str) -> bool:
     return 0 < len(id) <= MAX_ID_CHARACTERS and id.isascii() and id.isprintable()
 
 
@@ -286,7 +286,7 @@ def _mark(parser: Parser, record: Record, data: bytes) -> str:
     mark = parser.mark(record)
     if mark is None:
         return ""
-    return mark if is_mark(mark) and mark[0] != HASHED else _hash(data)
+    return mark if is_session_mark(mark) and mark[0] != HASHED else _hash(data)
 
 
 def _hash(data: bytes) -> str:
@@ -307,16 +307,16 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
             return False
         if hashed:
             return _hash(data) == since.id
-        record = parse_record(data)
+        record = parse_session_line(data)
         return record is not None and _mark(parser, record, data) == since.id
 
     if 0 < since.offset <= size:
-        before = find_line_start(handle, since.offset - BEFORE_BYTES, since.offset)
-        for line in deque(read_lines_between(handle, before, since.offset), 1):
+        before = session_line_start(handle, since.offset - BEFORE_BYTES, since.offset)
+        for line in deque(read_session_lines(handle, before, since.offset), 1):
             if is_it(line.data):
                 return since.offset
     start = None
-    for line in read_lines_between(handle, find_line_start(handle, size - WINDOW, size), size):
+    for line in read_session_lines(handle, session_line_start(handle, size - WINDOW, size), size):
         if is_it(line.data):
             start = line.end
     return start
@@ -328,7 +328,7 @@ def last_reply(items: Iterable[Message]) -> str:
 
 
 def with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
-    items, reply = tuple(new), readable(last)
+    items, reply = tuple(new), readable_message(last)
     written = last_reply(items) or earlier
     # A reply may be several records; the hook gets all of it, or only the end.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):

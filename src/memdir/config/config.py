@@ -13,13 +13,13 @@ from memdir.config.scope import (
     AGENT_PLACES,
     NAME_CHARACTERS,
     Scope,
-    agent_folder,
+    agent_scope_folder,
     bare_mode,
-    enabled,
-    expand,
-    override_problem,
+    expand_setting,
+    is_memory_enabled,
     parse_scope,
-    project_name,
+    project_scope_name,
+    setting_override_problem,
 )
 from memdir.config.settings import (
     MANAGED_SETTINGS,
@@ -28,11 +28,11 @@ from memdir.config.settings import (
     Options,
     SettingsFile,
     Site,
-    find_site,
-    named_directory,
-    read_options,
+    directory_from_config,
+    find_config_site,
+    read_config_options,
     read_settings,
-    rejected,
+    rejected_setting,
 )
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
@@ -58,7 +58,7 @@ SETTINGS = ("/boot", "/etc", "/private/etc", "/proc", "/sys")  # nor any directo
 IN_CHECKOUT = ("local", RECORDS)  # both in .claude/memory, with different file types
 
 
-def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
+def project_store_setting(site: Site, findings: list[Finding]) -> tuple[str, str]:
     override = SettingsFile("environment", {DIRECTORY: site.env.get(OVERRIDE)})
     chain = (
         (f"environment {OVERRIDE}", override, False),
@@ -71,8 +71,8 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
             continue
         problem = _problem(value, tilde, site)
         if not problem and isinstance(value, str):
-            return os.path.realpath(expand(value, site.home)), step
-        findings.append(rejected(settings.path, step, value, problem))
+            return os.path.realpath(expand_setting(value, site.home)), step
+        findings.append(rejected_setting(settings.path, step, value, problem))
     base = site.env.get(REMOTE, "")
     projects = os.path.join(base or site.claude, "projects")
     store = os.path.join(projects, _folder(projects, site.root), "memory")
@@ -82,10 +82,10 @@ def project_store(site: Site, findings: list[Finding]) -> tuple[str, str]:
 def _problem(value: object, tilde: bool, site: Site) -> str:
     if not isinstance(value, str):
         return "it is not a text"
-    if problem := override_problem(value, tilde=tilde):
+    if problem := setting_override_problem(value, tilde=tilde):
         return problem
     home = site.home
-    path = expand(value, home)
+    path = expand_setting(value, home)
     # The home and a top directory may be links; directories below them may not.
     anchor = home if is_below(path, home) else "/" + path.split("/")[1]
     real = os.path.realpath(path)
@@ -135,7 +135,7 @@ def _exposed(path: str) -> str:
 
 def _folder(projects: str, root: str) -> str:
     """The client's folder of a project; other versions may hash long names differently."""
-    name = project_name(root)
+    name = project_scope_name(root)
     if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name
     start = name[: NAME_CHARACTERS + 1]
@@ -148,17 +148,17 @@ def _directories(path: str) -> list[str]:
     return sorted(name for name in _names(path) if os.path.isdir(os.path.join(path, name)))
 
 
-def all_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, str]:
+def all_configured_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, str]:
     agents = [
         Scope("agent", name, where)
         for where in AGENT_PLACES
         for name in _directories(_agents_folder(site, where))
-        if agent_folder(name) == name  # skip folders of others
+        if agent_scope_folder(name) == name  # skip folders of others
     ]
     scopes: dict[str, str] = {}
     for scope in [*map(Scope, place.MAIN_SCOPES), *agents]:
         try:
-            scopes[str(scope)] = store_of(scope, project, site)
+            scopes[str(scope)] = store_of_scope(scope, project, site)
         except BadInput as bent:
             findings.append(Finding("redirect-attempt", bent.path, bent.message, bent.next))
     local = scopes.get("local", "")
@@ -175,7 +175,7 @@ def _agents_folder(site: Site, where: str) -> str:
     return os.path.join(site.checkout, ".claude", name)
 
 
-def store_of(scope: Scope, project: str, site: Site) -> str:
+def store_of_scope(scope: Scope, project: str, site: Site) -> str:
     if scope.kind == "agent":
         path = os.path.join(_agents_folder(site, scope.place), scope.folder)
     elif scope.kind == "user":
@@ -201,7 +201,9 @@ def _refuse_links(top: str, path: str) -> None:
             raise BadInput(message, path=here, next=hint)
 
 
-def named_store(path: str, wanted: Scope, scopes: dict[str, str], site: Site) -> tuple[Scope, str]:
+def scope_of_named_store(
+    path: str, wanted: Scope, scopes: dict[str, str], site: Site
+) -> tuple[Scope, str]:
     if taken := _taken(path, site):
         hint = "Name a directory that holds memories and nothing else, such as ~/.claude/memory."
         raise BadInput(f"{path} cannot be a store: it is {taken}", path=path, next=hint)
@@ -249,7 +251,7 @@ class Config:
     def origin(self) -> str:
         if self.foreign or self.store == self.scopes.get("user"):
             return ""  # named by the user, or the home is a project
-        return place.origin_of(str(self.scope), self.store, self.checkout, self.shared)
+        return place.origin_of_scope(str(self.scope), self.store, self.checkout, self.shared)
 
     @property
     def own(self) -> str:
@@ -265,14 +267,17 @@ def read_config(
     scope: str = "project",
 ) -> Config:
     wanted, findings = parse_scope(scope), list[Finding]()
-    site = find_site(environ, cwd, project, findings)
-    on, by = enabled(site.env, _switches(site, findings))
-    store, step = project_store(site, findings)
-    known = tuple((scopes := all_scopes(store, site, findings)).values())
+    site = find_config_site(environ, cwd, project, findings)
+    on, by = is_memory_enabled(site.env, _switches(site, findings))
+    store, step = project_store_setting(site, findings)
+    known = tuple((scopes := all_configured_scopes(store, site, findings)).values())
     if dir is not None:
-        (wanted, store), step = named_store(named_directory(cwd, dir), wanted, scopes, site), DIR
+        (wanted, store), step = (
+            scope_of_named_store(directory_from_config(cwd, dir), wanted, scopes, site),
+            DIR,
+        )
     elif wanted.kind not in ("project", "all"):
-        store, step = store_of(wanted, store, site), f"scope {wanted}"
+        store, step = store_of_scope(wanted, store, site), f"scope {wanted}"
     return Config(
         store=store,
         scope=wanted,
@@ -281,7 +286,7 @@ def read_config(
         project_root=site.root,
         checkout=site.checkout,
         code=_find_code(site, wanted, store if dir and project is None else ""),
-        project_name=project_name(site.root),
+        project_name=project_scope_name(site.root),
         enabled=on,
         enabled_by=by,
         scopes=MappingProxyType(scopes),
@@ -290,7 +295,7 @@ def read_config(
         state_dir=site.own("STATE"),
         cache_dir=site.own("CACHE"),
         config_file=site.config_file,
-        options=read_options(site.env, site.config_file, findings),
+        options=read_config_options(site.env, site.config_file, findings),
         environ=environ,
         findings=tuple(dict.fromkeys(findings)),
         foreign=step == DIR and store not in known,
@@ -298,7 +303,7 @@ def read_config(
 
 
 def _find_code(site: Site, scope: Scope, named: str) -> str:
-    inside = place.checkout_root(named, place.look) if named else ""
+    inside = place.checkout_root(named, place.look_at_path) if named else ""
     outside = site.checkout if site.git and scope.kind != "user" else ""
     return inside or outside
 
@@ -317,7 +322,7 @@ def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
     return switches
 
 
-def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
+def decide_config(cwd: str, environ: Mapping[str, str], around: Around, path: str) -> Here | None:
     """The configuration that hooks need in a directory, cached at `path`; None if unclear."""
     begun, unclear = time.time_ns(), list[Finding]()
     for name in around.doubtful:
@@ -328,10 +333,10 @@ def decide_here(cwd: str, environ: Mapping[str, str], around: Around, path: str)
         config = read_config(clean_environment(environ, cwd), cwd)
     except MemdirError:
         return None  # no home, or no such directory
-    here = here_of(config, around)
+    here = hook_config(config, around)
     basis = _basis(config, environ)
     if path and all(_is_old(name, begun) for name in (*basis, *around.seen.split("\0"))):
-        place.write_place(path, around.seen, basis, here)
+        place.write_kept_place(path, around.seen, basis, here)
     return here
 
 
@@ -340,10 +345,10 @@ def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]
     top = environ.get(place.PROJECT, "")
     if not top.startswith("/") or not os.path.isdir(top) or top == cwd:
         return environ
-    return find_site(environ, top, None, []).env
+    return find_config_site(environ, top, None, []).env
 
 
-def is_silent(config: Config) -> bool:
+def is_config_silent(config: Config) -> bool:
     """True if hooks do nothing: bare modes of the client, or switched off."""
     if bare_mode(config.environ) or not config.options.hooks:
         return True
@@ -352,11 +357,11 @@ def is_silent(config: Config) -> bool:
     return not config.enabled and config.enabled_by.startswith(REPOSITORY)
 
 
-def here_of(config: Config, around: Around) -> Here:
+def hook_config(config: Config, around: Around) -> Here:
     from memdir.hot.stop import CALLER
 
     holds = {
-        place.SILENT: is_silent(config),
+        place.SILENT: is_config_silent(config),
         # Only Claude Code has a memory of its own.
         place.BUILT_IN: config.enabled and not config.environ.get(CALLER),
         place.INDEX: config.options.index,
@@ -393,7 +398,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_old(path: str, begun: int) -> bool:
-    if not path.startswith("/") or place.facts_of(path, True) == place.ABSENT:
+    if not path.startswith("/") or place.place_facts(path, True) == place.ABSENT:
         return True
     try:
         return os.stat(path).st_ctime_ns < begun - YOUNG_NS or os.path.isdir(path)

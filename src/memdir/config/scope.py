@@ -21,7 +21,7 @@ AGENT_PLACES = ("user", "project", "local")
 SCOPE_FORMS = (*MAIN_SCOPES, *(f"agent:NAME@{place}" for place in AGENT_PLACES), RECORDS, "all")
 
 
-def project_name(root: str) -> str:
+def project_scope_name(root: str) -> str:
     if not root.isascii():
         # As JavaScript decodes it: NFC, with U+FFFD for bytes that are not UTF-8. A lone surrogate
         # that is not from a file name stays; it is one unit.
@@ -37,10 +37,10 @@ def project_name(root: str) -> str:
     )
     if len(name) <= NAME_CHARACTERS:
         return name
-    return f"{name[:NAME_CHARACTERS]}-{short_hash(root)}"
+    return f"{name[:NAME_CHARACTERS]}-{short_hash_of_scope(root)}"
 
 
-def short_hash(text: str) -> str:
+def short_hash_of_scope(text: str) -> str:
     """The client's 32-bit string hash (times 31), absolute, in base 36."""
     number = 0
     units = text.encode("utf-16-le", "surrogatepass")
@@ -55,7 +55,7 @@ def short_hash(text: str) -> str:
     return digits or "0"
 
 
-def override_problem(path: str, *, tilde: bool) -> str:
+def setting_override_problem(path: str, *, tilde: bool) -> str:
     if any(char < " " or "\x7f" <= char <= "\x9f" or _is_half(char) for char in path):
         return "it holds a character that no path should have"
     if len(path) > PATH_CHARACTERS:
@@ -82,11 +82,11 @@ def _is_half(char: str) -> bool:
     return "\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff"
 
 
-def expand(path: str, home: str) -> str:
+def expand_setting(path: str, home: str) -> str:
     return tidy_path(home + path[1:]) if path.startswith("~/") else tidy_path(path)
 
 
-def agent_folder(name: str) -> str:
+def agent_scope_folder(name: str) -> str:
     safe = "".join(
         char if char.isprintable() and char not in UNSAFE_IN_FOLDER else "-" for char in name
     )
@@ -94,7 +94,7 @@ def agent_folder(name: str) -> str:
     left, right = len(safe) - len(safe.lstrip(". ")), len(safe.rstrip(". "))
     folder = "-" * left + safe[left:right] + "-" * (len(safe) - max(left, right))
     if len(folder.encode()) > AGENT_FOLDER_BYTES:
-        suffix = f"-{short_hash(name)}"
+        suffix = f"-{short_hash_of_scope(name)}"
         room = AGENT_FOLDER_BYTES - len(suffix)
         folder = folder.encode()[:room].decode("utf-8", "ignore") + suffix
     return folder or "agent"
@@ -115,7 +115,7 @@ class Scope:
 
     @property
     def folder(self) -> str:
-        return agent_folder(self.agent)
+        return agent_scope_folder(self.agent)
 
     def __str__(self) -> str:
         return f"agent:{self.agent}@{self.place}" if self.kind == "agent" else self.kind
@@ -138,21 +138,21 @@ def parse_scope(text: str) -> Scope:
     raise BadInput(f"no such scope: {text!r}", next=f"Use one of: {', '.join(SCOPE_FORMS)}")
 
 
-def is_true(text: str) -> bool:
+def is_setting_true(text: str) -> bool:
     return text.strip().lower() in TRUE_WORDS
 
 
-def is_false(text: str) -> bool:
+def is_setting_false(text: str) -> bool:
     """True if a variable is set and switched off; an empty one is not."""
     return text.strip().lower() in FALSE_WORDS
 
 
-def enabled(
+def is_memory_enabled(
     env: "Mapping[str, str]", settings: "Sequence[tuple[str, bool]]" = ()
 ) -> tuple[bool, str]:
     switch = env.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "")
-    if is_true(switch) or is_false(switch):
-        return is_false(switch), "environment CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+    if is_setting_true(switch) or is_setting_false(switch):
+        return is_setting_false(switch), "environment CLAUDE_CODE_DISABLE_AUTO_MEMORY"
     if mode := bare_mode(env):
         return False, f"environment {mode}"
     if settings:
@@ -163,8 +163,10 @@ def enabled(
 
 def bare_mode(env: "Mapping[str, str]") -> str:
     """The variables by which a client runs without any memory, or ""."""
-    if is_true(env.get("CLAUDE_CODE_SIMPLE", "")):
+    if is_setting_true(env.get("CLAUDE_CODE_SIMPLE", "")):
         return "CLAUDE_CODE_SIMPLE"
-    if is_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get("CLAUDE_CODE_REMOTE_MEMORY_DIR"):
+    if is_setting_true(env.get("CLAUDE_CODE_REMOTE", "")) and not env.get(
+        "CLAUDE_CODE_REMOTE_MEMORY_DIR"
+    ):
         return "CLAUDE_CODE_REMOTE without CLAUDE_CODE_REMOTE_MEMORY_DIR"
     return ""

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, TypeVar
 
-from memdir.config.scope import is_false, is_true, override_problem
+from memdir.config.scope import is_setting_false, is_setting_true, setting_override_problem
 from memdir.errors import BadInput, Finding, Missing
 from memdir.hot import place
 from memdir.hot.disk import read_start
@@ -35,7 +35,7 @@ NEEDS = {
 T = TypeVar("T")
 
 
-def read_text(path: str, findings: list[Finding]) -> str:
+def read_settings_text(path: str, findings: list[Finding]) -> str:
     try:
         content, _ = read_start(path, MAX_SETTINGS_BYTES + 1)
         if len(content) > MAX_SETTINGS_BYTES:
@@ -44,34 +44,34 @@ def read_text(path: str, findings: list[Finding]) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        findings.append(broken(path, f"cannot be read: {error.strerror}"))
+        findings.append(broken_settings(path, f"cannot be read: {error.strerror}"))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        findings.append(broken(path, "is not UTF-8 text", line))
+        findings.append(broken_settings(path, "is not UTF-8 text", line))
     return ""
 
 
-def broken(path: str, problem: str, line: int = 0) -> Finding:
+def broken_settings(path: str, problem: str, line: int = 0) -> Finding:
     fix = "Repair the file; it is left as it is, and the defaults apply until then."
     return Finding("broken-settings", path, f"{problem}; the file is ignored", fix, line)
 
 
 def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
-    text = read_text(path, findings)
+    text = read_settings_text(path, findings)
     if not text.strip():
         return {}
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        findings.append(broken(path, f"is not JSON: {error}", getattr(error, "lineno", 0)))
+        findings.append(broken_settings(path, f"is not JSON: {error}", getattr(error, "lineno", 0)))
         return {}
     if isinstance(values, dict):
         return values
-    findings.append(broken(path, "holds no JSON object"))
+    findings.append(broken_settings(path, "holds no JSON object"))
     return {}
 
 
-def read_managed(path: str, findings: list[Finding]) -> dict[str, object]:
+def read_managed_settings(path: str, findings: list[Finding]) -> dict[str, object]:
     folder = os.path.splitext(path)[0] + ".d"
     try:
         names = sorted(n for n in os.listdir(folder) if n.endswith(".json") and n[0] != ".")
@@ -115,7 +115,7 @@ class Options:
     records_agent: bool = _option("records.agent", False)
 
 
-def read_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:
+def read_config_options(env: Mapping[str, str], path: str, findings: list[Finding]) -> Options:
     known = {option.metadata["key"]: option for option in fields(Options)}
     wishes = [(known.get(key), key, value, path) for key, value in _toml(path, findings)]
     for option in known.values():
@@ -150,7 +150,7 @@ def _fit(option: Field[Any], value: Any) -> bool | int | float | str | None:
 
 def _from_text(kind: type, text: str) -> object:
     if kind is bool:
-        return True if is_true(text) else False if is_false(text) else text
+        return True if is_setting_true(text) else False if is_setting_false(text) else text
     try:
         return kind(text)
     except ValueError:
@@ -158,7 +158,7 @@ def _from_text(kind: type, text: str) -> object:
 
 
 def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object]]:
-    text = read_text(path, findings)
+    text = read_settings_text(path, findings)
     if not text:
         return
     import tomllib  # slow to import, and most people have no such file
@@ -167,7 +167,9 @@ def _toml(path: str, findings: list[Finding]) -> Iterator[tuple[str, object]]:
         tables = tomllib.loads(text)
     except (RecursionError, ValueError) as error:
         named = re.search(r"line (\d+)", str(error))
-        findings.append(broken(path, f"is not TOML: {error}", int(named[1]) if named else 0))
+        findings.append(
+            broken_settings(path, f"is not TOML: {error}", int(named[1]) if named else 0)
+        )
         return
     for name, table in tables.items():
         if isinstance(table, dict):
@@ -198,7 +200,7 @@ class SettingsFile:
         }
 
 
-def without_repository(
+def clean_of_repository(
     environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
 ) -> dict[str, str]:
     env = dict(environ)
@@ -208,7 +210,7 @@ def without_repository(
                 findings.append(_attempt(settings.path, f"sets {key}"))
         for name, value in settings.environment.items():
             # A repository may switch memory off, but not on against the user.
-            switches_on = name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY" and not is_true(value)
+            switches_on = name == "CLAUDE_CODE_DISABLE_AUTO_MEMORY" and not is_setting_true(value)
             if switches_on or name in place.PLACE_VARIABLES or name.startswith(place.OURS):
                 findings.append(_attempt(settings.path, f"sets the variable {name}"))
                 # If equal, the client passed it on; if not, it is the user's own and stays.
@@ -262,15 +264,15 @@ class Site:
         return os.path.join(self.own("CONFIG"), "config.toml")
 
     def own(self, kind: str) -> str:
-        return place.own_folder(self.env, self.home, kind)
+        return place.xdg_folder(self.env, self.home, kind)
 
 
-def find_site(
+def find_config_site(
     environ: Mapping[str, str], cwd: str, project: str | None, findings: list[Finding]
 ) -> Site:
     start = _start(cwd, project)
-    checkout = place.checkout_root(start, place.look)
-    root = place.git_root(start, place.look, os.path.realpath)
+    checkout = place.checkout_root(start, place.look_at_path)
+    root = place.git_root(start, place.look_at_path, os.path.realpath)
     paths = [
         os.path.join(folder, ".claude", name)
         for folder in _folders(start, checkout or start, root)
@@ -278,7 +280,7 @@ def find_site(
     ]
     files = [SettingsFile(path, read_settings(path, findings)) for path in paths]
     repository = _foreign([file for file in files if file.values], environ, cwd)
-    env = _clean(without_repository(environ, repository, findings), cwd, findings)
+    env = _clean(clean_of_repository(environ, repository, findings), cwd, findings)
     claude = _claude_dir(env, cwd)
     user = os.path.join(claude, "settings.json")
     managed = env.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
@@ -289,13 +291,13 @@ def find_site(
         checkout=checkout or start,
         git=bool(checkout),
         root=root,
-        managed=SettingsFile(managed, read_managed(managed, findings)),
+        managed=SettingsFile(managed, read_managed_settings(managed, findings)),
         user=SettingsFile(user, read_settings(user, findings)),
         repository=tuple(repository),
     )
 
 
-def named_directory(cwd: str, path: str) -> str:
+def directory_from_config(cwd: str, path: str) -> str:
     if not path or "\0" in path:
         raise BadInput(f"not a directory name: {path!r}", next="Name a directory.")
     if not _absolute(cwd) and not _absolute(path):
@@ -308,8 +310,8 @@ def named_directory(cwd: str, path: str) -> str:
 
 def _start(cwd: str, project: str | None) -> str:
     if project is None:
-        return named_directory(cwd, cwd)
-    start = named_directory(cwd, project)
+        return directory_from_config(cwd, cwd)
+    start = directory_from_config(cwd, project)
     if not os.path.isdir(start):
         hint = "Name an existing directory with --project, or leave it out to use the current one."
         raise Missing(f"there is no project directory {start}", path=start, next=hint)
@@ -337,18 +339,20 @@ def _clean(env: dict[str, str], cwd: str, findings: list[Finding]) -> dict[str, 
     for name in place.PATH_VARIABLES:
         value = env.get(name, "")
         if "\0" in value:  # only a caller of the library can pass one
-            findings.append(rejected("environment", name, value, "it holds a NUL character"))
+            findings.append(
+                rejected_setting("environment", name, value, "it holds a NUL character")
+            )
             del env[name]
         elif value:
             env[name] = place.tidy_path(os.path.join(cwd, value))  # as the client does
     base = env.get(REMOTE, "")
-    if base and (problem := override_problem(base, tilde=False)):
-        findings.append(rejected("environment", REMOTE, base, problem))
+    if base and (problem := setting_override_problem(base, tilde=False)):
+        findings.append(rejected_setting("environment", REMOTE, base, problem))
         del env[REMOTE]
     return env
 
 
-def rejected(where: str, name: str, value: object, problem: str) -> Finding:
+def rejected_setting(where: str, name: str, value: object, problem: str) -> Finding:
     message = f"{name} = {repr(value)[:SHOWN_CHARACTERS]} is not used: {problem}"
     fix = "Name an absolute directory of your own that is reached without symbolic links."
     return Finding("rejected-override", where, message, fix)

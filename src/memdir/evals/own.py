@@ -13,7 +13,15 @@ from memdir.audit.ages import Listed
 from memdir.claims import verify
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.errors import Finding, MemdirError
-from memdir.evals.recall_sets import DEPTH, SCOPE, Query, ask_store, rank_all, ranks, recalls
+from memdir.evals.recall_sets import (
+    DEPTH,
+    SCOPE,
+    Query,
+    ask_evaluated_store,
+    rank_eval_set,
+    rank_figures,
+    recall_figures,
+)
 from memdir.evals.report import (
     COUNT,
     SEED,
@@ -29,7 +37,7 @@ from memdir.evals.report import (
 )
 from memdir.format import index as index_module
 from memdir.format.outline import Lookup
-from memdir.format.pointer import WIKILINK, read_pointers
+from memdir.format.pointer import WIKILINK, parse_pointers
 from memdir.hot import memory
 from memdir.hot.memory import Memory, decode
 from memdir.hot.words import STOP, split_words
@@ -37,8 +45,8 @@ from memdir.recall import answer
 from memdir.store import look
 from memdir.store.writer import App
 from memdir.text import markdown
-from memdir.text.similar import find_alike
-from memdir.text.terminal import count
+from memdir.text.similar import find_similar_texts
+from memdir.text.terminal import plural
 
 MAX_QUERIES = 300  # per kind; larger stores are sampled, always the same way
 MIN_WORDS = 2  # per question; fewer are ambiguous
@@ -55,8 +63,8 @@ ABOUT_RECALL = (
 )
 
 
-def evaluate_own(app: App, say: Say) -> Report:
-    listed, findings = ages.list_memories(app)
+def evaluate_own_store(app: App, say: Say) -> Report:
+    listed, findings = ages.list_memory_ages(app)
     memories = [item.memory for item in listed]
     say(f"reading {len(memories):,} memories")
     texts = {}
@@ -65,8 +73,10 @@ def evaluate_own(app: App, say: Say) -> Report:
             texts[item.path] = decode(app.store.view(item.path))
         except MemdirError:
             continue  # the findings report it
-    linked, dangling = ask_links(texts, {memory.name: memory.path for memory in memories})
-    described = ask_descriptions(memories)
+    linked, dangling = make_questions_from_links(
+        texts, {memory.name: memory.path for memory in memories}
+    )
+    described = make_questions_from_descriptions(memories)
     say(f"asking {len(described):,} descriptions and {len(linked):,} links")
     sections = (
         _show_recall(app, described, linked, len(dangling), say),
@@ -76,11 +86,11 @@ def evaluate_own(app: App, say: Say) -> Report:
         *_show_state(app, listed, texts),
         _show_hygiene(findings, dangling),
     )
-    summary = f"{count(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
+    summary = f"{plural(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
     return Report("own", app.store.root, summary, sections)
 
 
-def ask_descriptions(memories: Iterable[Memory]) -> list[Query]:
+def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[Query]:
     """Each description, without stop words and every third word, should find its memory."""
     queries = []
     for item in memories:
@@ -100,7 +110,7 @@ def _chunks(word: str) -> list[str]:
     return [word[start : start + size] for start in range(0, len(word), size)]
 
 
-def ask_links(
+def make_questions_from_links(
     texts: Mapping[str, str], names: Mapping[str, str]
 ) -> tuple[list[Query], list[tuple[str, str]]]:
     """Each line with a `[[link]]` should find its target; also returns broken links."""
@@ -108,11 +118,11 @@ def ask_links(
     asked: dict[tuple[str, str], Query] = {}
     dangling: list[tuple[str, str]] = []
     for path, text in texts.items():
-        for layer, line in markdown.layers(memory.read(text).body.split("\n")):
+        for layer, line in markdown.markdown_layers(memory.read_header(text).body.split("\n")):
             if layer not in (markdown.TEXT, markdown.REST) or "[[" not in line:
                 continue
             prompt = line.replace("[[", " ").replace("]]", " ")
-            for pointer in read_pointers(line, 1):
+            for pointer in parse_pointers(line, 1):
                 target = lookup.find(pointer.target, WIKILINK)
                 if pointer.form != WIKILINK or target == path:
                     continue
@@ -133,18 +143,18 @@ def _show_recall(
     app: App, described: list[Query], linked: list[Query], dangling: int, say: Say
 ) -> Section:
     searches = {"": app.search}
-    asked = rank_all(described, searches, DEPTH, say)
+    asked = rank_eval_set(described, searches, DEPTH, say)
     # The memory that contains the link is no answer to its own question.
     around = [
         replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
-        for item in rank_all(_sample(linked), searches, DEPTH, say)
+        for item in rank_eval_set(_sample(linked), searches, DEPTH, say)
     ]
     figures = (
-        mean_figure("self-recall R@1", recalls(asked, 1)),
-        mean_figure("self-recall R@5", recalls(asked, 5)),
-        mean_figure("self-recall MRR", ranks(asked)),
+        mean_figure("self-recall R@1", recall_figures(asked, 1)),
+        mean_figure("self-recall R@5", recall_figures(asked, 5)),
+        mean_figure("self-recall MRR", rank_figures(asked)),
         mean_figure("links that lead somewhere", [1.0] * len(linked) + [0.0] * dangling),
-        mean_figure("linked memory found, R@5", recalls(around, 5)),
+        mean_figure("linked memory found, R@5", recall_figures(around, 5)),
     )
     return Section("Is it found?", figures, remarks=(ABOUT_RECALL,))
 
@@ -153,17 +163,17 @@ def _show_speed(app: App, queries: list[Query]) -> Section:
     spent = []
     for query in queries:
         start = time.perf_counter()
-        ask_store(app, query)
+        ask_evaluated_store(app, query)
         spent.append((time.perf_counter() - start) * 1000)
     return Section("How fast, on this machine", tuple(time_figures("recall, ms", spent)))
 
 
 def _show_load(app: App) -> Section:
     try:
-        index = index_module.load(memory.decode(app.store.index() or b"")).text
+        index = index_module.cut_index(memory.decode(app.store.index() or b"")).text
     except MemdirError:
         index = ""  # reported with the index
-    standing = answer.standing_rules([(SCOPE, app)])[0]
+    standing = answer.recall_standing_rules([(SCOPE, app)])[0]
     sizes = [len(text) / TOKEN_CHARACTERS for text in (index, standing)]
     names = ("index, tokens", "standing rules, tokens", "per session, tokens")
     pairs = zip(names, [*sizes, sum(sizes)], strict=True)
@@ -197,9 +207,9 @@ def _show_index(app: App) -> Section:
 def _show_state(
     app: App, listed: Sequence[Listed], texts: Mapping[str, str]
 ) -> tuple[Section, Section, Section]:
-    pairs = len(find_alike(texts))
+    pairs = len(find_similar_texts(texts))
     alike = Figure("near-duplicate pairs", pairs, COUNT, len(texts))
-    checked = verify.verify(app)
+    checked = verify.verify_claims_of(app)
     verdicts = Counter(item.verdict for items in checked.memories.values() for item in items)
     asked = sum(verdicts[name] for name in VERDICTS)
     claims = (Figure(f"claims {name}", verdicts[name], COUNT, asked) for name in VERDICTS)

@@ -26,7 +26,7 @@ from memdir.evals.report import (
     Say,
     Section,
     Table,
-    average,
+    average_figure,
     mean_figure,
 )
 from memdir.hot import memory
@@ -36,7 +36,7 @@ from memdir.recall.scan import Scan
 from memdir.store.in_memory import InMemory
 from memdir.store.ports import Search, Store
 from memdir.store.writer import App
-from memdir.text.terminal import count
+from memdir.text.terminal import plural
 
 MAX_BYTES = 512 * 1024 * 1024  # per file of a test set
 ADVERSARIAL = 5  # LoCoMo's category of questions whose answer is not in the dialogue
@@ -89,7 +89,7 @@ class PromptSet:
     left_out: int = 0  # questions without an answer in the data
 
 
-def read_data(path: str, next: str) -> str:
+def read_evaluation_data(path: str, next: str) -> str:
     try:
         if os.path.getsize(path) > MAX_BYTES:
             raise BadInput(f"{path}: larger than {MAX_BYTES:,} bytes", path=path, next=next)
@@ -102,26 +102,28 @@ def read_data(path: str, next: str) -> str:
         raise BadInput(f"{path}: {cause}", path=path, next=next) from None
 
 
-def bad_data(path: str, line: int, problem: str) -> BadInput:
+def bad_eval_data(path: str, line: int, problem: str) -> BadInput:
     place = f"{path}:{line}" if line else path
     next = "correct the file or get it again; docs/guides/evaluation.md has the format"
     return BadInput(f"{place}: {problem}", path=path, next=next)
 
 
-def read_row(path: str, number: int, line: str, texts: Sequence[str] = ()) -> dict[str, Any]:
+def read_evaluation_row(
+    path: str, number: int, line: str, texts: Sequence[str] = ()
+) -> dict[str, Any]:
     try:
         given = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise bad_data(path, number, f"not a JSON object: {error}") from None
+        raise bad_eval_data(path, number, f"not a JSON object: {error}") from None
     if not isinstance(given, dict):
-        raise bad_data(path, number, "not a JSON object")
+        raise bad_eval_data(path, number, "not a JSON object")
     for key in texts:
         if not isinstance(given.get(key), str) or not given[key].strip():
-            raise bad_data(path, number, f"the field {key!r} is not a text")
+            raise bad_eval_data(path, number, f"the field {key!r} is not a text")
     return given
 
 
-def read_corpus(data: str) -> PromptSet:
+def read_corpus_set(data: str) -> PromptSet:
     """Real memory directories, and `queries.jsonl` with one labelled prompt per line.
 
     A bad line is an error: skipping it would change the figures.
@@ -129,32 +131,32 @@ def read_corpus(data: str) -> PromptSet:
     path = os.path.join(data, "queries.jsonl")
     result = PromptSet("corpus", data)
     ids = set()
-    for number, line in enumerate(read_data(path, GET_CORPUS).split("\n"), 1):
+    for number, line in enumerate(read_evaluation_data(path, GET_CORPUS).split("\n"), 1):
         if not line.strip():
             continue
-        row = read_row(path, number, line, ("id", "repo", "root", "prompt"))
+        row = read_evaluation_row(path, number, line, ("id", "repo", "root", "prompt"))
         gold = row.get("gold", [])
         if not isinstance(gold, list) or not all(isinstance(item, str) for item in gold):
-            raise bad_data(path, number, "the field 'gold' is not a list of paths")
+            raise bad_eval_data(path, number, "the field 'gold' is not a list of paths")
         name = f"{row['repo']}/{row['root']}"
         if name not in result.stores:
             # Never read outside the data directory.
             parts = [row["repo"].replace("/", "__"), *row["root"].split("/")]
             if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
-                raise bad_data(path, number, f"{name!r} is no directory below the data")
+                raise bad_eval_data(path, number, f"{name!r} is no directory below the data")
             folder = os.path.join(data, *parts)
             if not os.path.isdir(folder):
-                raise bad_data(path, number, f"there is no directory {folder}")
+                raise bad_eval_data(path, number, f"there is no directory {folder}")
             result.stores[name], result.groups[name] = Markdown(folder), row["repo"]
         for item in gold:
             if item not in result.stores[name].files():
-                raise bad_data(path, number, f"gold {item!r} is no memory of {name}")
+                raise bad_eval_data(path, number, f"gold {item!r} is no memory of {name}")
         if row["id"] in ids:
-            raise bad_data(path, number, f"the id {row['id']!r} was there before")
+            raise bad_eval_data(path, number, f"the id {row['id']!r} was there before")
         ids.add(row["id"])
         result.queries.append(Query(row["id"], row["prompt"], name, tuple(gold)))
     if not ids:
-        raise bad_data(path, 0, "no prompt in it")
+        raise bad_eval_data(path, 0, "no prompt in it")
     return result
 
 
@@ -204,19 +206,19 @@ def _read_dialogues(
 ) -> PromptSet:
     result = PromptSet(set_name, path, group_name)
     try:
-        rows = json.loads(read_data(path, GET_DIALOGUES))
+        rows = json.loads(read_evaluation_data(path, GET_DIALOGUES))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise bad_data(path, getattr(error, "lineno", 0), f"not JSON: {error}") from None
+        raise bad_eval_data(path, getattr(error, "lineno", 0), f"not JSON: {error}") from None
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], 1):
         try:
             name, group, turns, questions = read(row, number)
             store = InMemory(name)
             for file, body in turns.items():
                 fields = [("name", file), ("type", "project")]
-                store.put(file, memory.encode(memory.write(fields, body)))
+                store.put(file, memory.encode(memory.write_header(fields, body)))
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             problem = f"item {number} has not the form of {set_name}: {error}"
-            raise bad_data(path, 0, problem) from None
+            raise bad_eval_data(path, 0, problem) from None
         for id, question, evidence in questions:
             gold = tuple(file for file in dict.fromkeys(evidence) if file in turns)
             if gold:
@@ -224,12 +226,12 @@ def _read_dialogues(
                 result.stores[name], result.groups[name] = store, group
             result.left_out += not gold
     if not result.queries:
-        raise bad_data(path, 0, "no question with a turn that answers it")
+        raise bad_eval_data(path, 0, "no question with a turn that answers it")
     return result
 
 
 READERS: dict[str, Callable[[str], PromptSet]] = {
-    "corpus": read_corpus,
+    "corpus": read_corpus_set,
     "locomo": partial(_read_dialogues, "locomo", "dialogue", _read_locomo),
     "longmemeval": partial(_read_dialogues, "longmemeval", "kind of question", _read_longmemeval),
 }
@@ -249,7 +251,7 @@ class Injection:
     characters: int
 
 
-def rank_all(
+def rank_eval_set(
     queries: Iterable[Query], searches: Mapping[str, Search], limit: int, say: Say
 ) -> list[Ranking]:
     for search in searches.values():
@@ -266,15 +268,15 @@ def rank_all(
     return result
 
 
-def recalls(ranked: Iterable[Ranking], k: int) -> list[float]:
+def recall_figures(ranked: Iterable[Ranking], k: int) -> list[float]:
     return [report.recall_at(k, item.ranking, item.query.gold) for item in ranked]
 
 
-def ranks(ranked: Iterable[Ranking]) -> list[float]:
+def rank_figures(ranked: Iterable[Ranking]) -> list[float]:
     return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
-def ask_store(app: App, query: Query) -> Injection:
+def ask_evaluated_store(app: App, query: Query) -> Injection:
     injected = answer.recall([(SCOPE, app)], query.prompt).injected
     shown = tuple(item.memory.path for item in (*injected.bodies, *injected.pointers))
     return Injection(query, shown, len(injected.text))
@@ -283,14 +285,14 @@ def ask_store(app: App, query: Query) -> Injection:
 def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Report:
     asked = [query for query in prompts.queries if query.gold]
     searches = {name: Scan(store) for name, store in prompts.stores.items()}
-    ranked = rank_all(asked, searches, depth, say)
+    ranked = rank_eval_set(asked, searches, depth, say)
     sections = [_show_ranking(prompts, ranked, depth)]
     if prompts.name == "corpus":
         sections += _evaluate_injection(prompts, ranked, app, say)
     files = sum(len(store.files()) for store in prompts.stores.values())
     summary = (
-        f"{count(len(prompts.queries), 'prompt')}, {len(asked):,} with gold, put to "
-        f"{count(len(prompts.stores), 'store')} with {count(files, 'memory', 'memories')}"
+        f"{plural(len(prompts.queries), 'prompt')}, {len(asked):,} with gold, put to "
+        f"{plural(len(prompts.stores), 'store')} with {plural(files, 'memory', 'memories')}"
     )
     return Report(prompts.name, prompts.data, summary, tuple(sections))
 
@@ -300,8 +302,8 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Sect
     cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
     gains = [report.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
     figures = [
-        *[mean_figure(f"R@{k}", recalls(ranked, k), goals.get(f"R@{k}")) for k in cuts],
-        mean_figure("MRR", ranks(ranked), goals.get("MRR")),
+        *[mean_figure(f"R@{k}", recall_figures(ranked, k), goals.get(f"R@{k}")) for k in cuts],
+        mean_figure("MRR", rank_figures(ranked), goals.get("MRR")),
         mean_figure("nDCG@10", gains),
         *report.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
     ]
@@ -321,7 +323,12 @@ def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) 
     cuts = (1, 5, 20)
     shares = [(f"R@{k}", SHARE) for k in cuts]
     rows = [
-        (group, len(part), *(average(recalls(part, k)) for k in cuts), average(ranks(part)))
+        (
+            group,
+            len(part),
+            *(average_figure(recall_figures(part, k)) for k in cuts),
+            average_figure(rank_figures(part)),
+        )
         for group, part in groups.items()
     ]
     return Table(name, ((label, TEXT), ("n", COUNT), *shares, ("MRR", SHARE)), tuple(rows))
@@ -334,12 +341,12 @@ def _evaluate_injection(
         name: replace(app, store=store, search=Scan(store))
         for name, store in prompts.stores.items()
     }
-    own = [ask_store(apps[query.store], query) for query in prompts.queries]
+    own = [ask_evaluated_store(apps[query.store], query) for query in prompts.queries]
     others: list[Injection] = []
     for name, store_app in apps.items():
         say(f"prompts of other repositories put to {name}")
         others += [
-            ask_store(store_app, query)
+            ask_evaluated_store(store_app, query)
             for query in prompts.queries
             if prompts.groups[query.store] != prompts.groups[name]
         ]
@@ -350,12 +357,12 @@ def _show_abstention(
     ranked: Sequence[Ranking], own: list[Injection], others: list[Injection]
 ) -> Section:
     silent = {item.query.id for item in own if not item.characters}
-    before = recalls(ranked, BODIES)
+    before = recall_figures(ranked, BODIES)
     after = [
         0.0 if item.query.id in silent else value
         for item, value in zip(ranked, before, strict=True)
     ]
-    loss = (average(before) or 0.0) - (average(after) or 0.0)
+    loss = (average_figure(before) or 0.0) - (average_figure(after) or 0.0)
     without = [item for item in own if not item.query.gold]
     wanted = [*others, *without]
     right = int(sum(_silences(wanted)))
@@ -365,8 +372,10 @@ def _show_abstention(
         Figure("loss of R@5", loss, SHARE, len(before), goal=Goal(0.02, at_most=True)),
         mean_figure("silent on other stores", _silences(others), Goal(0.5)),
         mean_figure("silent where nothing is gold", _silences(without)),
-        Figure("precision of silence", report.precision(right, total), SHARE, total),
-        Figure("recall of silence", report.precision(right, len(wanted)), SHARE, len(wanted)),
+        Figure("precision of silence", report.precision_figure(right, total), SHARE, total),
+        Figure(
+            "recall of silence", report.precision_figure(right, len(wanted)), SHARE, len(wanted)
+        ),
     )
     return Section("Abstention on", figures, remarks=(ABSTENTION,))
 
@@ -376,7 +385,7 @@ def _silences(asked: Iterable[Injection]) -> list[float]:
 
 
 def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
-    rules = {name: answer.standing_rules([(SCOPE, app)]) for name, app in apps.items()}
+    rules = {name: answer.recall_standing_rules([(SCOPE, app)]) for name, app in apps.items()}
     seen = []
     for item in own:
         paths = [*item.shown, *(memory.path for _, memory in rules[item.query.store][1])]
@@ -387,8 +396,14 @@ def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
     limit = Goal(4_000, at_most=True)
     figures = (
         mean_figure("coverage", seen, Goal(0.96)),
-        Figure("injected characters, median", report.median(sizes), COUNT, len(sizes), goal=limit),
-        Figure("standing characters, median", report.median(standing), COUNT, len(standing)),
+        Figure(
+            "injected characters, median",
+            report.median_figure(sizes),
+            COUNT,
+            len(sizes),
+            goal=limit,
+        ),
+        Figure("standing characters, median", report.median_figure(standing), COUNT, len(standing)),
     )
     title = "Coverage: what an agent without a loaded index can see"
     return Section(title, figures, remarks=(COVERAGE,))

@@ -92,11 +92,11 @@ def ndcg_at(k: int, ranking: Sequence[str], gold: Collection[str]) -> float:
     return gain / sum(gains[: len(set(gold))])
 
 
-def precision(right: int, total: int) -> float | None:
+def precision_figure(right: int, total: int) -> float | None:
     return right / total if total else None
 
 
-def average(values: Sequence[float]) -> float | None:
+def average_figure(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
@@ -106,11 +106,11 @@ def mean_figure(name: str, values: Sequence[float], goal: Goal | None = None) ->
         return Figure(name, None, n=0, goal=goal, remark="there was nothing to measure")
     n, chance = len(values), random.Random(SEED)
     drawn = sorted(sum(chance.choices(values, k=n)) / n for _ in range(RESAMPLES))
-    low, high = (quantile(drawn, (1 + sign * CONFIDENCE) / 2) for sign in (-1, 1))
+    low, high = (quantile_figure(drawn, (1 + sign * CONFIDENCE) / 2) for sign in (-1, 1))
     return Figure(name, sum(values) / n, SHARE, n, low, high, goal)
 
 
-def quantile(ordered: Sequence[float], share: float) -> float:
+def quantile_figure(ordered: Sequence[float], share: float) -> float:
     """The value that `share` of these sorted values do not exceed, interpolated."""
     position = share * (len(ordered) - 1)
     below = math.floor(position)
@@ -118,17 +118,17 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
-def median(values: Sequence[float]) -> float | None:
-    return quantile(sorted(values), 0.5) if values else None
+def median_figure(values: Sequence[float]) -> float | None:
+    return quantile_figure(sorted(values), 0.5) if values else None
 
 
 def time_figures(name: str, milliseconds: Sequence[float]) -> list[Figure]:
-    p95 = quantile(sorted(milliseconds), 0.95) if milliseconds else None
-    pairs = (("median", median(milliseconds)), ("p95", p95))
+    p95 = quantile_figure(sorted(milliseconds), 0.95) if milliseconds else None
+    pairs = (("median", median_figure(milliseconds)), ("p95", p95))
     return [Figure(f"{name}, {label}", value, MS, len(milliseconds)) for label, value in pairs]
 
 
-def spell(value: Value, unit: str) -> str:
+def spell_figure(value: Value, unit: str) -> str:
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -138,7 +138,7 @@ def spell(value: Value, unit: str) -> str:
     return f"{value:,.2f}" if unit == MS else f"{value:,.0f}"
 
 
-def report_fields(report: Report) -> dict[str, object]:
+def evaluation_report_fields(report: Report) -> dict[str, object]:
     figures = {}
     for figure in report.figures:
         goal, fields = figure.goal, asdict(figure)
@@ -168,7 +168,7 @@ def report_fields(report: Report) -> dict[str, object]:
     }
 
 
-def report_lines(report: Report, paper: Paper) -> list[str]:
+def evaluation_report_lines(report: Report, paper: Paper) -> list[str]:
     lines = paper.block(f"memdir eval {report.kind}:", report.summary, "", "bold")
     lines += paper.block("", report.subject, "")
     for section in report.sections:
@@ -176,7 +176,7 @@ def report_lines(report: Report, paper: Paper) -> list[str]:
         lines += _figure_lines(section.figures, paper) if section.figures else []
         for table in section.tables:
             columns = [
-                (heading, unit, [spell(row[i], unit) for row in table.rows])
+                (heading, unit, [spell_figure(row[i], unit) for row in table.rows])
                 for i, (heading, unit) in enumerate(table.columns)
             ]
             if table.rows:
@@ -198,12 +198,14 @@ def _figure_lines(figures: Sequence[Figure], paper: Paper) -> list[str]:
             text = f"{'≤' if item.goal.at_most else '≥'} {text}"
         goals.append(text)
     intervals = [
-        "" if item.low is None else f"{spell(item.low, item.unit)}–{spell(item.high, item.unit)}"
+        ""
+        if item.low is None
+        else f"{spell_figure(item.low, item.unit)}–{spell_figure(item.high, item.unit)}"
         for item in figures
     ]
     columns = [
         ("", TEXT, [item.name for item in figures]),
-        ("value", COUNT, [spell(item.value, item.unit) for item in figures]),
+        ("value", COUNT, [spell_figure(item.value, item.unit) for item in figures]),
         ("95 %", TEXT, intervals),
         ("n", COUNT, ["" if item.n is None else f"{item.n:,}" for item in figures]),
         ("goal", TEXT, goals),

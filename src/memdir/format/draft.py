@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from memdir.errors import BadInput, Conflict
-from memdir.format.names import check_name
+from memdir.format.names import check_memory_name
 from memdir.hot import memory, safe, types
 from memdir.hot.memory import (
     CREATED_KEYS,
@@ -114,7 +114,7 @@ class Rules:
     claude_md: str = ""
 
 
-def check(draft: Draft, rules: Rules) -> None:
+def check_draft(draft: Draft, rules: Rules) -> None:
     size = _bytes("the text", draft.body)
     if size > rules.max_body_bytes:
         raise BadInput(
@@ -124,10 +124,10 @@ def check(draft: Draft, rules: Rules) -> None:
     if all(unicodedata.category(char)[0] in "CZ" or char in _FILLERS for char in draft.body):
         raise BadInput("the text is empty", next="say what to remember")
     if draft.name:
-        check_name(draft.name)
-    check_type(draft.type)
+        check_memory_name(draft.name)
+    check_memory_type(draft.type)
     for field in _ONE_LINE:
-        check_line(field, getattr(draft, field))
+        check_header_line(field, getattr(draft, field))
     for key, value in draft.extra:
         for secret in secrets.find_secrets(key):
             message = f"a header key looks like a secret ({secret.rule})"
@@ -135,10 +135,10 @@ def check(draft: Draft, rules: Rules) -> None:
         if not _KEY.fullmatch(key) or key in RESERVED_KEYS:
             message = f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own"
             raise BadInput(message, next="use another key")
-        check_line(key, value)
+        check_header_line(key, value)
 
 
-def check_type(type: str) -> None:
+def check_memory_type(type: str) -> None:
     """A type that looks like a secret is not repeated in the message."""
     if type == UNKNOWN or type in types.names():
         return
@@ -146,7 +146,7 @@ def check_type(type: str) -> None:
     raise BadInput(f"{subject} is not known", next="use one of " + ", ".join(types.names()))
 
 
-def check_line(field: str, value: str) -> None:
+def check_header_line(field: str, value: str) -> None:
     if "\n" in value or "\r" in value or _CONTROL.search(value):
         message = f"{field} holds a line break or a control character"
         raise BadInput(message, next=f"give {field} as one plain line")
@@ -163,7 +163,7 @@ def check_line(field: str, value: str) -> None:
         )
 
 
-def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
+def why_refuse_draft(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     place = _find_secret(draft)
     if place and (rules.shared or not wishes.secret):
         message = f"it holds what looks like a secret ({place})"
@@ -176,14 +176,14 @@ def refusal(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     reasoned = "\n".join((draft.body, draft.why, draft.how))
     from memdir.format import exclusions
 
-    return exclusions.why_not(reasoned, rules.claude_md) or ""
+    return exclusions.why_not_worth_saving(reasoned, rules.claude_md) or ""
 
 
-def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
+def complete_draft(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
     remarks: list[str] = []
 
     def absolute(text: str) -> str:
-        text, unresolved = dates.make_absolute(text, draft.day or rules.day)
+        text, unresolved = dates.make_dates_absolute(text, draft.day or rules.day)
         remarks.extend(
             f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved
         )
@@ -204,16 +204,16 @@ def complete(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
     return draft, tuple(dict.fromkeys(remarks))
 
 
-def said_at(draft: Draft, rules: Rules) -> float:
+def moment_draft_was_said(draft: Draft, rules: Rules) -> float:
     """A memory found later counts from the day it was said."""
     if draft.source == BY_HAND or draft.day is None or draft.day >= rules.day:
         return rules.now
     return min(safe.parse_time(draft.day.isoformat()) or rules.now, rules.now)
 
 
-def first_sentence(text: str) -> str:
+def describe_body(text: str) -> str:
     """First sentence, cut at a word and before any secret: it goes into the index."""
-    shown = secrets.before_secrets(text)
+    shown = secrets.text_before_secrets(text)
     text = UNSAID if shown != text and not shown.strip() else shown
     lines = [line.strip().lstrip("\ufeff") for line in text.splitlines()]
     prose = [line.lstrip("#>-* ").strip() for line in lines if line[:1] != "#"]
@@ -228,7 +228,7 @@ def first_sentence(text: str) -> str:
     return line or "untitled"
 
 
-def set_reasons(body: str, why: str, how: str) -> str:
+def add_why_and_how(body: str, why: str, how: str) -> str:
     body = body.replace("\r\n", "\n").strip("\n")
     for mark, text in ((WHY, why), (HOW, how)):
         if not text:
@@ -279,21 +279,21 @@ class Style:
     prefix: bool = False
 
 
-def hash_of(data: bytes) -> str:
+def content_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def revise(old: bytes, revision: Revision, now: float) -> bytes:
+def revise_memory(old: bytes, revision: Revision, now: float) -> bytes:
     """Returns the same bytes if nothing changes."""
-    if revision.expected and revision.expected != hash_of(old):
+    if revision.expected and revision.expected != content_hash(old):
         raise Conflict(
             f"{revision.path} was changed since you read it; nothing was written",
             path=revision.path,
-            next=f"look at both texts, then try again with --if-hash {hash_of(old)}",
-            ours=revise(old, replace(revision, expected=""), now),
+            next=f"look at both texts, then try again with --if-hash {content_hash(old)}",
+            ours=revise_memory(old, replace(revision, expected=""), now),
             theirs=old,
         )
-    document = memory.read(memory.decode(old))
+    document = memory.read_header(memory.decode(old))
     for field, value in revision.fields:
         document = _set(document, field, value)
     if revision.body is not None:
@@ -308,17 +308,17 @@ def revise(old: bytes, revision: Revision, now: float) -> bytes:
     return memory.encode(document.text)
 
 
-def new_text(draft: Draft, name: str, now: float, style: Style) -> str:
+def format_new_memory(draft: Draft, name: str, now: float, style: Style) -> str:
     moment = safe.iso_time(now)
     fields = [("name", name), ("description", draft.description), (style.type_key, draft.type)]
     fields += [(CREATED_KEYS[0], moment), (MODIFIED_KEYS[0], moment)]
     fields += [(SOURCE_KEYS[0], draft.source)]
     if draft.pinned:
         fields.append((PINNED_KEYS[0], "true"))
-    return memory.write(fields + list(draft.extra), draft.body)
+    return memory.write_header(fields + list(draft.extra), draft.body)
 
 
-def style_of(samples: Iterable[tuple[str, Document]]) -> Style:
+def guess_header_style(samples: Iterable[tuple[str, Document]]) -> Style:
     nested = prefixed = count = 0
     prefixes = tuple(f"{type}_" for type in types.names())
     for path, document in samples:
@@ -336,7 +336,7 @@ def _set(document: Document, field: str, value: str) -> Document:
             f"`{key}` stands twice in this header, so it is not clear which one to change",
             next="remove one of the two lines by hand, then run the command again",
         )
-    return document if document.get(key) == value else memory.edit(document, key, value)
+    return document if document.get(key) == value else memory.edit_header(document, key, value)
 
 
 def _new_place(document: Document, places: tuple[str, ...]) -> str:

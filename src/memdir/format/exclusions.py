@@ -107,7 +107,7 @@ _FIX = pattern(
 )
 
 
-def why_not(text: str, claude_md: str = "") -> str | None:
+def why_not_worth_saving(text: str, claude_md: str = "") -> str | None:
     """None if the text may be saved; else its kind, where it belongs, and a question."""
     body = _cut(text)
     if not body.lines:

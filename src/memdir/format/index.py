@@ -9,14 +9,14 @@ from memdir.format.outline import (
     POINTER,
     Line,
     Lookup,
-    block_end,
-    hanging,
-    read_outline,
-    write_outline,
+    hanging_index_lines,
+    index_block_end,
+    read_index_lines,
+    write_index_lines,
 )
-from memdir.format.pointer import LINK, Pointer, read_pointers, write_pointer
+from memdir.format.pointer import LINK, Pointer, format_pointer, parse_pointers
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, POINTER_AIM, utf16_units
-from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, layers
+from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, markdown_layers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Loaded:
         self.warning = warning
 
 
-def load(text: str) -> Loaded:
+def cut_index(text: str) -> Loaded:
     """Trims and cuts the index like the client does, with a warning if it was cut."""
     whole, numbers = _view(text)
     lines = whole.count("\n") + 1 if whole else 0
@@ -84,7 +84,7 @@ def load(text: str) -> Loaded:
 def _view(text: str) -> tuple[str, list[int]]:
     lines = text.removeprefix(BOM).replace("\r\n", "\n").split("\n")
     visible, numbers, after_comment = [], [], False
-    for number, (layer, shown) in enumerate(layers(lines), 1):
+    for number, (layer, shown) in enumerate(markdown_layers(lines), 1):
         # A comment is removed with the blank lines below it, as in the client.
         if layer in (FRONT, COMMENT) or (after_comment and not shown.strip(_BLANK)):
             after_comment = layer != FRONT
@@ -138,7 +138,7 @@ class Healed:
         self.repeated = repeated  # lines that a list repeats
 
 
-def survey(
+def survey_pointers(
     text: str,
     files: "Sequence[str]",
     names: "Mapping[str, str]" = _NO_NAMES,
@@ -146,7 +146,7 @@ def survey(
 ) -> Survey:
     result = Survey()
     entries: set[str] = set()
-    _, lines = read_outline(text, Lookup(files, names))
+    _, lines = read_index_lines(text, Lookup(files, names))
     for line in lines:
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
@@ -165,12 +165,12 @@ def survey(
         if line.kind == INTRO:
             result.intro.append(line.number)
     result.orphans = sorted(set(files) - set(result.pointers))
-    loaded = load(text)
+    loaded = cut_index(text)
     result.lines, result.characters = loaded.lines, loaded.characters
     return result
 
 
-def heal(
+def heal_index(
     text: str,
     files: "Sequence[str]",
     describe: "Describe",
@@ -184,7 +184,7 @@ def heal(
     `by_link` its link. `lost` asks the store whether a target is gone.
     """
     lookup = Lookup(files, names)
-    bom, lines = read_outline(text, lookup)
+    bom, lines = read_index_lines(text, lookup)
     gone, dropped, repeated = _superfluous(lines, lost, by_link)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
@@ -192,9 +192,9 @@ def heal(
     for path in dict.fromkeys(files):
         if path not in pointed:
             title, hook, section = describe(path)
-            written = write_pointer(title, path, hook)
+            written = format_pointer(title, path, hook)
             # A name with a line break cannot be written: it would be added again each time.
-            if [lookup.find(each.target, LINK) for each in read_pointers(written, 1)] == [path]:
+            if [lookup.find(each.target, LINK) for each in parse_pointers(written, 1)] == [path]:
                 added.append(path)
                 fresh.append((section, written))
     if not added and not gone:
@@ -202,19 +202,19 @@ def heal(
     return Healed(_rewrite(bom, lines, gone, fresh), added, dropped, repeated)
 
 
-def replace_pointer(text: str, target: str, old: str, new: str) -> str:
+def replace_index_pointer(text: str, target: str, old: str, new: str) -> str:
     """Replaces the line only if it still reads as we wrote it."""
-    bom, lines = read_outline(text, Lookup((target,), _NO_NAMES))
+    bom, lines = read_index_lines(text, Lookup((target,), _NO_NAMES))
     for line in lines:
         if line.text == old and target in line.paths:
             line.text = new
             break
-    return write_outline(bom, lines)
+    return write_index_lines(bom, lines)
 
 
-def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
+def arrange_index_pointers(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
     """Reorders our own lines within each section; other lines stay in place."""
-    bom, lines = read_outline(text, Lookup(ours, _NO_NAMES))
+    bom, lines = read_index_lines(text, Lookup(ours, _NO_NAMES))
     rank = {target: i for i, target in enumerate(order)}
     targets = {line: target for target, line in ours.items()}
     slots: list[Line] = []
@@ -223,14 +223,16 @@ def arrange(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str
             _sort(slots, targets, rank)
             slots = []
         # A line with something below it was extended by the user.
-        elif line.entry and line.text in targets and block_end(lines, i, line.indent) == i + 1:
+        elif (
+            line.entry and line.text in targets and index_block_end(lines, i, line.indent) == i + 1
+        ):
             slots.append(line)
     _sort(slots, targets, rank)
-    return write_outline(bom, lines)
+    return write_index_lines(bom, lines)
 
 
-def over_limit(text: str) -> tuple[int, int]:
-    loaded = load(text)
+def index_excess(text: str) -> tuple[int, int]:
+    loaded = cut_index(text)
     return loaded.cut_lines, loaded.cut_characters
 
 
@@ -258,7 +260,9 @@ def _superfluous(
         wording = line.text[: pointer.end if by_link else None].strip()  # the title counts
         if path is None and (lost is None or lost(pointer)):
             dangling[i] = pointer.target
-        elif path is not None and (path, wording) in seen and hanging(lines, i, ()) == []:
+        elif (
+            path is not None and (path, wording) in seen and hanging_index_lines(lines, i, ()) == []
+        ):
             gone.add(i)
             repeated.append(path)
         elif path is not None:
@@ -266,7 +270,7 @@ def _superfluous(
     dropped: list[str] = []
     # Last to first: the lines below an entry decide whether it may be removed.
     for i in reversed(dangling):
-        below = hanging(lines, i, gone)
+        below = hanging_index_lines(lines, i, gone)
         if below is not None:
             gone.update((i, *below))
             dropped.append(dangling[i])
@@ -304,11 +308,11 @@ def _rewrite(
         line.end = line.end or line_end
     for line in out[-1:]:
         line.end = (line.end or line_end) if ended else ""
-    return write_outline(bom, out)
+    return write_index_lines(bom, out)
 
 
 def _place(lines: list[Line], section: str) -> "Place":
-    heading = find_heading(lines, section)
+    heading = find_index_heading(lines, section)
     if heading >= 0:
         return _place_below(lines, heading)
     last = _last_pointer(lines, 0, len(lines))
@@ -345,14 +349,14 @@ def _last_pointer(lines: list[Line], start: int, end: int) -> int:
 
 
 def _below(lines: list[Line], i: int) -> int:
-    end = block_end(lines, i, 0)
+    end = index_block_end(lines, i, 0)
     while end < len(lines):
         above, below = lines[end - 1], lines[end]
         # Treating two blocks as one does no harm.
         comment = above.layer == COMMENT and below.layer in (COMMENT, REST)
         if not (comment or above.layer == below.layer == CODE or above.kind == below.kind == HEAD):
             break
-        end = block_end(lines, end, 0)
+        end = index_block_end(lines, end, 0)
     return end
 
 
@@ -363,7 +367,7 @@ def _section_end(lines: list[Line], heading: int) -> int:
     return end
 
 
-def find_heading(lines: list[Line], section: str) -> int:
+def find_index_heading(lines: list[Line], section: str) -> int:
     """Exact match, else the first heading that begins with these words; -1 if none."""
     wanted = _words(section)
     headings = [i for i, line in enumerate(lines) if line.kind == HEADING]

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memdir.format.outline import BLANK, HEADING, MORE, Lookup, read_outline
-from memdir.format.pointer import LINK, read_pointers
+from memdir.format.outline import BLANK, HEADING, MORE, Lookup, read_index_lines
+from memdir.format.pointer import LINK, parse_pointers
 from memdir.text.markdown import BOM
-from memdir.text.merge import align, find_regions
+from memdir.text.merge import align_text_lines, find_changed_regions
 
 ENTRY, MARK = "entry", "mark"
 MARKS = ("<<<<<<< ours", "=======", ">>>>>>> theirs")
@@ -51,7 +51,7 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
         return Merged(ours)
     # Link targets are known files, so a [[wikilink]] and a link can be the same entry.
     lines = [line for text in (base, ours, theirs) for line in text.split("\n") if "](" in line]
-    links = [item for line in lines for item in read_pointers(line, 1) if item.form == LINK]
+    links = [item for line in lines for item in parse_pointers(line, 1) if item.form == LINK]
     lookup = Lookup({item.target for item in links}, {})
     old, mine, other = (_read_blocks(text, lookup) for text in (base, ours, theirs))
     entries = [
@@ -65,7 +65,7 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
     their = [replace(block, theirs=True) for block in _settled(other, settled)]
     texts = ([block.text for block in side] for side in (start, our, their))
     blocks, conflicts, done = list[Block](), 0, 0
-    for first, last, our_part, their_part in find_regions(*texts):
+    for first, last, our_part, their_part in find_changed_regions(*texts):
         blocks += start[done:first]
         done = last
         if our_part is None or their_part is None:
@@ -90,7 +90,7 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
 
 
 def _read_blocks(text: str, lookup: Lookup) -> list[Block]:
-    _, lines = read_outline(text, lookup)
+    _, lines = read_index_lines(text, lookup)
     blocks: list[Block] = []
     count: Counter[str] = Counter()
     i = 0
@@ -153,7 +153,7 @@ def _join(was: str, ours: str, theirs: str) -> str:
 
 def _halves(text: str) -> tuple[str, str] | None:
     result = (
-        read_pointers(text, 1) if "\n" not in text and not text.lstrip().startswith("|") else []
+        parse_pointers(text, 1) if "\n" not in text and not text.lstrip().startswith("|") else []
     )
     if len(result) != 1 or result[0].form != LINK:
         return None
@@ -173,7 +173,7 @@ def _reconcile(
 ) -> tuple[list[Block], int]:
     out: list[Block] = []
     conflicts = i = place = 0
-    pairs = align([block.text for block in ours], [block.text for block in theirs])
+    pairs = align_text_lines([block.text for block in ours], [block.text for block in theirs])
     for left, right in [*pairs, (len(ours), len(theirs))]:
         mine, other = ours[i:left], theirs[place:right]
         if inserted or all(block.free for block in (*mine, *other)):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from memdir.errors import BadInput, Finding, Missing, Unwritable
-from memdir.format.outline import untyped
+from memdir.format.outline import title_without_type
 from memdir.hot.memory import Memory, read_memory, stem
 from memdir.text import pattern
 from memdir.text.secrets import find_secrets
@@ -16,7 +16,7 @@ from memdir.text.secrets import find_secrets
 WILD = "*?["
 
 
-def expand_wildcards(names: Sequence[str], paths: Iterable[str]) -> list[str]:
+def expand_names(names: Sequence[str], paths: Iterable[str]) -> list[str]:
     there = list(dict.fromkeys(paths))
     chosen: list[str] = []
     for name in names:
@@ -53,7 +53,7 @@ def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
     return slug
 
 
-def name_for(title: str, type: str, separator: str = "-") -> str:
+def memory_name(title: str, type: str, separator: str = "-") -> str:
     words = [word for word in title.split() if "://" not in word]
     first = words[:SUGGESTED_WORDS]
     while len(words) > len(first) > 1 and _UNFINISHED.fullmatch(first[-1]):
@@ -61,7 +61,7 @@ def name_for(title: str, type: str, separator: str = "-") -> str:
     return _or_hash(slugify(" ".join(first), separator, MAX_NAME - 20), title, type)
 
 
-def slug_for(title: str, type: str) -> str:
+def memory_slug(title: str, type: str) -> str:
     return _or_hash(slugify(title), title, type.replace("_", "-"))
 
 
@@ -72,7 +72,7 @@ def _or_hash(slug: str, title: str, type: str) -> str:
     return f"{type}-{hashlib.sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
-def check_name(name: str) -> str:
+def check_memory_name(name: str) -> str:
     """Raises BadInput with a suggestion if the name is not a valid file name on every system."""
     for secret in find_secrets(name):
         raise BadInput(f"name looks like a secret ({secret.rule})", next="choose another --name")
@@ -94,15 +94,15 @@ def check_name(name: str) -> str:
     )
 
 
-def title_for(memory: Memory) -> str:
+def memory_title(memory: Memory) -> str:
     label = memory.name
     if not _SLUG.match(label.lower()) or label != label.lower():
         return label.removesuffix(".md")
-    words = untyped(label).replace("_", " ").replace("-", " ").strip() or label
+    words = title_without_type(label).replace("_", " ").replace("-", " ").strip() or label
     return words[0].upper() + words[1:]
 
 
-def find(
+def find_named_memory(
     wanted: str,
     memories: Iterable[Memory],
     skipped: Iterable[Finding] = (),
@@ -120,7 +120,7 @@ def find(
         lambda memory: stem(memory.path) == label,
         lambda memory: memory.name == given,
         lambda memory: _same(stem(memory.path), label) or _same(memory.name, given),
-        lambda memory: _same(untyped(stem(memory.path)), label),
+        lambda memory: _same(title_without_type(stem(memory.path)), label),
     ):
         meant = [memory for memory in everything if key(memory)]
         if len(meant) == 1:
@@ -129,7 +129,7 @@ def find(
             several = ", ".join(memory.path for memory in meant[:5])
             raise BadInput(f"{wanted!r} means several memories: {several}", next="give the path")
     for finding in skipped:
-        if means(wanted, finding.path):
+        if name_means(wanted, finding.path):
             raise Unwritable(finding.message, path=finding.path, next=finding.fix)
     near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
     if not near:
@@ -141,16 +141,16 @@ def find(
     raise Missing(f"there is no memory {wanted[:80]!r}", next=hint)
 
 
-def find_path(wanted: str, paths: Iterable[str]) -> str:
+def find_named_path(wanted: str, paths: Iterable[str]) -> str:
     everything = [read_memory(path, b"", 0) for path in dict.fromkeys(paths)]
-    return find(wanted, everything, hint="memdir log, or memdir restore --list").path
+    return find_named_memory(wanted, everything, hint="memdir log, or memdir restore --list").path
 
 
-def means(wanted: str, path: str) -> bool:
+def name_means(wanted: str, path: str) -> bool:
     given = wanted.strip().removeprefix("./").removesuffix(".md")
     file = stem(path)
     whole = path.removesuffix(".md").removesuffix(".json") == given.removesuffix(".json")
-    return whole or _same(file, given) or _same(untyped(file), given)
+    return whole or _same(file, given) or _same(title_without_type(file), given)
 
 
 def _same(left: str, right: str) -> bool:

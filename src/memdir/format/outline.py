@@ -8,13 +8,22 @@ from memdir.format.pointer import (
     TABLE,
     WIKILINK,
     Pointer,
-    below_store,
-    is_row,
-    read_pointers,
+    is_table_row,
+    parse_pointers,
+    pointer_path,
 )
 from memdir.hot import types
 from memdir.hot.memory import stem
-from memdir.text.markdown import BOM, COMMENT, FRONT, OPEN, REST, TEXT, item_start, layers
+from memdir.text.markdown import (
+    BOM,
+    COMMENT,
+    FRONT,
+    OPEN,
+    REST,
+    TEXT,
+    list_item_start,
+    markdown_layers,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,14 +58,14 @@ class Lookup:
             return target
         if form == WIKILINK:
             return self._find_label(target)
-        decoded = unquoted(target)
+        decoded = unescape_target(target)
         if decoded in self._files:
             return decoded
         return None if form == LINK or "/" in target else self._stems.get(stem(target))
 
     def _find_label(self, target: str) -> str | None:
         """Exact stem or name, then ignoring case, type prefix and `-` versus `_`."""
-        path = below_store(target.removesuffix(SUFFIX) + SUFFIX)
+        path = pointer_path(target.removesuffix(SUFFIX) + SUFFIX)
         if path in self._files:
             return path
         label = target.removesuffix(SUFFIX)
@@ -67,7 +76,7 @@ class Lookup:
         if not self._loose:
             named = [(name, path) for name, path in self._names.items() if path in self._files]
             stems = [(stem(path), path) for path in self._ordered]
-            untyped_stems = [(untyped(label), path) for label, path in stems]
+            untyped_stems = [(title_without_type(label), path) for label, path in stems]
             for name, path in (*stems, *named, *untyped_stems):
                 self._loose.setdefault(_loosen(name), path)
         return self._loose.get(_loosen(label))
@@ -96,17 +105,19 @@ class Line:
 
     @property
     def item(self) -> bool:
-        return item_start(self.text) >= 0
+        return list_item_start(self.text) >= 0
 
     @property
     def continues(self) -> bool:
         return self.kind in (CONTENT, MORE) and not self.pointers and not self.item
 
 
-def read_outline(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
+def read_index_lines(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
     bom = BOM if text.startswith(BOM) else ""
     lines = list(_split(text.removeprefix(bom)))
-    for line, (layer, shown) in zip(lines, layers([line.text for line in lines]), strict=True):
+    for line, (layer, shown) in zip(
+        lines, markdown_layers([line.text for line in lines]), strict=True
+    ):
         line.layer = line.kind = layer
         if layer in (TEXT, REST):
             _classify(line)
@@ -117,11 +128,11 @@ def read_outline(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
     return bom, lines
 
 
-def write_outline(bom: str, lines: "Iterable[Line]") -> str:
+def write_index_lines(bom: str, lines: "Iterable[Line]") -> str:
     return bom + "".join([line.text + line.end for line in lines])
 
 
-def block_end(lines: list[Line], i: int, indent: int) -> int:
+def index_block_end(lines: list[Line], i: int, indent: int) -> int:
     end = i + 1
     for below in range(end, len(lines)):
         line = lines[below]
@@ -133,11 +144,11 @@ def block_end(lines: list[Line], i: int, indent: int) -> int:
     return end
 
 
-def hanging(lines: list[Line], i: int, gone: "Collection[int]") -> list[int] | None:
+def hanging_index_lines(lines: list[Line], i: int, gone: "Collection[int]") -> list[int] | None:
     """Continuation lines of an entry; None if anything else hangs below it."""
     result: list[int] = []
     parted = False
-    for below in range(i + 1, block_end(lines, i, lines[i].indent)):
+    for below in range(i + 1, index_block_end(lines, i, lines[i].indent)):
         if below in gone:
             continue
         if lines[below].kind == BLANK:
@@ -149,7 +160,7 @@ def hanging(lines: list[Line], i: int, gone: "Collection[int]") -> list[int] | N
     return result
 
 
-def untyped(label: str) -> str:
+def title_without_type(label: str) -> str:
     for name in types.names():
         rest = label[len(name) + 1 :]
         if rest and label.startswith((name + "_", name + "-")):
@@ -157,7 +168,7 @@ def untyped(label: str) -> str:
     return label
 
 
-def unquoted(target: str) -> str:
+def unescape_target(target: str) -> str:
     if "%" not in target:
         return target
     head, *parts = target.split("%")
@@ -195,24 +206,24 @@ def _classify(line: Line) -> None:
 
 
 def _point(line: Line, shown: str, lookup: Lookup) -> None:
-    for pointer in read_pointers(shown, line.number):
+    for pointer in parse_pointers(shown, line.number):
         path = lookup.find(pointer.target, pointer.form)
         if path is not None or _must_exist(pointer):
             line.pointers.append(pointer)
             line.paths.append(path)
-    text = item_start(shown)
+    text = list_item_start(shown)
     if line.kind != CONTENT or not line.pointers:
         if line.kind == CONTENT and text >= 0 and _leads_elsewhere(shown[text:]):
             line.kind = ELSEWHERE
         return
     first = line.pointers[0]
     leads = not shown[max(text, 0) : first.start].strip(_EMPHASIS)
-    if text >= 0 or leads or is_row(shown):
+    if text >= 0 or leads or is_table_row(shown):
         line.kind = POINTER
     last = first.form == BRACKET and not shown[first.end :].strip(" .")
     alone = len(line.pointers) == 1
     line.entry = line.layer == TEXT and (
-        (text >= 0 and (leads or (last and alone))) or (alone and is_row(shown))
+        (text >= 0 and (leads or (last and alone))) or (alone and is_table_row(shown))
     )
 
 
@@ -232,9 +243,9 @@ def _must_exist(pointer: Pointer) -> bool:
 
 def _mark_heads(lines: list[Line]) -> None:
     for above, line in zip([None, *lines], lines, strict=False):
-        if line.kind == CONTENT and is_row(line.text) and not line.text.strip(" \t|:-"):
+        if line.kind == CONTENT and is_table_row(line.text) and not line.text.strip(" \t|:-"):
             line.kind = HEAD
-            if above and above.kind in (CONTENT, POINTER) and is_row(above.text):
+            if above and above.kind in (CONTENT, POINTER) and is_table_row(above.text):
                 above.kind, above.entry = HEAD, False
 
 
@@ -252,7 +263,7 @@ def _mark_intro(lines: list[Line]) -> None:
     for line in lines:
         if line.kind == HEADING and line.level == 1 and not titled:
             titled = True
-        elif line.kind == CONTENT and not line.item and not is_row(line.text):
+        elif line.kind == CONTENT and not line.item and not is_table_row(line.text):
             line.kind = INTRO
         elif line.kind not in (BLANK, RULE, COMMENT, FRONT):
             return

@@ -4,7 +4,13 @@ Reads every form found in real stores, writes a single one.
 """
 
 from memdir.hot.memory import POINTER_AIM
-from memdir.text.markdown import destination, escape, item_start, plain, structure
+from memdir.text.markdown import (
+    escape_markdown,
+    list_item_start,
+    markdown_link_target,
+    markdown_spans,
+    unescape_markdown,
+)
 
 SUFFIX = ".md"
 LINK, BRACKET, BACKTICK, WIKILINK, TABLE = "link", "bracket", "backtick", "wikilink", "table"
@@ -30,14 +36,14 @@ class Pointer:
         self.end = end
 
 
-def read_pointers(line: str, number: int) -> list[Pointer]:
+def parse_pointers(line: str, number: int) -> list[Pointer]:
     if "[[" not in line and SUFFIX not in line.lower():
         return []
-    spans, pairs = structure(line)
+    spans, pairs = markdown_spans(line)
     result = _bracketed(line, number, pairs)
     # Next to a link, a file name in backticks is part of the hook: `supersedes old.md`.
-    row = is_row(line)
-    if not result and (row or item_start(line) >= 0):
+    row = is_table_row(line)
+    if not result and (row or list_item_start(line) >= 0):
         result = _backticked(line, number, spans) or _bare_cells(line, number)
     for i, pointer in enumerate(result):
         end = result[i + 1].start if i + 1 < len(result) else len(line)
@@ -45,27 +51,29 @@ def read_pointers(line: str, number: int) -> list[Pointer]:
         pointer.hook = _hook(rest.rstrip(" \t|") if row else rest)
     if len(result) == 1 and result[0].form == BRACKET and not result[0].hook.strip("."):
         # `- words [file.md]`: the words are the hook.
-        result[0].hook = plain(line[max(item_start(line), 0) : result[0].start].strip())
+        result[0].hook = unescape_markdown(
+            line[max(list_item_start(line), 0) : result[0].start].strip()
+        )
     return result
 
 
-def write_pointer(title: str, target: str, hook: str) -> str:
+def format_pointer(title: str, target: str, hook: str) -> str:
     """Inverse of `read_pointers`; always a single line."""
-    title = one_line(title) or one_line(target.rpartition("/")[2].removesuffix(SUFFIX))
-    hook, written = one_line(hook), _written_target(target)
+    title = format_line(title) or format_line(target.rpartition("/")[2].removesuffix(SUFFIX))
+    hook, written = format_line(hook), _written_target(target)
     line = ""
     # Escape only what is needed: most titles and hooks read best unchanged.
     for in_title, in_hook in (("[]", ""), ("[]`", ""), ("[]`", "[]`")):
-        link = f"- [{escape(title, in_title)}]({written})"
+        link = f"- [{escape_markdown(title, in_title)}]({written})"
         short, shown = _fit(hook, in_hook, POINTER_AIM - len(link) - len(" — "))
         line = f"{link} — {shown}" if shown else link
-        read = [(pointer.title, pointer.hook) for pointer in read_pointers(line, 1)]
+        read = [(pointer.title, pointer.hook) for pointer in parse_pointers(line, 1)]
         if read == [(title, short)]:
             break
     return line
 
 
-def below_store(target: str) -> str:
+def pointer_path(target: str) -> str:
     """Path in the store; empty if the target leaves the store or is not a memory."""
     path = target.strip()
     cut = path.lower().find(SUFFIX + "#")
@@ -86,12 +94,12 @@ def below_store(target: str) -> str:
     return "/".join(parts) if parts and parts[-1].lower() != SUFFIX else ""
 
 
-def is_row(line: str) -> bool:
+def is_table_row(line: str) -> bool:
     body = line.strip()
     return body.startswith("|") and body.find("|", 1) > 0
 
 
-def one_line(text: str) -> str:
+def format_line(text: str) -> str:
     return " ".join(text.translate(_CONTROLS).split())
 
 
@@ -104,12 +112,12 @@ def _bracketed(line: str, number: int, pairs: dict[int, int]) -> list[Pointer]:
         close = pairs[start]
         label = slice(start + 1, close)
         if line.startswith("(", close + 1):
-            target, end = destination(line, close + 2)
+            target, end = markdown_link_target(line, close + 2)
             if end > 0:
                 done = end
-                path = below_store(target)
+                path = pointer_path(target)
                 if path and not line.startswith("!", max(start - 1, 0), start):
-                    title = plain(line[label].strip())
+                    title = unescape_markdown(line[label].strip())
                     result.append(Pointer(path, title, "", number, LINK, start, end))
         elif pairs.get(start + 1) == close - 1 and line.find("[", start + 2, close) < 0:
             done = close + 1
@@ -129,7 +137,7 @@ def _wikilink(text: str, number: int) -> Pointer | None:
     """`[[target]]`, `[[target|title]]`, `[[target#heading]]`, but not a shell test."""
     name, _, title = text.partition("|")
     name = name.partition("#")[0].strip()
-    if not name or text != text.strip() or not below_store(name.removesuffix(SUFFIX) + SUFFIX):
+    if not name or text != text.strip() or not pointer_path(name.removesuffix(SUFFIX) + SUFFIX):
         return None
     return Pointer(name, title.strip() or name, "", number, WIKILINK)
 
@@ -147,7 +155,7 @@ def _backticked(line: str, number: int, spans: dict[int, int]) -> list[Pointer]:
 def _bare_cells(line: str, number: int) -> list[Pointer]:
     result = []
     start = 0
-    for cell in line.split("|") if is_row(line) else ():
+    for cell in line.split("|") if is_table_row(line) else ():
         path = _file_name(cell.strip())
         if path:
             end = start + len(cell)
@@ -157,7 +165,7 @@ def _bare_cells(line: str, number: int) -> list[Pointer]:
 
 
 def _file_name(text: str) -> str:
-    return "" if " " in text or "\t" in text else below_store(text)
+    return "" if " " in text or "\t" in text else pointer_path(text)
 
 
 def _hook(rest: str) -> str:
@@ -168,7 +176,7 @@ def _hook(rest: str) -> str:
         if rest.startswith(separator):
             rest = rest.removeprefix(separator).strip()
             break
-    return plain(rest)
+    return unescape_markdown(rest)
 
 
 def _written_target(target: str) -> str:
@@ -178,22 +186,22 @@ def _written_target(target: str) -> str:
     if SUFFIX + "#" in written:
         written = written.replace("#", "%23")
     if any(char in written for char in " ()<>\\`[]"):
-        return "<" + escape(written, "<>`[]") + ">"
+        return "<" + escape_markdown(written, "<>`[]") + ">"
     return written
 
 
 def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
     size = room
     while size >= min(_SHORTEST_HOOK, len(hook)) > 0:
-        short = cut_at_word(hook, size)
-        shown = escape(short, marks)
+        short = cut_hook_at_word(hook, size)
+        shown = escape_markdown(short, marks)
         if len(shown) <= room:
             return short, shown
         size -= len(shown) - room
     return "", ""
 
 
-def cut_at_word(text: str, size: int) -> str:
+def cut_hook_at_word(text: str, size: int) -> str:
     if len(text) <= size:
         return text
     space = text.rfind(" ", 0, size)

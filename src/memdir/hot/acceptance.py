@@ -8,8 +8,8 @@ state folder, never in the store itself.
 import os
 from binascii import crc32
 
-from memdir.hot.disk import Disk, create_once, digest_of, failure, read_sealed
-from memdir.hot.place import SHARED, origin_of, store_key
+from memdir.hot.disk import Disk, create_file_once, digest_of, disk_failure, read_sealed_file
+from memdir.hot.place import SHARED, origin_of_scope, store_key
 from memdir.hot.safe import inert_line
 
 TYPE_CHECKING = False
@@ -55,15 +55,15 @@ class Acceptance:
 
 def open_acceptance(folder: str, origin: str, store: "Store") -> Acceptance:
     """Decisions so far; for a new store with a history, what memdir itself wrote is accepted."""
-    decisions = load(folder)
+    decisions = load_acceptance(folder)
     if decisions is None and os.path.isdir(os.path.join(folder, HISTORY)):
         decisions = _first_look(folder, store)
     return Acceptance(origin, decisions)
 
 
-def load(folder: str) -> "Decisions | None":
+def load_acceptance(folder: str) -> "Decisions | None":
     """None if there are no decisions or the file is not ours."""
-    data = read_sealed(os.path.join(folder, NAME), MARK, MAX_BYTES)
+    data = read_sealed_file(os.path.join(folder, NAME), MARK, MAX_BYTES)
     if data is None:
         return None
     fields = data.decode("utf-8", "surrogateescape").split("\0") if data else []
@@ -71,7 +71,7 @@ def load(folder: str) -> "Decisions | None":
     return dict(zip(keys, zip(fields[2::4], fields[3::4], strict=True), strict=True))
 
 
-def save(folder: str, decisions: "Decisions") -> None:
+def save_acceptance(folder: str, decisions: "Decisions") -> None:
     """Durable; the caller holds the store's lock."""
     disk = Disk(folder)
     try:
@@ -79,7 +79,7 @@ def save(folder: str, decisions: "Decisions") -> None:
         disk.put(NAME, _content(decisions))
     except OSError as error:
         path = os.path.join(folder, NAME)
-        raise failure(error, path, "what was accepted cannot be written") from None
+        raise disk_failure(error, path, "what was accepted cannot be written") from None
 
 
 def _content(decisions: "Decisions") -> bytes:
@@ -94,7 +94,7 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
     from time import time
 
     from memdir.errors import MemdirError
-    from memdir.store.accept import own_paths
+    from memdir.store.accept import own_written_paths
     from memdir.store.history import GitHistory
 
     contents = {}
@@ -104,17 +104,17 @@ def _first_look(folder: str, store: "Store") -> "Decisions":
         except MemdirError:
             continue  # the scan reports it
     acceptance = Acceptance("")
-    for path in own_paths(GitHistory(folder, time), contents, upkeep=True):
+    for path in own_written_paths(GitHistory(folder, time), contents, upkeep=True):
         acceptance.add(path, contents[path])
     try:  # without the lock, nothing may be replaced
-        mine = create_once(os.path.join(folder, NAME), _content(acceptance.decisions))
+        mine = create_file_once(os.path.join(folder, NAME), _content(acceptance.decisions))
     except OSError:
         mine = False
     # Another process was faster, or the disk is full.
-    return acceptance.decisions if mine else load(folder) or acceptance.decisions
+    return acceptance.decisions if mine else load_acceptance(folder) or acceptance.decisions
 
 
-def facts_of(folder: str) -> str:
+def acceptance_facts(folder: str) -> str:
     """Changes whenever a decision does."""
     try:
         facts = os.stat(os.path.join(folder, NAME))
@@ -123,17 +123,17 @@ def facts_of(folder: str) -> str:
     return f"{facts.st_mtime_ns} {facts.st_size} {facts.st_ino}"
 
 
-def view_of(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None":
+def view_without_waiting(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None":
     """The store without memories that wait; None for the user's own store, the usual case."""
-    origin = origin_of(scope, store.root, here.checkout, SHARED in here.holds)
+    origin = origin_of_scope(scope, store.root, here.checkout, SHARED in here.holds)
     if not origin:
         return None
     from memdir.store.accepted import AcceptanceView
 
-    return AcceptanceView(store, open_acceptance(state_folder(store, here), origin, store))
+    return AcceptanceView(store, open_acceptance(acceptance_folder(store, here), origin, store))
 
 
-def state_folder(store: "Store", here: "Here") -> str:
+def acceptance_folder(store: "Store", here: "Here") -> str:
     real = os.path.realpath(store.root)
     key = store_key(real if store.layout == "markdown" else f"{real}#{store.layout}")
     return os.path.join(here.state, "stores", key)

@@ -5,7 +5,7 @@ conditions; without conditions it always applies.
 """
 
 from memdir.hot import types
-from memdir.hot.inject import render_index
+from memdir.hot.inject import render_injected_index
 from memdir.hot.memory import MAX_LINES, POINTER_AIM, utf16_units
 from memdir.hot.safe import inert_line
 
@@ -55,7 +55,7 @@ class Setting:
         return met
 
 
-def instruct(
+def instruct_agent(
     setting: Setting,
     indexes: "Sequence[tuple[str, str]] | None" = None,
     *,
@@ -73,7 +73,7 @@ def instruct(
     values = {
         "dir": inert_line(setting.root, PATH_BYTES),
         "logs": inert_line(setting.logs, PATH_BYTES),
-        "types": "\n".join(type_line(type, setting.mode == TEAM) for type in known),
+        "types": "\n".join(describe_type(type, setting.mode == TEAM) for type in known),
         "names": " | ".join(type.name for type in known),
         "reasons": " and ".join(type.name for type in known if type.needs_why),
         "aim": str(POINTER_AIM),
@@ -87,7 +87,7 @@ def instruct(
     return "\n\n".join([text, *framed]) if framed else _fill(words, {*holds, EMPTY}, values)
 
 
-def type_line(type: "Type", scoped: bool = False) -> str:
+def describe_type(type: "Type", scoped: bool = False) -> str:
     texts = [(type.when_to_save, ". "), (type.how_to_use, ";")]
     texts += [(type.scope_lean, ":")] if scoped else []
     starts = [text.partition(end)[0].rstrip(".") for text, end in texts]
@@ -100,7 +100,7 @@ def _frame_indexes(indexes: "Sequence[tuple[str, str]]", nonce: str, room: int) 
     left = len(indexes)
     for i in sorted(range(left), key=lambda i: len(indexes[i][1])):
         # Two line ends precede each index.
-        framed[i] = render_index(*indexes[i], nonce, room // left - 2)
+        framed[i] = render_injected_index(*indexes[i], nonce, room // left - 2)
         room -= utf16_units(framed[i]) + 2 if framed[i] else 0
         left -= 1
     return [text for text in framed if text]

@@ -14,7 +14,7 @@ from marshal import dumps
 from time import time, time_ns
 
 from memdir.hot.memory import INDEX, NOT_MEMORIES, TEAM, Memory, decode, encode
-from memdir.hot.recall import RULE_START, Found, Hit, Matches, read_prompt
+from memdir.hot.recall import RULE_START, Found, Hit, Matches, read_prompt_terms
 from memdir.hot.words import Words
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ TICK_NANOSECONDS = 50_000_000  # a second change within a tick may go unnoticed
 UNSURE = 0  # instead of the ctime
 
 
-def read_weights(data: bytes) -> dict[int, int]:
+def read_catalog_weights(data: bytes) -> dict[int, int]:
     """Weight by memory number; trailing bytes that are no whole entry are ignored."""
     entries = memoryview(data)[: len(data) // ENTRY_BYTES * ENTRY_BYTES].cast("Q").tolist()
     return {entry & NUMBER: HEAVIEST - (entry >> SHIFT) for entry in entries}
@@ -108,12 +108,12 @@ class Catalog:
         """Logarithm of the number of memories with the term, and the largest weights."""
         query = "SELECT log_holders, substr(entries, 1, ?) FROM posting WHERE term = ?"
         rows = self.rows((float, bytes), query, MAX_HOLDERS * ENTRY_BYTES, encode(term))
-        return (rows[0][0], read_weights(rows[0][1])) if rows else (0.0, {})
+        return (rows[0][0], read_catalog_weights(rows[0][1])) if rows else (0.0, {})
 
     def memories(self, where: str, *values: object) -> "list[Row]":
         query = f"SELECT path, head, number, mtime, ctime, size, inode FROM memory WHERE {where}"
         return [
-            (number, Memory(decode(path), decode(head), seconds(facts[0]), facts[2]), facts)
+            (number, Memory(decode(path), decode(head), catalog_seconds(facts[0]), facts[2]), facts)
             for path, head, number, *facts in self.rows(MEMORY_TYPES, query, *values)
         ]
 
@@ -129,12 +129,12 @@ class Catalog:
         return rows
 
 
-def fold(facts: "Sequence[int]") -> list[int]:
+def fold_into_64_bits(facts: "Sequence[int]") -> list[int]:
     """Wraps numbers beyond 64 bits signed, which SQLite cannot store (year 2300, odd disks)."""
     return [fact - 2 * LARGEST if fact >= LARGEST else fact for fact in facts]
 
 
-def seconds(nanoseconds: int) -> float:
+def catalog_seconds(nanoseconds: int) -> float:
     return (nanoseconds + 2 * LARGEST if nanoseconds < OLDEST else nanoseconds) / 1e9
 
 
@@ -152,7 +152,7 @@ def open_catalog(path: str, *, write: bool = False) -> Catalog:
         raise
 
 
-def rank_hits(
+def rank_catalog_hits(
     matches: Matches,
     best: list[tuple[float, int]],
     memories: dict[int, Memory],
@@ -179,7 +179,7 @@ class State:
         return any(facts[1] == UNSURE for facts in self.facts.values())
 
 
-def look_at_store(store: "Store") -> State:
+def catalog_state(store: "Store") -> State:
     """Files that changed within the last tick are marked UNSURE and read again next time."""
     now = time_ns()
     young = now - TICK_NANOSECONDS
@@ -189,15 +189,15 @@ def look_at_store(store: "Store") -> State:
         if plain or store.is_memory(path):
             state[path] = facts
             if facts[1] > young or facts[0] >= LARGEST or facts[3] >= LARGEST:
-                mtime, ctime, *rest = fold(facts)
+                mtime, ctime, *rest = fold_into_64_bits(facts)
                 state[path] = (mtime, UNSURE if facts[1] > young else ctime, *rest)
     if not state and store.standalone() is not None:
         state[INDEX] = store.facts(INDEX) or (0, 0, 0, 0)
-    folders = folder_times(store.root, now) if len(state) > SMALL else {}
-    return State(state, folders, index_facts(store))
+    folders = catalog_folder_times(store.root, now) if len(state) > SMALL else {}
+    return State(state, folders, catalog_index_facts(store))
 
 
-def index_facts(store: "Store") -> str:
+def catalog_index_facts(store: "Store") -> str:
     path = store.index_path
     facts = store.facts(path)
     now = time_ns()
@@ -205,15 +205,17 @@ def index_facts(store: "Store") -> str:
     return f"{path} {now if young else facts}"
 
 
-def is_same_file(root: str, path: str, facts: "Facts") -> bool:
+def is_same_file_as_in_catalog(root: str, path: str, facts: "Facts") -> bool:
     try:
         now = os.lstat(f"{root}/{path}")
     except OSError:
         return False
-    return fold((now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)) == list(facts)
+    return fold_into_64_bits((now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)) == list(
+        facts
+    )
 
 
-def folder_times(root: str, now: int) -> dict[str, int]:
+def catalog_folder_times(root: str, now: int) -> dict[str, int]:
     """Modification time of each folder; 0 if it changed within the last tick."""
     times: dict[str, int] = {}
     waiting = [""]
@@ -280,7 +282,9 @@ class Fts:
             if not again and not (self._is_unchanged if large else self._is_fresh)(catalog):
                 return None
             matches = Matches(
-                read_prompt(prompt, Words()), float(catalog.facts[b"log_count"]), catalog.look_up
+                read_prompt_terms(prompt, Words()),
+                float(catalog.facts[b"log_count"]),
+                catalog.look_up,
             )
             best = matches.best(limit)
             numbers = [number for _, number in best]
@@ -289,7 +293,8 @@ class Fts:
                 raise Damaged("it names memories that it does not have")
             doubtful = rows if large and not again else []
             if not all(
-                is_same_file(self.store.root, memory.path, facts) for _, memory, facts in doubtful
+                is_same_file_as_in_catalog(self.store.root, memory.path, facts)
+                for _, memory, facts in doubtful
             ):
                 return None
             rules: list[Row] = []
@@ -299,11 +304,11 @@ class Fts:
             catalog.close()
         memories = {number: memory for number, memory, _ in rows}
         rest = [memory for number, memory, _ in rules if number not in matches.scores]
-        hits = rank_hits(matches, best, memories, rest, limit)
+        hits = rank_catalog_hits(matches, best, memories, rest, limit)
         return Found(hits, catalog.count, self.findings)
 
     def _is_fresh(self, catalog: Catalog) -> bool:
-        state = look_at_store(self.store)
+        state = catalog_state(self.store)
         facts = catalog.facts
         if facts[b"index"] != encode(state.index) or facts[b"files"] != state.files():
             return False
@@ -311,7 +316,7 @@ class Fts:
 
     def _is_unchanged(self, catalog: Catalog) -> bool:
         root = self.store.root
-        if catalog.facts[b"index"] != encode(index_facts(self.store)):
+        if catalog.facts[b"index"] != encode(catalog_index_facts(self.store)):
             return False
         for folder in decode(catalog.facts[b"folders"]).split("\0"):
             changed, _, path = folder.partition(" ")
@@ -319,7 +324,7 @@ class Fts:
                 return False
         start = int(time()) * STRIDE % (NUMBER + 1)
         some = catalog.known("WHERE number >= ? ORDER BY number LIMIT ?", start, TURN)
-        return all(is_same_file(root, path, facts) for path, facts in some.items())
+        return all(is_same_file_as_in_catalog(root, path, facts) for path, facts in some.items())
 
     def _update(self) -> bool:
         from memdir.recall.scan import Busy, update_catalog

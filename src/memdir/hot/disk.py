@@ -45,7 +45,7 @@ class Unsettled(OSError):
     """The change was made, but might not survive a power cut."""
 
 
-def failure(error: OSError, path: str, what: str) -> "MemdirError":
+def disk_failure(error: OSError, path: str, what: str) -> "MemdirError":
     from memdir.errors import Missing, Unwritable
 
     if isinstance(error, Unsettled):
@@ -59,7 +59,7 @@ def failure(error: OSError, path: str, what: str) -> "MemdirError":
     return Unwritable(f"{path}: {what}: {cause}", path=path, next=advice)
 
 
-def check_path(path: str) -> list[str]:
+def check_path_on_disk(path: str) -> list[str]:
     """The parts of a relative path; refuses one that could leave the root."""
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
@@ -81,7 +81,7 @@ class Disk:
 
     def open_parent(self, path: str, *, make: bool = False) -> tuple[int, str]:
         """Handle of the parent directory and the file name; follows no links."""
-        parts = check_path(path)
+        parts = check_path_on_disk(path)
         handle = self.open_root()
         try:
             for part in parts[:-1]:
@@ -108,7 +108,7 @@ class Disk:
 
     def make_root(self) -> None:
         """Creates the root and its parents (0700), durably."""
-        make_private(self.root, durable=True)
+        make_private_folder(self.root, durable=True)
 
     def read(self, path: str, limit: int = -1) -> tuple[bytes, os.stat_result]:
         """Bytes of a regular file (at most `limit`) and the stat of its open handle."""
@@ -139,7 +139,7 @@ class Disk:
         staged: list[Staged] = []
         try:
             for path in paths:
-                *folders, name = check_path(path)
+                *folders, name = check_path_on_disk(path)
                 folder = "/".join(folders)
                 if folder not in parents:
                     parents[folder] = self.open_parent(path, make=True)[0]
@@ -150,7 +150,7 @@ class Disk:
             for file in staged:
                 file.rename()
             for parent in parents.values() if durable else ():
-                settle(parent)
+                sync_parent(parent)
         finally:
             for file in staged:
                 file.close()
@@ -162,7 +162,7 @@ class Disk:
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)
-            settle(parent)
+            sync_parent(parent)
         finally:
             close_quietly(parent)
 
@@ -183,8 +183,8 @@ class Disk:
                 continue
             except OSError as error:
                 if not prefix:
-                    raise failure(error, self.root, "the store cannot be opened") from None
-                findings.append(unreadable(prefix, error))
+                    raise disk_failure(error, self.root, "the store cannot be opened") from None
+                findings.append(unreadable_file(prefix, error))
                 continue
             try:
                 for entry in entries:
@@ -195,7 +195,7 @@ class Disk:
                     if not entry.is_dir(follow_symlinks=False):
                         yield folder, path, entry
                     elif path.count("/") >= MAX_DEPTH:
-                        findings.append(unreadable(path, OSError(errno.ENAMETOOLONG, path)))
+                        findings.append(unreadable_file(path, OSError(errno.ENAMETOOLONG, path)))
                     elif enter(path):
                         folders.append(path + "/")
             finally:
@@ -215,7 +215,7 @@ class Disk:
         """Removes temporary files of killed writers; the caller holds the lock."""
         for folder, _, entry in self.walk(enter, [], hidden=True):
             if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp"):
-                remove(entry.name, folder)
+                remove_file(entry.name, folder)
 
 
 class Staged:
@@ -232,7 +232,7 @@ class Staged:
         self.temporary = temporary
         if mode != 0o600:
             os.fchmod(self.handle, mode)
-        write_all(self.handle, data)
+        write_all_to_disk(self.handle, data)
 
     def finish(self, durable: bool) -> None:
         """A failed fsync is a failed write and is never retried."""
@@ -247,7 +247,7 @@ class Staged:
 
     def close(self) -> None:
         if self.temporary:
-            remove(self.temporary, self.parent)
+            remove_file(self.temporary, self.parent)
         close_quietly(self.handle)  # -1 if closed already
 
 
@@ -264,7 +264,7 @@ def _mode_of(parent: int, name: str) -> int:
     return stat.S_IMODE(facts.st_mode) & 0o777 or 0o600
 
 
-def unreadable(path: str, error: OSError) -> "Finding":
+def unreadable_file(path: str, error: OSError) -> "Finding":
     from memdir.errors import Finding
 
     cause = os.strerror(error.errno or errno.EIO)
@@ -286,7 +286,7 @@ def close_quietly(handle: int) -> None:
         return
 
 
-def settle(parent: int) -> None:
+def sync_parent(parent: int) -> None:
     """Makes a rename or unlink in this directory durable."""
     try:
         os.fsync(parent)
@@ -312,7 +312,7 @@ def _read_regular(handle: int, path: str, limit: int) -> tuple[bytes, os.stat_re
         os.close(handle)
 
 
-def write_all(handle: int, data: bytes) -> None:
+def write_all_to_disk(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         written = os.write(handle, view)
@@ -324,7 +324,7 @@ def read_start(path: str, limit: int, *, follow: bool = True) -> tuple[bytes, os
     return _read_regular(os.open(path, _READ_LINK if follow else READ), path, limit)
 
 
-def read_end(path: str, limit: int, end: int = 0) -> tuple[bytes, int]:
+def read_end_of_file(path: str, limit: int, end: int = 0) -> tuple[bytes, int]:
     """Last whole lines of a file, or of its part before `end`, and the offset they end at."""
     handle = -1
     try:
@@ -343,7 +343,7 @@ def digest_of(data: bytes) -> str:
     return str(sha256(data).hexdigest())
 
 
-def read_sealed(path: str, mark: str, limit: int) -> bytes | None:
+def read_sealed_file(path: str, mark: str, limit: int) -> bytes | None:
     """Inverse of `seal`; None if the file is missing or damaged, or others may write it."""
     try:
         data, facts = read_start(path, limit, follow=False)
@@ -352,20 +352,20 @@ def read_sealed(path: str, mark: str, limit: int) -> bytes | None:
     if facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
         return None
     head, _, rest = data.partition(b"\n")
-    if data == seal(mark, rest):
+    if data == seal_bytes(mark, rest):
         return rest
     from binascii import crc32  # used by version 0.1.0
 
     return rest if head == f"{mark} {crc32(rest):08x}".encode() else None
 
 
-def seal(mark: str, data: bytes) -> bytes:
+def seal_bytes(mark: str, data: bytes) -> bytes:
     """Prefixes the bytes with a line that holds the mark and their checksum."""
     return f"{mark} {digest_of(data)[:16]}\n".encode() + data
 
 
-def open_append(path: str) -> int:
-    make_private(os.path.dirname(path))
+def open_file_to_append(path: str) -> int:
+    make_private_folder(os.path.dirname(path))
     handle = os.open(path, _APPEND, 0o600)
     if not stat.S_ISREG(os.fstat(handle).st_mode):  # a pipe would swallow it
         os.close(handle)
@@ -373,9 +373,9 @@ def open_append(path: str) -> int:
     return handle
 
 
-def append(path: str, data: bytes, limit: int = 0) -> int:
+def append_to_file(path: str, data: bytes, limit: int = 0) -> int:
     """Adds with a single write; returns the new end, or 0 if it would exceed `limit` bytes."""
-    handle = open_append(path)
+    handle = open_file_to_append(path)
     try:
         if limit and os.fstat(handle).st_size + len(data) > limit:
             return 0
@@ -386,13 +386,13 @@ def append(path: str, data: bytes, limit: int = 0) -> int:
         os.close(handle)
 
 
-def make_private(folder: str, *, durable: bool = False) -> None:
+def make_private_folder(folder: str, *, durable: bool = False) -> None:
     """Creates the folder and its missing parents, all 0700."""
     parent = os.path.dirname(folder)
     # On a failing disk even `/` is not a directory: stop there anyway.
     if os.path.isdir(folder) or folder == parent:
         return
-    make_private(parent, durable=durable)
+    make_private_folder(parent, durable=durable)
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
@@ -401,34 +401,34 @@ def make_private(folder: str, *, durable: bool = False) -> None:
         sync_directory(parent)
 
 
-def keep_derived(path: str, data: bytes) -> None:
+def keep_derived_file(path: str, data: bytes) -> None:
     """Replaces a file that can be made again: atomic, but without fsync."""
     folder, name = os.path.split(path)
     try:
-        make_private(folder)
+        make_private_folder(folder)
         Disk(folder).put(name, data, durable=False)
     except OSError:
         return  # it is made again each time
 
 
-def create_once(path: str, data: bytes) -> bool:
+def create_file_once(path: str, data: bytes) -> bool:
     """Creates the file atomically; False if it exists already."""
     part = f"{path}.{os.urandom(4).hex()}"
     try:
         handle = os.open(part, _NEW, 0o600)
         try:
-            write_all(handle, data)
+            write_all_to_disk(handle, data)
         finally:
             os.close(handle)
         os.link(part, path)
     except FileExistsError:
         return False
     finally:
-        remove(part)
+        remove_file(part)
     return True
 
 
-def take(path: str, limit: int) -> bytes:
+def take_file_away(path: str, limit: int) -> bytes:
     """Reads and removes a file; if several processes try, only one gets the bytes."""
     mine = f"{path}.{os.urandom(4).hex()}"
     try:
@@ -440,7 +440,7 @@ def take(path: str, limit: int) -> bytes:
     return data
 
 
-def remove(path: str, parent: int | None = None) -> None:
+def remove_file(path: str, parent: int | None = None) -> None:
     try:
         os.unlink(path, dir_fd=parent)
     except OSError:

@@ -80,7 +80,7 @@ class Sessions:
     def load(self, session: str, end: int = 0) -> SessionState:
         if not session:
             return SessionState()
-        data, end = disk.read_end(self._path(session), MAX_BYTES, end)
+        data, end = disk.read_end_of_file(self._path(session), MAX_BYTES, end)
         surfaced, injected = [], 0
         for line in memory.decode(data).split("\n"):
             kind, _, value = line.partition(" ")
@@ -100,17 +100,17 @@ class Sessions:
         lines = [*(f"{SURFACED} {name}" for name in names), f"{INJECTED} {injected}\n"]
         data = _encode("\n".join(lines))
         try:
-            return disk.append(self._path(session), data) - len(data)
+            return disk.append_to_file(self._path(session), data) - len(data)
         except OSError:
             return 0  # telling twice is better than not at all
 
     def begin_anew(self, session: str) -> None:
         if session:
-            disk.remove(self._path(session))
-            disk.remove(self._path(session) + SECTION)
+            disk.remove_file(self._path(session))
+            disk.remove_file(self._path(session) + SECTION)
 
     def section(self, session: str, suffix: str = SECTION) -> str:
-        data = disk.read_end(self._path(session) + suffix, MAX_BYTES)[0] if session else b""
+        data = disk.read_end_of_file(self._path(session) + suffix, MAX_BYTES)[0] if session else b""
         return memory.decode(data)
 
     def keep_section(self, session: str, text: str) -> None:
@@ -118,8 +118,8 @@ class Sessions:
         data = _encode(text)
         if session and len(data) <= MAX_BYTES:
             try:
-                disk.make_private(self.folder)
-                disk.create_once(self._path(session) + SECTION, data)
+                disk.make_private_folder(self.folder)
+                disk.create_file_once(self._path(session) + SECTION, data)
             except OSError:
                 return  # it is made again each time
 
@@ -128,7 +128,7 @@ class Sessions:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
                     if entry.stat(follow_symlinks=False).st_mtime < now - KEPT_SECONDS:
-                        disk.remove(entry.path)
+                        disk.remove_file(entry.path)
         except OSError:
             return
 
@@ -174,8 +174,8 @@ class Framed:
         self.pointers = pointers  # number of pointers, those of the other bodies first
 
 
-def render_body(recalled: Recalled, now: float) -> str:
-    raw = memory.read(recalled.text).body.lstrip("\r\n")
+def render_injected_body(recalled: Recalled, now: float) -> str:
+    raw = memory.read_header(recalled.text).body.lstrip("\r\n")
     seen, unseen = raw[:LOOK], raw[LOOK:].rstrip()
     shown = make_visible(seen)
     head = _header(recalled, now, len(seen.replace("\r\n", "\n")) - len(shown))
@@ -188,22 +188,26 @@ def render_body(recalled: Recalled, now: float) -> str:
     return _cut(head, inert(shown), below, _path(recalled))
 
 
-def render_pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
+def render_injected_pointer(recalled: Recalled, now: float, scoped: bool = True) -> str:
     memory = recalled.memory
     age = safe.age_words(safe.age_days(memory.clock, now))
-    scope = shorten(inert_line(recalled.scope), POINTER_CHARACTERS // 5) if scoped else ""
+    scope = shorten_injected(inert_line(recalled.scope), POINTER_CHARACTERS // 5) if scoped else ""
     start = f"- {scope}: " if scoped else "- "
-    age = f"{age}, {shorten(recalled.giver, POINTER_CHARACTERS // 3)}" if recalled.giver else age
+    age = (
+        f"{age}, {shorten_injected(recalled.giver, POINTER_CHARACTERS // 3)}"
+        if recalled.giver
+        else age
+    )
     path = inert_line(memory.path)
     room = POINTER_CHARACTERS - len(f"{start} ({age})")
     path = path if len(path) <= room else ELLIPSIS + path[1 - room :]
     line = f"{start}{path} ({age})"
     about = inert_line(memory.description or memory.name)
     left = POINTER_CHARACTERS - len(line) - len(" — ")
-    return f"{line} — {shorten(about, left)}" if left > 1 and about else line
+    return f"{line} — {shorten_injected(about, left)}" if left > 1 and about else line
 
 
-def render_frame(
+def render_hook_frame(
     nonce: str,
     bodies: "Sequence[tuple[str, str]]",
     pointers: "Sequence[str]",
@@ -213,7 +217,7 @@ def render_frame(
 ) -> Framed:
     """A body that does not fit becomes its pointer; `bodies` are (body, pointer), best first."""
     room = limit - utf16_units(_framed(nonce, _PURPOSE + "\n"))
-    rules = "\n".join(first_lines(rules.split("\n"), room)) if rules else ""
+    rules = "\n".join(lines_that_fit(rules.split("\n"), room)) if rules else ""
     room -= utf16_units(rules) + 1 if rules else 0
     where = [f"{inert_line(scope)} = {inert_line(root, _PATH_BYTES)}" for scope, root in places]
     heading = "\n".join([_MORE, *where])
@@ -228,22 +232,22 @@ def render_frame(
             spent += more
     room -= sum([utf16_units(bodies[i][0]) + 2 for i in whole])
     pointed = [line for i, (_, line) in enumerate(bodies) if i not in whole]
-    lines = first_lines([*pointed, *pointers], room)
+    lines = lines_that_fit([*pointed, *pointers], room)
     below = "\n".join([heading, *lines]) if lines else ""
     inside = "\n\n".join(filter(None, [rules, *(bodies[i][0] for i in whole), below]))
     text = _framed(nonce, f"{_PURPOSE}\n\n{inside}") if inside else ""
     return Framed(text, whole, len(lines))
 
 
-def render_index(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> str:
-    listed = list_index(path, text, limit - utf16_units(_framed(nonce, "")))
+def render_injected_index(path: str, text: str, nonce: str, limit: int = HOOK_CHARACTERS) -> str:
+    listed = list_index_to_inject(path, text, limit - utf16_units(_framed(nonce, "")))
     return _framed(nonce, listed) if listed else ""
 
 
-def list_index(path: str, text: str, limit: int) -> str:
-    from memdir.format.index import load  # not needed for a prompt
+def list_index_to_inject(path: str, text: str, limit: int) -> str:
+    from memdir.format.index import cut_index  # not needed for a prompt
 
-    loaded = load(text)
+    loaded = cut_index(text)
     shown = inert(loaded.text).strip("\n")
     if not shown:
         return ""
@@ -252,12 +256,12 @@ def list_index(path: str, text: str, limit: int) -> str:
     room = limit - utf16_units(head)
     if utf16_units(shown) > room:
         room -= utf16_units(_rest(loaded.lines, False, where)) + 1
-        kept = first_lines(shown.split("\n"), room)
+        kept = lines_that_fit(shown.split("\n"), room)
         shown = "\n".join([*kept, _rest(loaded.lines - len(kept), False, where)])
     return head + shown
 
 
-def first_lines(lines: list[str], room: int) -> list[str]:
+def lines_that_fit(lines: list[str], room: int) -> list[str]:
     for count, line in enumerate(lines):
         room -= utf16_units(line) + 1
         if room < 0:
@@ -339,7 +343,7 @@ def _rest(lines: int, part: bool, path: str) -> str:
     return f"(cut here: {missing} in {path})"
 
 
-def shorten(text: str, size: int) -> str:
+def shorten_injected(text: str, size: int) -> str:
     if len(text) <= size:
         return text
     space = text.rfind(" ", 0, size)
@@ -355,7 +359,7 @@ class Injected:
         self.pointers = list(pointers)
 
 
-def inject(
+def inject_memories(
     bodies: "Sequence[Recalled]",
     pointers: "Sequence[Recalled]",
     state: "SessionState",
@@ -370,14 +374,16 @@ def inject(
     room = BODY_ROOM
     for item in chosen:
         if not whole or len(item.text) <= room:
-            whole[item] = render_body(item, now)
+            whole[item] = render_injected_body(item, now)
             room -= len(whole[item])
     rest = [memory for memory in chosen if memory not in whole] + rest
     places = list(dict.fromkeys((memory.scope, memory.root) for memory in (*chosen, *rest)))
-    lines = {memory: render_pointer(memory, now, len(places) > 1) for memory in (*whole, *rest)}
+    lines = {
+        memory: render_injected_pointer(memory, now, len(places) > 1) for memory in (*whole, *rest)
+    }
     while whole or rest:
         pairs = [(text, lines[memory]) for memory, text in whole.items()]
-        framed = render_frame(nonce, pairs, [lines[memory] for memory in rest], places=places)
+        framed = render_hook_frame(nonce, pairs, [lines[memory] for memory in rest], places=places)
         if len(framed.text.encode("utf-8", "replace")) <= state.left:
             ranked = list(whole)
             shown = [ranked[i] for i in framed.bodies]
@@ -401,12 +407,14 @@ def inject_once(
     nonce: str,
 ) -> Injected:
     """Like `inject`, and hooks of the same session that run at once do not repeat each other."""
-    injected = inject(bodies, pointers, state, now=now, nonce=nonce)
+    injected = inject_memories(bodies, pointers, state, now=now, nonce=nonce)
     if injected.text:
         versions = [memory.version for memory in injected.bodies + injected.pointers]
         size = len(injected.text.encode("utf-8", "replace"))
         start = sessions.add_told(session, versions, size)
         if start > state.end:  # another hook has told something in the meantime
             state = sessions.load(session, start)
-            injected = inject(injected.bodies, injected.pointers, state, now=now, nonce=nonce)
+            injected = inject_memories(
+                injected.bodies, injected.pointers, state, now=now, nonce=nonce
+            )
     return injected

@@ -5,7 +5,7 @@ import os
 import stat
 
 from memdir.hot import memory
-from memdir.hot.disk import HEAD_BYTES, READ, Disk, close_quietly, failure, unreadable
+from memdir.hot.disk import HEAD_BYTES, READ, Disk, close_quietly, disk_failure, unreadable_file
 from memdir.hot.memory import (
     FENCE,
     FOREIGN_FOLDERS,
@@ -17,8 +17,8 @@ from memdir.hot.memory import (
     RECORD_SETTINGS,
     TEAM,
     Memory,
-    is_memory,
-    is_of_records,
+    is_memory_file,
+    is_record_file,
     read_memory,
 )
 
@@ -35,7 +35,7 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
 
 
-def odd_content(path: str, start: bytes, size: int) -> "Finding | None":
+def describe_odd_content(path: str, start: bytes, size: int) -> "Finding | None":
     if start.isascii() and size:
         return None  # fast path for nearly every file
     kind, problem = "empty", "it has no content"
@@ -91,7 +91,7 @@ class Files:
         return self.read(path) if data is None else data
 
     def is_memory(self, path: str) -> bool:
-        return is_memory(path)
+        return is_memory_file(path)
 
     def exists(self, path: str = "") -> bool:
         """The empty path is the store itself."""
@@ -157,7 +157,7 @@ class OnDisk(Files):
             raise self._failure(error, path, "cannot be read") from None
 
     def _failure(self, error: OSError, path: str, problem: str) -> "MemdirError":
-        return failure(error, os.path.join(self.root, path), problem)
+        return disk_failure(error, os.path.join(self.root, path), problem)
 
     def exists(self, path: str = "") -> bool:
         """True for anything at that path; raises if it cannot be determined."""
@@ -173,7 +173,7 @@ class OnDisk(Files):
         try:
             self.disk.make_root()
         except OSError as error:
-            raise failure(error, self.root, "the directory cannot be created") from None
+            raise disk_failure(error, self.root, "the directory cannot be created") from None
 
     def put(self, path: str, data: bytes) -> None:
         self.make()
@@ -196,7 +196,7 @@ class OnDisk(Files):
             return None
         except OSError as error:
             return None if error.errno == errno.ELOOP else ()
-        return fingerprint(facts) if stat.S_ISREG(facts.st_mode) else None
+        return file_fingerprint(facts) if stat.S_ISREG(facts.st_mode) else None
 
     def _fingerprint(self, path: str, entry: "os.DirEntry[str]") -> tuple[int, ...] | None:
         try:
@@ -206,18 +206,18 @@ class OnDisk(Files):
         except OSError as error:
             raise self._failure(error, path, "cannot be looked at") from None
         kept = stat.S_ISREG(facts.st_mode) and facts.st_size <= self.max_file_bytes
-        return fingerprint(facts) if kept else None
+        return file_fingerprint(facts) if kept else None
 
 
-def fingerprint(facts: os.stat_result) -> tuple[int, ...]:
+def file_fingerprint(facts: os.stat_result) -> tuple[int, ...]:
     """Changes whenever the file does: tools that restore mtime cannot restore ctime."""
     return facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino
 
 
 def _survey(text: str, files: list[str]) -> "Survey":
-    from memdir.format.index import survey  # five modules, not needed with a MEMORY.md
+    from memdir.format.index import survey_pointers  # five modules, not needed with a MEMORY.md
 
-    return survey(text, files)
+    return survey_pointers(text, files)
 
 
 class RecordFolders(OnDisk):
@@ -228,7 +228,7 @@ class RecordFolders(OnDisk):
         return RECORD_INDEX
 
     def is_memory(self, path: str) -> bool:
-        return path != RECORD_SETTINGS and is_of_records(path)
+        return path != RECORD_SETTINGS and is_record_file(path)
 
     def standalone(self) -> bytes | None:
         return None
@@ -236,7 +236,7 @@ class RecordFolders(OnDisk):
     def tree(self) -> dict[str, tuple[int, ...]]:
         tree: dict[str, tuple[int, ...]] = {}
         for _, path, entry in self.disk.walk(RECORD_FOLDERS.__contains__, []):
-            ours = path == RECORD_INDEX or is_of_records(path)
+            ours = path == RECORD_INDEX or is_record_file(path)
             if ours and (facts := self._fingerprint(path, entry)):
                 tree[path] = facts
         return tree
@@ -262,7 +262,7 @@ class Markdown(OnDisk):
         tree: dict[str, tuple[int, ...]] = {}
         records = False
         for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
-            if path[-5:] == ".json" and is_of_records(path):
+            if path[-5:] == ".json" and is_record_file(path):
                 records = True
             elif facts := self._fingerprint(path, entry):
                 tree[path] = facts
@@ -302,7 +302,7 @@ class Markdown(OnDisk):
             start = os.read(handle, HEAD_BYTES)
             head = _header(start, handle)
         except OSError as error:
-            scan.skipped.append(unreadable(path, error))
+            scan.skipped.append(unreadable_file(path, error))
             return
         finally:
             close_quietly(handle)
@@ -313,7 +313,7 @@ class Markdown(OnDisk):
             text = f"{path} has {facts.st_size:,} bytes (limit: {self.max_file_bytes:,}); skipped"
             scan.skip("too-big", path, text, "split it, or raise max_file_bytes in config.toml")
             return
-        if odd := odd_content(path, start, facts.st_size):
+        if odd := describe_odd_content(path, start, facts.st_size):
             scan.skipped.append(odd)
         scan.memories.append(Memory(path, memory.decode(head), facts.st_mtime, facts.st_size))
 

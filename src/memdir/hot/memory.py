@@ -62,7 +62,7 @@ class Document:
         return ""
 
 
-def read(text: str) -> Document:
+def read_header(text: str) -> Document:
     """Without a closing fence the whole text is body."""
     start = text.find("\n") + 1
     if not start or text[:start].lstrip("\ufeff").strip() != FENCE:
@@ -140,10 +140,10 @@ def _whole_value(document: Document, lines: list[str], key: str) -> str:
     if more and value[:1] in ("|", ">") and value.strip("|>+-0123456789") == "":
         document.problems.append((start + 2, f"`{key}` is a block; read as one line"))
         value = ""
-    return unquote(" ".join([part for part in (value, *more) if part]))
+    return unquote_value(" ".join([part for part in (value, *more) if part]))
 
 
-def unquote(value: str) -> str:
+def unquote_value(value: str) -> str:
     if len(value) < 2 or value[0] != value[-1] or value[0] not in "\"'":
         return value
     inner = value[1:-1]
@@ -165,7 +165,7 @@ def unquote(value: str) -> str:
     return value if escaped else "".join(out)
 
 
-def quote(value: str, *, always: bool = False) -> str:
+def quote_value(value: str, *, always: bool = False) -> str:
     """Inverse of `unquote`; adds quotes if other YAML readers would misread the value."""
     plain = value == value.strip() and value and not value.startswith(_HAZARDS)
     plain = plain and not any(char in value for char in "\n\r\0")
@@ -177,10 +177,10 @@ def quote(value: str, *, always: bool = False) -> str:
     return f'"{inner}"'
 
 
-def edit(document: Document, key: str, value: str) -> Document:
+def edit_header(document: Document, key: str, value: str) -> Document:
     if document.lines is None:
         eol = "\r\n" if "\r\n" in document.body[:4096] else "\n"
-        return edit(Document(FENCE + eol, [], FENCE + eol, document.body), key, value)
+        return edit_header(Document(FENCE + eol, [], FENCE + eol, document.body), key, value)
     lines = list(document.lines)
     cr = "\r" if document.opening.endswith("\r\n") else ""
     name = key.removeprefix(NEST + ".")
@@ -191,14 +191,14 @@ def edit(document: Document, key: str, value: str) -> Document:
         head = old[: old.index(name) + len(name)]
         quoted = old[len(head) :].lstrip(": ")[:1] in ('"', "'")
         end = "\r" if old.endswith("\r") else ""
-        line = f"{head}: {quote(value, always=quoted)}{end}"
+        line = f"{head}: {quote_value(value, always=quoted)}{end}"
         lines[start : document.ends.get(key, start + 1)] = [line]
     elif key == name:
         index = document.starts.get(NEST, len(lines))
         indent = _indent_of(lines[index]) if NEST in document.starts else document.indent
-        lines.insert(index, f"{indent}{name}: {quote(value)}{cr}")
+        lines.insert(index, f"{indent}{name}: {quote_value(value)}{cr}")
     else:
-        _insert_nested(document, lines, f"{name}: {quote(value)}{cr}", f"{NEST}:{cr}")
+        _insert_nested(document, lines, f"{name}: {quote_value(value)}{cr}", f"{NEST}:{cr}")
     return Document(document.opening, lines, document.closing, document.body)
 
 
@@ -227,10 +227,12 @@ def _indent_of(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def write(fields: list[tuple[str, str]], body: str) -> str:
-    top = [f"{key}: {quote(value)}\n" for key, value in fields if "." not in key]
+def write_header(fields: list[tuple[str, str]], body: str) -> str:
+    top = [f"{key}: {quote_value(value)}\n" for key, value in fields if "." not in key]
     nested = [
-        f"  {key.removeprefix(NEST + '.')}: {quote(value)}\n" for key, value in fields if "." in key
+        f"  {key.removeprefix(NEST + '.')}: {quote_value(value)}\n"
+        for key, value in fields
+        if "." in key
     ]
     if nested:
         nested.insert(0, f"{NEST}:\n")
@@ -276,7 +278,7 @@ class Memory:
     @property
     def document(self) -> Document:
         if self._document is None:
-            self._document = read(self.head)
+            self._document = read_header(self.head)
         return self._document
 
     @property
@@ -332,7 +334,7 @@ def stem(path: str) -> str:
     return name[:-5] if name[-5:] == ".json" else name
 
 
-def is_memory(path: str) -> bool:
+def is_memory_file(path: str) -> bool:
     folder, slash, name = path.rpartition("/")
     if name[-3:].lower() != ".md" or name[0] == "." or name.lower() in NOT_MEMORIES:
         return False
@@ -344,7 +346,7 @@ def is_memory(path: str) -> bool:
     return folders[0] not in FOREIGN_FOLDERS
 
 
-def is_of_records(path: str) -> bool:
+def is_record_file(path: str) -> bool:
     folder, _, name = path.rpartition("/")
     if folder not in RECORD_FOLDERS:
         return path == RECORD_SETTINGS

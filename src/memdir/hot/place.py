@@ -3,7 +3,7 @@
 import os
 from stat import S_IFMT, S_ISDIR
 
-from memdir.hot.disk import digest_of, keep_derived, read_sealed, read_start, seal
+from memdir.hot.disk import digest_of, keep_derived_file, read_sealed_file, read_start, seal_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ SWITCHES = ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_COD
 FOLDERS = {"STATE": ".local/state", "CACHE": ".cache", "CONFIG": ".config"}  # in the home directory
 
 
-def own_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
+def xdg_folder(env: "Mapping[str, str]", home: str, kind: str) -> str:
     base = env.get(f"XDG_{kind}_HOME", "")
     # The XDG specification ignores relative paths.
     if not base.startswith("/") or "\0" in base:
@@ -176,9 +176,9 @@ class Here:
         return root if any(name in names for name in (*RECORD_FOLDERS, RECORD_SETTINGS)) else ""
 
     def agents(self, name: str) -> list[tuple[str, str]]:
-        from memdir.config.scope import agent_folder
+        from memdir.config.scope import agent_scope_folder
 
-        start = f"agent:{agent_folder(name)}@"
+        start = f"agent:{agent_scope_folder(name)}@"
         scopes = self.scopes.items()
         return [(scope[len(start) :], root) for scope, root in scopes if scope.startswith(start)]
 
@@ -186,13 +186,13 @@ class Here:
 class Around:
     def __init__(self, cwd: str, environ: "Mapping[str, str]") -> None:
         self.start = os.path.realpath(cwd)
-        self.checkout = checkout_root(self.start, look)
-        root = git_root(self.start, look, os.path.realpath)
+        self.checkout = checkout_root(self.start, look_at_path)
+        root = git_root(self.start, look_at_path, os.path.realpath)
         folders = {**_folders_up(self.start, self.checkout or self.start), root: None}
         project = environ.get(PROJECT, "")
         if project.startswith("/") and "\0" not in project:
             top = os.path.realpath(project)
-            folders |= _folders_up(top, checkout_root(top, look) or top)
+            folders |= _folders_up(top, checkout_root(top, look_at_path) or top)
         seen = [
             f"{name}={value}"
             for name, value in environ.items()
@@ -216,7 +216,7 @@ def _folders_up(start: str, top: str) -> dict[str, None]:
     return folders
 
 
-def look(path: str) -> "bytes | Literal[True] | None":
+def look_at_path(path: str) -> "bytes | Literal[True] | None":
     if os.path.isdir(path):
         return True
     try:
@@ -237,7 +237,7 @@ def _look_at_settings(path: str) -> tuple[str, bool]:
     return _all_facts(facts), doubt
 
 
-def facts_of(path: str, whole: bool) -> str:
+def place_facts(path: str, whole: bool) -> str:
     """Changes whenever the file does; for a directory only its type, unless `whole`."""
     try:
         facts = os.stat(path) if whole else os.lstat(path)
@@ -251,31 +251,33 @@ def _all_facts(facts: os.stat_result) -> str:
     return f"{kind} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_size} {facts.st_ino}"
 
 
-def place_path(around: Around, environ: "Mapping[str, str]") -> str:
+def path_of_kept_place(around: Around, environ: "Mapping[str, str]") -> str:
     home = environ.get("HOME", "")
     paths = [home, *(environ[name] for name in PATH_VARIABLES if environ.get(name))]
     if not all(path.startswith("/") and "\0" not in path for path in paths):
         return ""
     return os.path.join(
-        own_folder(environ, tidy_path(home), "CACHE"), FOLDER, store_key(around.start)
+        xdg_folder(environ, tidy_path(home), "CACHE"), FOLDER, store_key(around.start)
     )
 
 
-def write_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
+def write_kept_place(path: str, seen: str, basis: "Mapping[str, bool]", here: Here) -> None:
     """`basis` are the paths that decided. Fields are separated by zero bytes."""
-    facts = [(name, "1" if whole else "", facts_of(name, whole)) for name, whole in basis.items()]
+    facts = [
+        (name, "1" if whole else "", place_facts(name, whole)) for name, whole in basis.items()
+    ]
     fields = [
         *(digest_of(_bytes(seen)), here.state, here.cache, here.checkout),
         *(" ".join(sorted(here.holds)), str(here.max_file_bytes), str(len(facts))),
         *(part for fact in facts for part in fact),
         *(part for pair in here.scopes.items() for part in pair),
     ]
-    keep_derived(path, seal(MARK, _bytes("\0".join(fields))))
+    keep_derived_file(path, seal_bytes(MARK, _bytes("\0".join(fields))))
 
 
-def read_place(path: str, seen: str) -> Here | None:
+def read_kept_place(path: str, seen: str) -> Here | None:
     """None if the file is not ours, damaged or outdated."""
-    data = read_sealed(path, MARK, MAX_BYTES)
+    data = read_sealed_file(path, MARK, MAX_BYTES)
     if data is None:
         return None
     fields = data.decode("utf-8", "surrogateescape").split("\0")
@@ -285,7 +287,7 @@ def read_place(path: str, seen: str) -> Here | None:
     end = 3 * int(count)
     for i in range(0, end, 3):
         name, whole, facts = more[i : i + 3]
-        if facts_of(name, bool(whole)) != facts:
+        if place_facts(name, bool(whole)) != facts:
             return None
     scopes = dict(zip(more[end::2], more[end + 1 :: 2], strict=True))
     return Here(state, cache, checkout, frozenset(holds.split()), scopes, int(max_bytes))
@@ -295,7 +297,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def origin_of(scope: str, root: str, checkout: str, shared: bool) -> str:
+def origin_of_scope(scope: str, root: str, checkout: str, shared: bool) -> str:
     if scope == "team":
         return YOUR_TEAM
     inside = scope == "project" and shared and is_below(root, checkout)

@@ -6,7 +6,7 @@ from time import time
 from memdir.hot.catalog import open_search
 from memdir.hot.inject import Sessions, inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import SCAN, SHARED, origin_of, store_key
+from memdir.hot.place import SCAN, SHARED, origin_of_scope, store_key
 from memdir.hot.recall import Place, recall
 from memdir.hot.run import PAUSE_SECONDS, STAMP
 from memdir.hot.verdicts import Verdicts
@@ -64,12 +64,12 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
 
 
 def _accepted(place: Place, here: "Here") -> Place:
-    if not origin_of(place.scope, place.store.root, here.checkout, SHARED in here.holds):
+    if not origin_of_scope(place.scope, place.store.root, here.checkout, SHARED in here.holds):
         return place
-    from memdir.hot.acceptance import view_of
+    from memdir.hot.acceptance import view_without_waiting
     from memdir.store.accepted import AcceptanceSearch
 
-    view = view_of(place.scope, place.store, here)
+    view = view_without_waiting(place.scope, place.store, here)
     assert view is not None
     return Place(place.scope, view, AcceptanceSearch(place.search, view), view.source)
 

@@ -67,12 +67,12 @@ class Queue:
             folder, name = os.path.split(self.taken)
             disk.Disk(folder).put(name, b"".join(line + b"\n" for line in lines))
         else:
-            disk.remove(self.taken)
+            disk.remove_file(self.taken)
 
     def _open(self) -> int:
         """Opens and locks the file, so the worker cannot move it before the write."""
         for _ in range(TRIES):
-            handle = disk.open_append(self.path)
+            handle = disk.open_file_to_append(self.path)
             _hold(handle, fcntl.LOCK_SH)
             if self._is_there(handle):
                 return handle

@@ -85,7 +85,7 @@ def recall(
     abstain: bool = True,
 ) -> Recollection:
     result = Recollection()
-    reason = wants_nothing(prompt) if abstain else ""
+    reason = why_prompt_gets_no_memory(prompt) if abstain else ""
     if reason:
         return result.nothing(reason)
     wanted = limit + pointers + MORE + min(len(state.surfaced), MAX_SURFACED)
@@ -234,7 +234,7 @@ _THINGS = frozenset(
 _WISH_CHARACTERS = 2000  # characters of a prompt that are searched for a waiver
 
 
-def wants_nothing(prompt: str) -> str:
+def why_prompt_gets_no_memory(prompt: str) -> str:
     """Why a prompt gets no memory, else "": a command, a single word, a wish for none."""
     bare = prompt.strip()
     if bare[:1] == "/" and bare[1:2].isalpha() and "/" not in bare.split(None, 1)[0][1:]:
@@ -300,7 +300,7 @@ class _Rarity(dict[str, float]):
 RARITY = _Rarity()
 
 
-def read_prompt(prompt: str, words: Words) -> dict[str, float]:
+def read_prompt_terms(prompt: str, words: Words) -> dict[str, float]:
     if len(prompt) > FIRST + LAST:
         prompt = f"{prompt[:FIRST]}\n{prompt[-LAST:]}"
     counts, _ = words.count(prompt)

@@ -11,7 +11,7 @@ from _json import encode_basestring, make_encoder, make_scanner  # type: ignore[
 from time import gmtime, strftime, time
 
 from memdir.hot import disk
-from memdir.hot.place import SILENT, Around, Here, place_path, read_place, store_key
+from memdir.hot.place import SILENT, Around, Here, path_of_kept_place, read_kept_place, store_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ END = "session-end"
 END_SECONDS = 0.4  # after one second the client kills the hook and tells the user
 
 
-def main(arguments: list[str]) -> None:
+def run_hook_main(arguments: list[str]) -> None:
     event = arguments[0] if arguments else ""
     if event == WORKER:
         from memdir.worker import main as work
@@ -55,48 +55,50 @@ def main(arguments: list[str]) -> None:
     elif event in EVENTS:
         if event == END:
             _leave_in_time()
-        run(event)
+        run_hook(event)
 
 
-def run(event: str) -> None:
+def run_hook(event: str) -> None:
     if os.environ.get(NESTED):
         return  # we called this client ourselves
     state = ""
     try:
         asked = Event(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES))
-        here = find_here(asked.cwd)
+        here = find_hook_place(asked.cwd)
         if here is None or SILENT in here.holds:
             return
         state = here.state
         module, name = EVENTS[event]
         answer = getattr(__import__(module, fromlist=[name]), name)
         text, work = answer(event, asked, here)
-        if event in REPORTING and (report := take_report(here.state, here.checkout or asked.cwd)):
+        if event in REPORTING and (
+            report := take_hook_report(here.state, here.checkout or asked.cwd)
+        ):
             text = asked.with_report(text, report)
         if text:
             sys.stdout.buffer.write(f"{text}\n".encode())
             sys.stdout.flush()
         if work:  # after the answer, so nobody waits for it
-            start_worker(*work)
+            start_worker_from_hook(*work)
     except Exception as error:  # the only catch-all: a memory is never worth a broken session
         if state:
-            log(state, event, trouble(error))
+            log_hook(state, event, hook_trouble(error))
 
 
-def log(state_dir: str, event: str, message: str) -> None:
+def log_hook(state_dir: str, event: str, message: str) -> None:
     """Adds a line to the log, which keeps the last ones; nothing of prompts or variables."""
     line = f"{event}: {message}"[:MAX_LOG_LINE_CHARACTERS]
     line = "".join(sign if sign.isprintable() else "?" for sign in line)
     data = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {line}\n".encode("utf-8", "replace")
     path = os.path.join(state_dir, LOG)
     try:
-        if not disk.append(path, data, MAX_LOG_BYTES):
-            disk.keep_derived(path, disk.read_end(path, MAX_LOG_BYTES // 2)[0] + data)
+        if not disk.append_to_file(path, data, MAX_LOG_BYTES):
+            disk.keep_derived_file(path, disk.read_end_of_file(path, MAX_LOG_BYTES // 2)[0] + data)
     except OSError:
         return  # there is nowhere to report it
 
 
-def trouble(error: BaseException) -> str:
+def hook_trouble(error: BaseException) -> str:
     """Kind, place and file of an error, never its text: that may quote the user."""
     where, traced = "", error.__traceback__
     while traced is not None:
@@ -110,17 +112,17 @@ def trouble(error: BaseException) -> str:
     return message
 
 
-def find_here(cwd: str) -> Here | None:
+def find_hook_place(cwd: str) -> Here | None:
     """None if the place cannot be decided safely."""
     if not cwd.startswith("/") or "\0" in cwd:
         return None
     around = Around(cwd, os.environ)
-    path = "" if around.doubtful else place_path(around, os.environ)
-    here = read_place(path, around.seen) if path else None
+    path = "" if around.doubtful else path_of_kept_place(around, os.environ)
+    here = read_kept_place(path, around.seen) if path else None
     if here is None:
-        from memdir.config.config import decide_here
+        from memdir.config.config import decide_config
 
-        here = decide_here(cwd, os.environ, around, path)
+        here = decide_config(cwd, os.environ, around, path)
     return here
 
 
@@ -156,7 +158,7 @@ _OPTIONS = (None, None, encode_basestring, None, ":", ",", False, False, False)
 _encode = make_encoder(*_OPTIONS)  # type: ignore[arg-type, unused-ignore]
 
 
-def read_json(data: bytes) -> "Any":
+def read_hook_json(data: bytes) -> "Any":
     # A zero byte would truncate paths and SQLite texts.
     text = data.replace(b"\\u0000", b"\\u0020").decode("utf-8", "replace").strip(" \t\r\n")
     try:
@@ -168,14 +170,14 @@ def read_json(data: bytes) -> "Any":
     return value
 
 
-def write_json(value: object) -> str:
+def write_hook_json(value: object) -> str:
     """A single line; lone surrogates, which no client could read, are replaced."""
     return "".join(_encode(value, 0)).encode("utf-8", "replace").decode()
 
 
 class Event:
     def __init__(self, data: bytes) -> None:
-        fields = read_json(data)
+        fields = read_hook_json(data)
         self.fields: dict[str, Any] = fields if isinstance(fields, dict) else {}
         self.session = _text(self.fields, "session_id")
         self.cwd = _text(self.fields, "cwd")
@@ -193,20 +195,22 @@ class Event:
 
     def context(self, event: str, text: str) -> str:
         output = {"hookEventName": event, "additionalContext": text}
-        return write_json({"hookSpecificOutput": output})
+        return write_hook_json({"hookSpecificOutput": output})
 
     def deny(self, reason: str) -> str:
         output = {"hookEventName": "PreToolUse", "permissionDecision": "deny"}
-        return write_json({"hookSpecificOutput": {**output, "permissionDecisionReason": reason}})
+        return write_hook_json(
+            {"hookSpecificOutput": {**output, "permissionDecisionReason": reason}}
+        )
 
     def block(self, reason: str) -> str:
-        return write_json({"decision": "block", "reason": reason})
+        return write_hook_json({"decision": "block", "reason": reason})
 
     def with_report(self, answer: str, report: str) -> str:
         """Adds a line that the user sees, but the model does not."""
-        fields = read_json(answer.encode()) if answer else {}
+        fields = read_hook_json(answer.encode()) if answer else {}
         lines = [fields.get("systemMessage", ""), report]
-        return write_json({**fields, "systemMessage": "\n".join(filter(None, lines))})
+        return write_hook_json({**fields, "systemMessage": "\n".join(filter(None, lines))})
 
 
 def _text(fields: object, name: str) -> str:
@@ -216,18 +220,18 @@ def _text(fields: object, name: str) -> str:
     return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-def leave_report(state_dir: str, place: str, line: str) -> None:
+def leave_hook_report(state_dir: str, place: str, line: str) -> None:
     data = (" ".join(line.split()) + "\n").encode("utf-8", "replace")
     try:
-        disk.append(_report_path(state_dir, place), data, MAX_REPORT_BYTES)
+        disk.append_to_file(_report_path(state_dir, place), data, MAX_REPORT_BYTES)
     except OSError:
         return
 
 
-def take_report(state_dir: str, place: str) -> str:
+def take_hook_report(state_dir: str, place: str) -> str:
     """Stored lines; each is returned to one hook only."""
     path = _report_path(state_dir, place)
-    data = disk.take(path, MAX_REPORT_BYTES) if os.path.lexists(path) else b""
+    data = disk.take_file_away(path, MAX_REPORT_BYTES) if os.path.lexists(path) else b""
     return "\n".join(dict.fromkeys(data.decode("utf-8", "replace").splitlines()))
 
 
@@ -235,7 +239,7 @@ def _report_path(state_dir: str, place: str) -> str:
     return os.path.join(state_dir, REPORTS, store_key(os.path.realpath(place)))
 
 
-def start_worker(stamp: str, code: str, pause: int) -> bool:
+def start_worker_from_hook(stamp: str, code: str, pause: int) -> bool:
     """Starts it detached, at most once every `pause` seconds."""
     try:
         if abs(time() - os.stat(stamp).st_mtime) < pause:
@@ -247,7 +251,7 @@ def start_worker(stamp: str, code: str, pause: int) -> bool:
     closed = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDWR, 0)]
     closed += [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]  # type: ignore[list-item]
     try:
-        os.close(disk.open_append(stamp))
+        os.close(disk.open_file_to_append(stamp))
         os.utime(stamp)  # without a stamp, every prompt would start a worker
         os.posix_spawn(command[0], command, os.environ, file_actions=closed, setsid=True)
     except OSError:

@@ -8,16 +8,16 @@ import os
 
 from memdir.errors import MemdirError
 from memdir.hot import memory
-from memdir.hot.acceptance import view_of
+from memdir.hot.acceptance import view_without_waiting
 from memdir.hot.disk import digest_of, read_start
-from memdir.hot.inject import HOOK_CHARACTERS, Sessions, list_index, render_frame
+from memdir.hot.inject import HOOK_CHARACTERS, Sessions, list_index_to_inject, render_hook_frame
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, utf16_units
 from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
 from memdir.hot.run import PAUSE_SECONDS
 from memdir.hot.safe import inert_line
-from memdir.hot.standing import standing_text
-from memdir.hot.stop import CALLER, enqueue
+from memdir.hot.standing import standing_rules_for_hook
+from memdir.hot.stop import CALLER, enqueue_stop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     except MemdirError:
         pass  # disk full or read-only: there may still be rules to tell
     nonce = os.urandom(NONCE_BYTES).hex()
-    rules, notice = standing_text(here)
+    rules, notice = standing_rules_for_hook(here)
     text = _text(here, rules, nonce)
     whole = text.replace(nonce, "") + notice
     is_new = bool(whole) and _is_new(whole, sessions, asked.session)
-    enqueue(event, asked, here)  # if the session is killed, the next start catches up
+    enqueue_stop(event, asked, here)  # if the session is killed, the next start catches up
     work = None
     if asked.cwd.startswith("/"):  # a memory must be in the history before the agent can delete it
         code = here.checkout or asked.cwd
@@ -85,31 +85,35 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
 
 
 def _text(here: "Here", standing: str, nonce: str) -> str:
-    rules = render_frame(nonce, [], [], standing).text
+    rules = render_hook_frame(nonce, [], [], standing).text
     if BUILT_IN in here.holds or PROJECT not in here.scopes:
         return rules
-    from memdir.hot.behaviour import NORMAL, Setting, instruct
+    from memdir.hot.behaviour import NORMAL, Setting, instruct_agent
     from memdir.hot.behaviour import TEAM as BOTH
 
     stores = dict(here.stores())
     mode = BOTH if TEAM in stores else NORMAL
     setting = Setting(here.scopes[PROJECT], mode, INDEX in here.holds, SHARED in here.holds)
     room = HOOK_CHARACTERS - (utf16_units(rules) + 2 if rules else 0)
-    indexes = [index for scope, root in stores.items() if (index := read_index(scope, root, here))]
-    text = instruct(setting, indexes, nonce=nonce, limit=room)
+    indexes = [
+        index
+        for scope, root in stores.items()
+        if (index := read_index_at_session_start(scope, root, here))
+    ]
+    text = instruct_agent(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
 
 
-def read_index(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
+def read_index_at_session_start(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
     store = Markdown(root, here.max_file_bytes)
     try:
-        view = view_of(scope, store, here)
+        view = view_without_waiting(scope, store, here)
         return f"{root}/{store.index_path}", decode((view or store).index() or b"")
     except MemdirError:
         return None
 
 
-def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def answer_subagent_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     places = here.agents(asked.agent) if asked.agent else []
     if places and BUILT_IN in here.holds:
         # The client loads the scope in the agent's definition itself.
@@ -120,13 +124,13 @@ def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Wor
     for number, (_, root) in enumerate(places):
         how = _HOW.format(dir=inert_line(root, PATH_BYTES))
         share = room // (len(places) - number) - utf16_units(how) - 2
-        index = read_index("agent", root, here)
-        listed = list_index(*index, share) if index else ""
+        index = read_index_at_session_start("agent", root, here)
+        listed = list_index_to_inject(*index, share) if index else ""
         if listed:
             parts.append(f"{how}\n\n{listed}")
             room -= utf16_units(parts[-1])
         room -= 2
-    text = render_frame(os.urandom(NONCE_BYTES).hex(), [], [], "\n\n".join(parts)).text
+    text = render_hook_frame(os.urandom(NONCE_BYTES).hex(), [], [], "\n\n".join(parts)).text
     return asked.context(SUBAGENT_START, text) if text else "", None
 
 
@@ -145,7 +149,7 @@ def _loaded_by_client(agent: str, here: "Here") -> str:
                 start = read_start(f"{folder}/{name}", DEFINITION_BYTES)[0]
             except OSError:
                 continue
-            values = memory.read(start.decode("utf-8", "replace")).values
+            values = memory.read_header(start.decode("utf-8", "replace")).values
             if values.get("name", "").strip() == agent:
                 return values.get("memory", "").strip()
     return ""

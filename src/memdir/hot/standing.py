@@ -9,8 +9,8 @@ from time import time_ns
 from memdir.errors import MemdirError
 from memdir.hot import catalog, disk
 from memdir.hot import memory as memory_module
-from memdir.hot.acceptance import facts_of, state_folder, view_of
-from memdir.hot.inject import LOOK, first_lines, shorten
+from memdir.hot.acceptance import acceptance_facts, acceptance_folder, view_without_waiting
+from memdir.hot.inject import LOOK, lines_that_fit, shorten_injected
 from memdir.hot.layout import Markdown
 from memdir.hot.place import store_key
 from memdir.hot.safe import inert_line, make_visible
@@ -38,23 +38,23 @@ MAX_BYTES = 64 * 1024
 LARGE, CLOSED = "large", "closed"
 
 
-def rule_sentence(memory: "Memory", text: str) -> str:
+def standing_rule_sentence(memory: "Memory", text: str) -> str:
     about = inert_line(memory.description)
     if _is_title(about, memory):
-        about = inert_line(_first_sentence(memory_module.read(text).body)) or about
-    return shorten(about or inert_line(memory.name), RULE_CHARACTERS)
+        about = inert_line(_first_sentence(memory_module.read_header(text).body)) or about
+    return shorten_injected(about or inert_line(memory.name), RULE_CHARACTERS)
 
 
-def render_rules(
+def render_standing_rules(
     rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()
 ) -> str:
     lines = []
     for heading, given in ((_RULES, rules), (_OTHERS, others)):
         items = [f"- {' '.join(each.split())}" for each in given if each.strip()]
         lines += [heading, *items] if items else []
-    kept, more = first_lines(lines, budget + 1), ""
+    kept, more = lines_that_fit(lines, budget + 1), ""
     if len(kept) < len(lines):
-        kept = first_lines(kept, budget - len(f"- (and {len(lines)} more)"))
+        kept = lines_that_fit(kept, budget - len(f"- (and {len(lines)} more)"))
         kept = kept[:-1] if kept and kept[-1] == _OTHERS else kept
         left = sum(line not in (_RULES, _OTHERS) for line in lines[len(kept) :])
         more = f"\n- (and {left} more)"
@@ -80,7 +80,9 @@ def _first_sentence(text: str) -> str:
     return ""
 
 
-def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tuple[str, Memory]]]":
+def collect_standing_rules(
+    stores: "Sequence[tuple[str, Store]]",
+) -> "tuple[str, list[tuple[str, Memory]]]":
     memories = [
         (scope, store, memory)
         for scope, store in stores
@@ -92,14 +94,14 @@ def collect_rules(stores: "Sequence[tuple[str, Store]]") -> "tuple[str, list[tup
     room, own = RULES_CHARACTERS, 0
     for _, store, memory in memories:
         # Rules that cannot fit are only counted, so their text is not read.
-        text = rule_sentence(memory, _read(store, memory)) if room > 0 else memory.name
+        text = standing_rule_sentence(memory, _read(store, memory)) if room > 0 else memory.name
         if source := getattr(store, "source", None):  # the author, if it is not the user
             text += f" ({source(memory.path)})"
         else:
             own += 1
         rules.append(text)
         room -= len(text)
-    text = render_rules(rules[:own], others=rules[own:])
+    text = render_standing_rules(rules[:own], others=rules[own:])
     lines = frozenset(text.split("\n"))
     shown = [
         (scope, memory)
@@ -120,25 +122,25 @@ def _read(store: "Store", memory: "Memory") -> str:
         return ""
 
 
-def standing_text(here: "Here") -> tuple[str, str]:
+def standing_rules_for_hook(here: "Here") -> tuple[str, str]:
     stores = [(scope, Markdown(root, here.max_file_bytes)) for scope, root in here.stores()]
     key = store_key("\n".join(f"{scope} {os.path.realpath(store.root)}" for scope, store in stores))
     path = os.path.join(here.cache, FOLDER, key)
-    if data := disk.read_sealed(path, MARK, MAX_BYTES):
+    if data := disk.read_sealed_file(path, MARK, MAX_BYTES):
         states, text, notice = data.decode("utf-8", "surrogateescape").split("\0")
         pairs = zip(states.split("\n"), stores, strict=False)
         if states.split("\n") == [_state(store, here, LARGE in old) for old, (_, store) in pairs]:
             return text, notice
     current = [_state(store, here, False) for _, store in stores]
     opened = [
-        (scope, store, view_of(scope, store, here))
+        (scope, store, view_without_waiting(scope, store, here))
         for (scope, store), state in zip(stores, current, strict=True)
         if not state.startswith(CLOSED)
     ]
-    text = collect_rules([(scope, view or store) for scope, store, view in opened])[0]
+    text = collect_standing_rules([(scope, view or store) for scope, store, view in opened])[0]
     notice = _notice([view for _, _, view in opened if view])
     data = "\0".join(["\n".join(current), text, notice]).encode("utf-8", "replace")
-    disk.keep_derived(path, disk.seal(MARK, data))
+    disk.keep_derived_file(path, disk.seal_bytes(MARK, data))
     return text, notice
 
 
@@ -155,16 +157,16 @@ def _notice(views: "list[AcceptanceView]") -> str:
 
 def _state(store: Markdown, here: "Here", large: bool) -> str:
     """Changes whenever a memory does; for a large store only its folders are checked."""
-    return f"{_files(store, large)} {facts_of(state_folder(store, here))}"
+    return f"{_files(store, large)} {acceptance_facts(acceptance_folder(store, here))}"
 
 
 def _files(store: Markdown, large: bool) -> str:
     try:
         if not large:
-            state = catalog.look_at_store(store)
+            state = catalog.catalog_state(store)
             if len(state.facts) <= catalog.SMALL:
                 return f"{disk.digest_of(state.files())} {time_ns() if state.is_unsure() else ''}"
-        folders = sorted(catalog.folder_times(store.root, time_ns()).items())
+        folders = sorted(catalog.catalog_folder_times(store.root, time_ns()).items())
         return f"{LARGE} {disk.digest_of(repr(folders).encode('utf-8', 'replace'))}"
     except MemdirError as error:
         return f"{CLOSED} {error.code}"  # an unreadable store must not hide the others

@@ -9,7 +9,7 @@ from time import time
 
 from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, store_key
 from memdir.hot.queue import MAX_LINE_BYTES, Queue
-from memdir.hot.run import PAUSE_SECONDS, STAMP, log, trouble, write_json
+from memdir.hot.run import PAUSE_SECONDS, STAMP, hook_trouble, log_hook, write_hook_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,26 +28,26 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         return "", None
     text = ""
     if not asked.again:
-        enqueue(event, asked, here)
+        enqueue_stop(event, asked, here)
     theirs = os.environ.get(CALLER)  # other clients do not understand this answer
     if event == STOP and BY_AGENT in here.holds and not theirs and (root := here.records()):
-        from memdir.records.handover import hand_over
+        from memdir.records.handover import hand_over_to_records
 
-        text = hand_over(asked, here, root)
+        text = hand_over_to_records(asked, here, root)
     if asked.again:
         return "", None
     stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)
     return text, (stamp, here.checkout or asked.cwd, 0 if event in ENDS else PAUSE_SECONDS)
 
 
-def enqueue(event: str, asked: "Event", here: "Here") -> None:
+def enqueue_stop(event: str, asked: "Event", here: "Here") -> None:
     message = "not noted: the queue is full, or the line is too long"
     try:
         if not asked.cwd.startswith("/") or Queue(here.state).add(_line(event, asked, here)):
             return
     except OSError as error:
-        message = trouble(error)
-    log(here.state, event, message)
+        message = hook_trouble(error)
+    log_hook(here.state, event, message)
 
 
 def _line(event: str, asked: "Event", here: "Here") -> bytes:
@@ -57,7 +57,7 @@ def _line(event: str, asked: "Event", here: "Here") -> bytes:
         fields |= {"session": asked.session, "transcript": asked.transcript}
         fields["client"] = os.environ.get(CALLER) or CLIENT
         if asked.last:
-            line = write_json({**fields, "last": asked.last[-LAST_CHARACTERS:]}).encode()
+            line = write_hook_json({**fields, "last": asked.last[-LAST_CHARACTERS:]}).encode()
             if len(line) < MAX_LINE_BYTES:
                 return line
-    return write_json(fields).encode()
+    return write_hook_json(fields).encode()

@@ -8,7 +8,7 @@ missing, damaged or outdated file means a memory without verdicts, never a delay
 import os
 
 from memdir.hot import disk
-from memdir.hot.inject import shorten
+from memdir.hot.inject import shorten_injected
 from memdir.hot.place import store_key
 
 TYPE_CHECKING = False
@@ -37,20 +37,20 @@ _HEX = frozenset("0123456789abcdef")
 def read_head_commit(root: str) -> str:
     """Read from files, since git would cost a process; empty if they do not tell."""
     gitdir = f"{root}/.git"
-    link = read_git_line(gitdir)
+    link = read_git_file_line(gitdir)
     if link.startswith("gitdir:"):
         gitdir = os.path.join(root, link[7:].strip())
-    head = read_git_line(f"{gitdir}/HEAD")
+    head = read_git_file_line(f"{gitdir}/HEAD")
     if head.startswith("ref:"):
         name = head[4:].strip()
         if not name.startswith("refs/") or ".." in name:
             return ""
-        common = os.path.join(gitdir, read_git_line(f"{gitdir}/commondir") or ".")
-        head = read_git_line(f"{common}/{name}")
+        common = os.path.join(gitdir, read_git_file_line(f"{gitdir}/commondir") or ".")
+        head = read_git_file_line(f"{common}/{name}")
     return head if len(head) in (40, 64) and _HEX.issuperset(head) else ""
 
 
-def read_git_line(path: str) -> str:
+def read_git_file_line(path: str) -> str:
     try:
         data = disk.read_start(path, GIT_FILE_BYTES)[0]
     except (OSError, ValueError):
@@ -71,7 +71,7 @@ class Verdicts:
         self.folder = os.path.join(cache_folder, FOLDER, store_key(self.root))
 
     def load(self, path: str, facts: "tuple[int, int]") -> Kept | None:
-        data = disk.read_sealed(self._path(path), MARK, MAX_BYTES)
+        data = disk.read_sealed_file(self._path(path), MARK, MAX_BYTES)
         if data is None:
             return None
         first, *lines = data.decode("utf-8", "surrogateescape").split("\n")
@@ -90,18 +90,18 @@ class Verdicts:
             numbers = f"{facts[0]} {facts[1]}" if facts else ""
             lines.append("\t".join([*(text.translate(_SPACES) for text in texts), numbers]))
         data = "\n".join(lines).encode("utf-8", "surrogateescape")
-        disk.keep_derived(self._path(path), disk.seal(MARK, data))
+        disk.keep_derived_file(self._path(path), disk.seal_bytes(MARK, data))
 
     def tell(self, recalled: "Iterable[Recalled]") -> int:
         """Sets the verdicts of each memory; returns how many are missing or outdated."""
         outdated, head = 0, read_head_commit(self.root)
         for memory in recalled:
-            kept = self.load(memory.memory.path, facts_of(memory.memory))
+            kept = self.load(memory.memory.path, verdict_facts(memory.memory))
             if kept is None:
                 outdated += 1
                 continue
             moved = bool(head) and kept.state.partition("+")[0] != head
-            memory.verdicts = describe_verdicts(kept, self.glance, moved)
+            memory.verdicts = describe_kept_verdicts(kept, self.glance, moved)
             outdated += moved
         return outdated
 
@@ -128,18 +128,18 @@ class Verdicts:
         return os.path.join(self.folder, store_key(path)[-40:])
 
 
-def describe_verdicts(
+def describe_kept_verdicts(
     kept: Kept, glance: "Callable[[str], Facts]", moved: bool = False
 ) -> tuple[str, ...]:
     """Stale claims first; if the code has `moved` on, only what a stat confirms."""
     stale: dict[str, None] = {}
     confirmed: dict[str, None] = {}
     for verdict, kind, text, reason, place, facts in kept.rows:
-        shown = shorten(text, MAX_TEXT_CHARACTERS)
+        shown = shorten_injected(text, MAX_TEXT_CHARACTERS)
         if verdict == STALE:
             gone = not moved if kind != PATH or not place else glance(place) is None
             if gone:  # it may have come back
-                stale[f"{shown} {shorten(reason, MAX_REASON_CHARACTERS)}"] = None
+                stale[f"{shown} {shorten_injected(reason, MAX_REASON_CHARACTERS)}"] = None
             continue
         if not place or facts is None:
             continue
@@ -158,5 +158,5 @@ def describe_verdicts(
     return tuple(lines)
 
 
-def facts_of(memory: "Memory") -> "tuple[int, int]":
+def verdict_facts(memory: "Memory") -> "tuple[int, int]":
     return int(memory.mtime * 1000), memory.size

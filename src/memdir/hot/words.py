@@ -42,7 +42,7 @@ SHORTEST_GERMAN = 4
 LONG_WORD = 9  # letters; shorter words such as `token` and `written` keep `en`
 
 
-def stem(word: str) -> str:
+def stem_word(word: str) -> str:
     if len(word) < 3 or not word.isalpha():
         return word
     if not word.isascii():
@@ -179,11 +179,11 @@ class Words(dict[str, str]):
             return ""
         parts = _parts(bare)
         if len(parts) > 1:
-            stems = [stem(part) for part in map(str.lower, parts) if _counts(part)]
+            stems = [stem_word(part) for part in map(str.lower, parts) if _counts(part)]
             self.pieces[word] = tuple(dict.fromkeys(stems))
             return bare.replace("_", "").lower()
         lower = bare.lower()
-        return stem(lower) if _counts(lower) else ""
+        return stem_word(lower) if _counts(lower) else ""
 
     def count(self, text: str) -> tuple[dict[str, float], int]:
         return self.tally(split_words(text))
@@ -231,7 +231,7 @@ def implied_terms(prompt: str) -> list[str]:
             terms += ["ticket", "issue"]
         elif word[:1] == "#" and word[1:].isdigit():
             terms += ["issue", "pr"]
-    return [stem(word) for word in dict.fromkeys(terms)]
+    return [stem_word(word) for word in dict.fromkeys(terms)]
 
 
 def _counts(word: str) -> bool:
@@ -250,7 +250,7 @@ def _pairs(word: str) -> tuple[str, ...]:
             if is_unspaced(run[-1]) and len(run) > 1:
                 pairs += [run[i : i + 2] for i in range(len(run) - 1)]
             elif is_unspaced(run[-1]) or _counts(run):
-                pairs.append(run if is_unspaced(run[-1]) else stem(run.lower()))
+                pairs.append(run if is_unspaced(run[-1]) else stem_word(run.lower()))
             run = ""
         run += letter
     return tuple(pairs)

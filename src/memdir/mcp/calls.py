@@ -16,17 +16,25 @@ from memdir.claims import verify
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE
 from memdir.claims.claim import UNKNOWN as UNSURE
 from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import ANYWAY, SKIPPED, Change, Draft, Wishes, check_type, hash_of
-from memdir.format.names import WILD, check_name
+from memdir.format.draft import (
+    ANYWAY,
+    SKIPPED,
+    Change,
+    Draft,
+    Wishes,
+    check_memory_type,
+    content_hash,
+)
+from memdir.format.names import WILD, check_memory_name
 from memdir.hot import inject, safe
 from memdir.hot.memory import UNKNOWN, decode, read_memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.hot.safe import clip, inert, inert_line, make_visible
 from memdir.mcp.server import INTERNAL, NO_RESOURCE, PARAMS, Refused
-from memdir.mcp.tools import TOOLS, Wrong, check_arguments
+from memdir.mcp.tools import TOOLS, Wrong, check_mcp_arguments
 from memdir.recall import answer as recall_answer
 from memdir.store import changes, look
-from memdir.store.accept import hide_waiting, source_of
+from memdir.store.accept import hide_unaccepted, memory_source
 
 if TYPE_CHECKING:
     from memdir.audit.ages import Listed
@@ -69,7 +77,7 @@ class Answer:
     wrong: bool = False
 
 
-def call_tool(stores: Stores, name: object, arguments: object, client: str) -> Answer:
+def call_mcp_tool(stores: Stores, name: object, arguments: object, client: str) -> Answer:
     if not isinstance(name, str) or name not in TOOLS:
         known = ", ".join(TOOLS)
         shown = inert_line(name, 80) if isinstance(name, str) else "without a name"
@@ -78,20 +86,22 @@ def call_tool(stores: Stores, name: object, arguments: object, client: str) -> A
         raise Refused(PARAMS, "arguments is an object")
     stores.remarks.clear()
     try:
-        answer = RUNS[name](stores, check_arguments(name, arguments or {}), client)
+        answer = RUNS[name](stores, check_mcp_arguments(name, arguments or {}), client)
     except Wrong as wrong:
         return Answer(f"{wrong}.", wrong=True)
     except MemdirError as error:
-        answer = Answer(render_refusal(error), wrong=True)
+        answer = Answer(render_mcp_refusal(error), wrong=True)
     return replace(answer, text=_with_remarks([answer.text], stores.remarks))
 
 
-def frame_text(text: str) -> str:
+def frame_mcp_text(text: str) -> str:
     """Put text from memories between delimiters that no memory can forge."""
-    return inject.render_frame(secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS).text
+    return inject.render_hook_frame(
+        secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS
+    ).text
 
 
-def render_refusal(error: MemdirError) -> str:
+def render_mcp_refusal(error: MemdirError) -> str:
     message = _step(error.message, 4 * LINE_BYTES)
     next = _step(error.next, 2 * LINE_BYTES)
     return f"{message}. Next: {next}" if next else f"{message}."
@@ -109,26 +119,26 @@ def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
     return "\n".join([*lines, *notes])
 
 
-def render_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
-    path, data, document = look.show(app, name)
+def render_mcp_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
+    path, data, document = look.show_memory(app, name)
     facts = app.store.facts(path)
     moment = facts[0] / 1e9 if facts else app.now()
     memory = read_memory(path, app.store.view(path, data), moment)
     recalled = inject.Recalled(memory, scope, app.store.root)
-    source = source_of(app)
+    source = memory_source(app)
     recalled.giver = source(memory.path) if source else ""
     if app.config.code:
         verify.open_verdicts(app).tell([recalled])
-    head = inject.render_body(recalled, app.now()).partition("\n\n")[0]
-    return frame_text(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
+    head = inject.render_injected_body(recalled, app.now()).partition("\n\n")[0]
+    return frame_mcp_text(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
 
-def render_index(app: App, start: int = 1) -> str:
+def render_mcp_index(app: App, start: int = 1) -> str:
     text = decode(app.store.index() or b"")
     if not text.strip():
         return ""
     where = inert_line(f"{app.store.root}/{app.store.index_path}", LINE_BYTES)
-    return frame_text(f"Contents of {where} (index of the memories):\n\n{_page(text, start)}")
+    return frame_mcp_text(f"Contents of {where} (index of the memories):\n\n{_page(text, start)}")
 
 
 def _page(text: str, start: int) -> str:
@@ -151,12 +161,12 @@ def _save(stores: Stores, given: Given, client: str) -> Answer:
     app, name = _writable(stores, given, client), given.get("name", "")
     draft = Draft(
         given["text"],
-        name=check_name(name) if name else "",
+        name=check_memory_name(name) if name else "",
         source=app.actor,
         expected=given.get("if_hash") or None,
         **{key: given[key] for key in ("type", "description", "why", "how") if key in given},
     )
-    done = changes.save(app, draft, Wishes(bool(given.get("anyway")), offered=(ANYWAY,)))
+    done = changes.save_memory(app, draft, Wishes(bool(given.get("anyway")), offered=(ANYWAY,)))
     remarks = list(done.remarks)
     if not app.config.enabled:
         by = app.config.enabled_by
@@ -171,9 +181,9 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
         raise BadInput("name is empty", next="memdir list shows them")
     if any(mark in name for mark in WILD):
         raise BadInput("name holds a wildcard", next="name one memory")
-    done = changes.retire(app, [name], reason=given.get("reason", ""))
+    done = changes.retire_memories(app, [name], reason=given.get("reason", ""))
     # Another process may have added a newer change.
-    logged = look.log(app, done.changes[0].path, LOOKED_AT)
+    logged = look.store_log(app, done.changes[0].path, LOOKED_AT)
     ours = [
         change
         for change in logged
@@ -190,7 +200,7 @@ def _undo(stores: Stores, given: Given, client: str) -> Answer:
         raise BadInput(
             f"change must be an id of at least {SHORTEST_ID} hex digits", next="memdir log"
         )
-    done = review.undo_changes(app, change)
+    done = review.undo_and_hold_again(app, change)
     lines = [
         inert_line(f"undone: {change.path} {change.reason or 'is as it was before'}", CHANGE_BYTES)
         for change in done.changes[:MAX_UNDONE]
@@ -232,28 +242,30 @@ def _recall(stores: Stores, given: Given, client: str) -> Answer:
         hint = "To read one of the lines whole: read, with its path and scope."
         return Answer(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
     now = apps[0][1].now() if apps else 0.0
-    near = [inject.render_pointer(memory, now) for memory in answer.found.near[:RECALLED]]
+    near = [inject.render_injected_pointer(memory, now) for memory in answer.found.near[:RECALLED]]
     there = any(app.store.files() for _, app in apps)
     text = f"Nothing recalled: {answer.reason if there else 'there is no memory yet'}."
-    return Answer("\n".join([text, frame_text("\n".join(["Nearest:", *near]))]) if near else text)
+    return Answer(
+        "\n".join([text, frame_mcp_text("\n".join(["Nearest:", *near]))]) if near else text
+    )
 
 
 def _read(stores: Stores, given: Given, client: str) -> Answer:
-    app, name = hide_waiting(stores.app(given.get("scope", ""))), given.get("name", "")
+    app, name = hide_unaccepted(stores.app(given.get("scope", ""))), given.get("name", "")
     start = given.get("line", 1)
     if not name:
-        return Answer(render_index(app, start) or "The index is empty: nothing was saved yet.")
-    text, data = render_memory(app, str(app.config.scope), name, start)
-    return Answer(f"{text}\nhash: {hash_of(data)}")
+        return Answer(render_mcp_index(app, start) or "The index is empty: nothing was saved yet.")
+    text, data = render_mcp_memory(app, str(app.config.scope), name, start)
+    return Answer(f"{text}\nhash: {content_hash(data)}")
 
 
 def _list(stores: Stores, given: Given, client: str) -> Answer:
     kind, start = given.get("type", ""), given.get("offset", 0)
-    check_type(kind or UNKNOWN)
+    check_memory_type(kind or UNKNOWN)
     rows: list[tuple[str, Listed]] = []
     remarks: list[str] = []
     for scope, app in stores.apps(given.get("scope", "")):
-        listed, findings = ages.list_memories(hide_waiting(app))
+        listed, findings = ages.list_memory_ages(hide_unaccepted(app))
         rows += [(scope, row) for row in listed if kind in ("", row.memory.type)]
         remarks += [f"{finding.message}; {finding.fix}" for finding in findings]
     shown = [_row(scope, listed) for scope, listed in rows[start : start + MAX_ROWS]]
@@ -261,7 +273,9 @@ def _list(stores: Stores, given: Given, client: str) -> Answer:
     more = [f"({left:,} more: call list with offset {start + len(shown)})"] if left > 0 else []
     total = f"{len(rows):,} {'memory' if len(rows) == 1 else 'memories'}"
     lines = [
-        frame_text("\n".join([f"{total}. Each line: scope: path [type, age] description", *shown]))
+        frame_mcp_text(
+            "\n".join([f"{total}. Each line: scope: path [type, age] description", *shown])
+        )
     ]
     if not shown:
         none = f"{total}; none from {start} on." if rows else f"No {kind} memories yet."
@@ -281,7 +295,7 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
     remarks: list[str] = []
     counts: Counter[str] = Counter()
     for app in [stores.app(scope)] if name else [app for _, app in stores.apps(scope)]:
-        checked = verify.verify(app, [name] if name else [])
+        checked = verify.verify_claims_of(app, [name] if name else [])
         remarks += checked.remarks
         for path, judged in checked.memories.items():
             counts.update(claim.verdict for claim in judged)
@@ -291,16 +305,16 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
                     lines.append(inert_line(f"- {item.verdict}: {shown}", LINE_BYTES))
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STALE, UNSURE, TRUE))
     left = [f"({len(lines) - MAX_CLAIMS} more)"] if len(lines) > MAX_CLAIMS else []
-    text = frame_text("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
+    text = frame_mcp_text("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
     return Answer(_with_remarks([text], remarks[:MAX_CLAIMS]))
 
 
 def _history(stores: Stores, given: Given, client: str) -> Answer:
     app, name = stores.app(given.get("scope", "")), given.get("name", "")
-    logged = look.log(app, name, given.get("limit", CHANGES))
+    logged = look.store_log(app, name, given.get("limit", CHANGES))
     if not logged:
         return Answer(f"No change of {inert_line(name, 80)}." if name else "No changes yet.")
-    return Answer(frame_text("\n".join(["Changes, newest first:", *map(_change, logged)])))
+    return Answer(frame_mcp_text("\n".join(["Changes, newest first:", *map(_change, logged)])))
 
 
 def _change(logged: Logged) -> str:
@@ -332,12 +346,12 @@ KIND = "text/markdown"
 SCOPES = (*MAIN_SCOPES, RECORDS)
 
 
-def list_resources(stores: Stores, cursor: object) -> Fields:
+def list_mcp_resources(stores: Stores, cursor: object) -> Fields:
     """A page of all resources in a stable order; the cursor is the last one listed."""
     after = _parsed(cursor) if cursor is not None else ("", "")
     entries: dict[tuple[str, str], Fields] = {}  # by scope and path
     for scope, app in stores.apps():
-        store = hide_waiting(app).store
+        store = hide_unaccepted(app).store
         about = {store.index_path: "index of the memories"} if store.index() else {}
         about |= {memory.path: memory.description for memory in store.scan().memories}
         entries |= {(scope, path): _entry(scope, path, about[path]) for path in about}
@@ -348,18 +362,18 @@ def list_resources(stores: Stores, cursor: object) -> Fields:
     return fields
 
 
-def read_resource(stores: Stores, uri: object) -> Fields:
+def read_mcp_resource(stores: Stores, uri: object) -> Fields:
     """Opens only paths that the store itself lists, so no path leads outside."""
     scope, path = _parsed(uri)
     try:
-        app = hide_waiting(stores.app(scope))
+        app = hide_unaccepted(stores.app(scope))
         text = ""
         if path == app.store.index_path:
-            text = render_index(app)
+            text = render_mcp_index(app)
         elif path in app.store.files():
-            text = render_memory(app, scope, path)[0]
+            text = render_mcp_memory(app, scope, path)[0]
     except MemdirError as error:
-        raise Refused(INTERNAL, render_refusal(error), {"uri": uri}) from None
+        raise Refused(INTERNAL, render_mcp_refusal(error), {"uri": uri}) from None
     if not text:
         shown = inert_line(str(uri), LINE_BYTES)
         reason = f"there is no resource {shown}; resources/list names them"

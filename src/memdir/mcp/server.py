@@ -46,7 +46,7 @@ class Refused(Exception):
         self.code, self.message, self.data = code, message, data
 
 
-def read_message(line: bytes) -> object:
+def read_mcp_message(line: bytes) -> object:
     """Refuses text that is not JSON, and NaN and Infinity."""
 
     def refuse(name: str) -> "NoReturn":
@@ -61,25 +61,25 @@ def read_message(line: bytes) -> object:
         raise Refused(PARSE, reason) from None
 
 
-def write_message(message: object) -> bytes:
+def write_mcp_message(message: object) -> bytes:
     """One line; lone surrogates become question marks."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
 
 
-def error_answer(id: object, refused: Refused) -> "Fields":
+def mcp_error_answer(id: object, refused: Refused) -> "Fields":
     fields: Fields = {"code": refused.code, "message": refused.message}
     if refused.data is not None:
         fields["data"] = refused.data
     return {"jsonrpc": "2.0", "id": id, "error": fields}
 
 
-def refuse_length(first: bytes, last: bytes) -> "Fields":
+def refuse_long_mcp_message(first: bytes, last: bytes) -> "Fields":
     """Refuse a message that is too long; a client waits until timeout without its id."""
     match = _FIRST.match(first[:EDGE_BYTES]) or _LAST.search(last[-EDGE_BYTES:])
     id = json.loads(match[1]) if match else None
     reason = f"the message has more than {MAX_BYTES:,} bytes, which is the limit; send less at once"
-    return error_answer(id, Refused(INVALID, reason))
+    return mcp_error_answer(id, Refused(INVALID, reason))
 
 
 class Stores:
@@ -169,16 +169,16 @@ class Server:
                 raise Refused(UNKNOWN, f"there is no method {method[:80]!r} here")
             return {"jsonrpc": "2.0", "id": id, "result": METHODS[method](self, params or {})}
         except Refused as refused:
-            return error_answer(id, refused)
+            return mcp_error_answer(id, refused)
         except Exception as error:  # a bug in one request must not end the server
-            return error_answer(id, self._mistake(error))
+            return mcp_error_answer(id, self._mistake(error))
 
     def _mistake(self, error: Exception) -> Refused:
         from memdir.errors import MemdirError
-        from memdir.hot.run import log, trouble
+        from memdir.hot.run import hook_trouble, log_hook
 
         try:
-            log(self.stores.config(PROJECT).state_dir, ACTOR, trouble(error))
+            log_hook(self.stores.config(PROJECT).state_dir, ACTOR, hook_trouble(error))
             where = "see hooks.log in the state directory"
         except MemdirError:
             where = "without a home there is no log"
@@ -187,10 +187,10 @@ class Server:
 
 
 def _invalid(id: "str | int | None", reason: str) -> "Fields":
-    return error_answer(id, Refused(INVALID, reason))
+    return mcp_error_answer(id, Refused(INVALID, reason))
 
 
-def client_name(info: object) -> str:
+def mcp_client_name(info: object) -> str:
     name = info.get("name") if isinstance(info, dict) else None
     if not isinstance(name, str):
         return ""
@@ -203,7 +203,7 @@ def _initialize(server: Server, params: "Params") -> "Fields":
     if not isinstance(wanted, str):
         raise Refused(PARAMS, "protocolVersion is missing; it is a string")
     server.version = wanted if wanted in VERSIONS else VERSIONS[-1]
-    server.client = client_name(params.get("clientInfo"))
+    server.client = mcp_client_name(params.get("clientInfo"))
     return {
         "protocolVersion": server.version,
         "capabilities": {"tools": {}, "resources": {}},
@@ -217,17 +217,19 @@ def _initialize(server: Server, params: "Params") -> "Fields":
 
 
 def _tools(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.tools import list_tools
+    from memdir.mcp.tools import list_mcp_tools
 
     if params.get("cursor") is not None:
         raise Refused(PARAMS, "there is one page of tools; leave cursor out")
-    return {"tools": list_tools()}
+    return {"tools": list_mcp_tools()}
 
 
 def _call_tool(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.calls import call_tool
+    from memdir.mcp.calls import call_mcp_tool
 
-    answer = call_tool(server.stores, params.get("name"), params.get("arguments"), server.client)
+    answer = call_mcp_tool(
+        server.stores, params.get("name"), params.get("arguments"), server.client
+    )
     fields: Fields = {"content": [{"type": "text", "text": answer.text}]}
     if answer.fields and server.version >= STRUCTURED:
         fields["structuredContent"] = answer.fields
@@ -235,9 +237,9 @@ def _call_tool(server: Server, params: "Params") -> "Fields":
 
 
 def _resources(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.calls import list_resources
+    from memdir.mcp.calls import list_mcp_resources
 
-    return list_resources(server.stores, params.get("cursor"))
+    return list_mcp_resources(server.stores, params.get("cursor"))
 
 
 def _templates(server: Server, params: "Params") -> "Fields":
@@ -247,9 +249,9 @@ def _templates(server: Server, params: "Params") -> "Fields":
 
 
 def _read_resource(server: Server, params: "Params") -> "Fields":
-    from memdir.mcp.calls import read_resource
+    from memdir.mcp.calls import read_mcp_resource
 
-    return read_resource(server.stores, params.get("uri"))
+    return read_mcp_resource(server.stores, params.get("uri"))
 
 
 METHODS: "dict[str, Method]" = {

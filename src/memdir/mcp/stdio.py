@@ -11,10 +11,10 @@ from memdir.mcp.server import (
     Refused,
     Server,
     Stores,
-    error_answer,
-    read_message,
-    refuse_length,
-    write_message,
+    mcp_error_answer,
+    read_mcp_message,
+    refuse_long_mcp_message,
+    write_mcp_message,
 )
 
 TYPE_CHECKING = False
@@ -45,10 +45,10 @@ def run(words: "Sequence[str]") -> int | None:
             given[word] = value if equals else rest.pop(0)
         else:
             return None
-    return serve_client(given.get("--project"), given.get("--dir"), given.get("--scope", "all"))
+    return serve_mcp_client(given.get("--project"), given.get("--dir"), given.get("--scope", "all"))
 
 
-def serve_client(project: str | None, dir: str | None, scope: str) -> int:
+def serve_mcp_client(project: str | None, dir: str | None, scope: str) -> int:
     try:
         cwd = os.getcwd()
     except OSError:
@@ -116,12 +116,12 @@ class Pipe:
             if not line:
                 break
             if len(line) > MAX_BYTES and not line.endswith(b"\n"):
-                self._send(refuse_length(line, self._skip()))
+                self._send(refuse_long_mcp_message(line, self._skip()))
             elif line.strip():
                 try:
-                    self._send(self._server.answer(read_message(line)))
+                    self._send(self._server.answer(read_mcp_message(line)))
                 except Refused as refused:
-                    self._send(error_answer(None, refused))
+                    self._send(mcp_error_answer(None, refused))
                 self._server.afterwards()
 
     def end(self, number: int, frame: "FrameType | None") -> None:
@@ -142,7 +142,7 @@ class Pipe:
         if message is None:
             return
         try:
-            data = memoryview(write_message(message))
+            data = memoryview(write_mcp_message(message))
             while data:
                 data = data[self._sink.write(data) :]
         except (OSError, ValueError):  # closed on either side

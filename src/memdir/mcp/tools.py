@@ -111,7 +111,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
 }
 
 
-def list_tools() -> "list[Fields]":
+def list_mcp_tools() -> "list[Fields]":
     """The answer to tools/list; limits that no honest call reaches are left out to save tokens."""
     tools: list[Fields] = []
     for name, (about, hints, required, arguments) in TOOLS.items():
@@ -134,7 +134,7 @@ class Wrong(ValueError):
     """A bad argument; the text says what to send instead."""
 
 
-def check_arguments(tool: str, given: "Mapping[str, Any]") -> "dict[str, Any]":
+def check_mcp_arguments(tool: str, given: "Mapping[str, Any]") -> "dict[str, Any]":
     """The arguments, checked for type and size; null counts as not given."""
     _, _, required, arguments = TOOLS[tool]
     taken = {key: value for key, value in given.items() if value is not None}

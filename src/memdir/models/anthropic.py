@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memdir.models.api import NOTHING, Api, Opened, key_of, plain_client
+from memdir.models.api import NOTHING, Api, Opened, http_client_for_model, model_api_key
 from memdir.models.model import ModelUnavailable
 
 KEY = "ANTHROPIC_API_KEY"
@@ -24,11 +24,11 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        http = plain_client(DefaultAsyncHttpxClient)
+        http = http_client_for_model(DefaultAsyncHttpxClient)
         client = AsyncAnthropic(api_key=key, base_url=url, max_retries=0, http_client=http)
         return client, AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
 
-    key = key_of(KEY, url, environ)
+    key = model_api_key(KEY, url, environ)
     if not key:
         raise ModelUnavailable(f"anthropic: {KEY} is not set", next=f"set {KEY}", usage=NOTHING)
     modules = ("anthropic", "pydantic_ai.models.anthropic")

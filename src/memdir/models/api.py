@@ -27,8 +27,8 @@ from memdir.models.model import (
     ModelUnavailable,
     Question,
     Usage,
-    answered,
-    too_slow,
+    model_answer,
+    model_too_slow,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ HTTP_PROBLEMS = {
 _HOST = re.compile(r"[\w.:-]+", re.ASCII)
 
 
-def conversation(question: Question, mode: Mode) -> list[ModelMessage]:
+def conversation_for_model(question: Question, mode: Mode) -> list[ModelMessage]:
     from pydantic_ai.messages import (
         CachePoint,
         ModelRequest,
@@ -98,7 +98,7 @@ class Unfit(ValueError):
     """An unreadable answer; the text of the error is ours, not the server's."""
 
 
-def plain_client(default: type[Any]) -> Any:
+def http_client_for_model(default: type[Any]) -> Any:
     """An HTTP client that follows no redirect and reads at most `MAX_ANSWER_BYTES`.
 
     It subclasses the client class of the package, whatever HTTP library that uses.
@@ -135,7 +135,7 @@ async def _read_body(response: Any) -> bytes:
     return bytes(body)
 
 
-def run_within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def run_model(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     def run() -> T:
         loop = asyncio.new_event_loop()
         loop.set_default_executor(_Daemons())
@@ -177,20 +177,20 @@ class Api:
 
     def answer(self, question: Question) -> Answer:
         """Ask once, without a retry; the limit excludes loading the packages (seconds)."""
-        load_packages(self.modules)
+        load_model_packages(self.modules)
         warnings.filterwarnings("ignore", BAD_COUNTS)
         failure: ModelFailed
         try:
-            response = run_within(question.seconds, lambda: self._request(question))
+            response = run_model(question.seconds, lambda: self._request(question))
             text, usage = _text(response), _usage(response)
         except TimeoutError:
-            failure = too_slow(self.name, question.seconds)
+            failure = model_too_slow(self.name, question.seconds)
         except BROKEN as error:
             failure = _failure(self.name, question.seconds, error)
         else:
             if response.finish_reason == "content_filter":
                 raise _refused(self.name, usage)
-            return answered(question, text, self.name, usage)
+            return model_answer(question, text, self.name, usage)
         raise failure  # outside the handler, whose context could contain text of the server
 
     async def _request(self, question: Question) -> ModelResponse:
@@ -200,12 +200,12 @@ class Api:
         limits = {"max_tokens": question.max_tokens, "timeout": question.seconds, "max_retries": 0}
         more = self.caching if question.more or question.earlier else {}
         settings = cast(ModelSettings, {**limits, **more})
-        asked = conversation(question, self.mode)
+        asked = conversation_for_model(question, self.mode)
         async with client:
             return await model.request(asked, settings, _held_to(question.schema, self.mode))
 
 
-def load_packages(modules: tuple[str, ...]) -> None:
+def load_model_packages(modules: tuple[str, ...]) -> None:
     if sys.flags.no_site and modules[-1] not in sys.modules:
         site.main()  # hooks start Python without its packages (-S)
     try:
@@ -217,7 +217,7 @@ def load_packages(modules: tuple[str, ...]) -> None:
         raise ModelUnavailable(message, next=INSTALL, usage=NOTHING) from None
 
 
-def key_of(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
+def model_api_key(variable: str, base_url: str, environ: Mapping[str, str]) -> str:
     """The key for that address; never sent unencrypted to another machine."""
     key = environ.get(variable, "").strip()
     try:
@@ -283,7 +283,7 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
     if cause is not None:  # our own error, wrapped by the packages
         return BadAnswer(f"{name}: {cause}", next=CHECK_ADDRESS)
     if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
-        return too_slow(name, seconds)
+        return model_too_slow(name, seconds)
     if isinstance(error, exceptions.ModelHTTPError):
         status = error.status_code
         problem, hint = HTTP_PROBLEMS.get(status, ("the server failed", "try again later"))

@@ -22,8 +22,8 @@ from memdir.models.model import (
     ModelUnavailable,
     Question,
     Usage,
-    answered,
-    too_slow,
+    model_answer,
+    model_too_slow,
 )
 
 COMMAND = "claude"
@@ -96,7 +96,7 @@ def _run(
         try:
             return process.communicate(text, question.seconds)[0]
         except subprocess.TimeoutExpired:
-            raise too_slow(name, question.seconds) from None
+            raise model_too_slow(name, question.seconds) from None
         finally:
             # An empty group is ProcessLookupError on Linux, PermissionError on macOS.
             with suppress(ProcessLookupError, PermissionError):
@@ -120,7 +120,7 @@ def _read(out: bytes, question: Question, name: str) -> Answer:
         raise ModelUnavailable(f"{name} reports an error", next=BY_HAND, usage=usage)
     data = envelope.get("structured_output")
     text = str(envelope.get("result") or "") if data is None else json.dumps(data)
-    return answered(question, text, name, usage)
+    return model_answer(question, text, name, usage)
 
 
 def _usage(envelope: dict[str, Any]) -> Usage:

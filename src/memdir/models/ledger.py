@@ -25,8 +25,8 @@ from memdir.models.model import (
     ModelFailed,
     Question,
     Usage,
-    member_and_name,
-    tokens_of,
+    count_model_tokens,
+    model_member_and_name,
 )
 from memdir.store import registry, state
 from memdir.store.state import Lock
@@ -103,15 +103,15 @@ class Call:
     produced: str = ""  # result of the answer, in a few words
 
 
-def estimate(question: Question, cached: int = 0) -> Usage:
+def estimate_usage(question: Question, cached: int = 0) -> Usage:
     """The highest cost of a question in tokens; `cached` were cached in the last turn."""
     schema = json.dumps(question.schema) if question.schema else ""
-    given = tokens_of(*question.texts, schema)
+    given = count_model_tokens(*question.texts, schema)
     cached = min(cached, given) if question.earlier else 0
     return Usage(given - cached, question.max_tokens, cached)
 
 
-def cost(model: str, usage: Usage) -> float | None:
+def model_cost(model: str, usage: Usage) -> float | None:
     names = [name for name in PRICES if model == name or model.startswith(f"{name}-")]
     if usage.cost is not None or not names:
         return usage.cost
@@ -120,18 +120,18 @@ def cost(model: str, usage: Usage) -> float | None:
     return total / MILLION
 
 
-def day_of(now: float) -> str:
+def ledger_day(now: float) -> str:
     return datetime.datetime.fromtimestamp(now).astimezone().date().isoformat()
 
 
-def write(call: Call) -> bytes:
+def write_ledger_line(call: Call) -> bytes:
     time = datetime.datetime.fromtimestamp(call.time, datetime.UTC).isoformat()
     line = asdict(call)
     usage = line.pop("usage")
     return json.dumps({**line, **usage, "time": time}).encode("ascii")
 
 
-def read(line: bytes) -> Call:
+def read_ledger_line(line: bytes) -> Call:
     """The inverse of `write`; earlier versions wrote neither `cost` nor `produced`."""
     values = {"produced": "", "cost": None, **json.loads(line)}
     given, made, cached = counts = [values.pop(f"{kind}_tokens") for kind in _KINDS]
@@ -158,7 +158,7 @@ class Ledger:
     ) -> Call:
         """Record the estimate if it fits; it counts for every process from then on."""
         now = self.now()
-        day = day_of(now)
+        day = ledger_day(now)
         call = Call(secrets.token_hex(8), now, day, purpose, model, session, wanted)
         with self._lock.held("memdir ledger", lambda _: None):
             spent = self.spent(day, session)
@@ -188,13 +188,13 @@ class Ledger:
 
     def calls(self) -> list[Call]:
         try:
-            lines, torn = state.read_lines(self.folder, FILE, MAX_FILE_BYTES)
+            lines, torn = state.read_state_lines(self.folder, FILE, MAX_FILE_BYTES)
         except OSError as error:
             raise self._broken(f"cannot be read: {error.strerror}") from None
         calls: dict[str, Call] = {}
         for number, line in enumerate(lines, 1):
             try:
-                call = read(line)
+                call = read_ledger_line(line)
             except state.DAMAGE:
                 raise self._broken(f"line {number} cannot be read") from None
             calls[call.id] = call
@@ -205,8 +205,8 @@ class Ledger:
         return [*calls.values()]
 
     def _append(self, call: Call) -> None:
-        with state.explained(self.path, "the ledger cannot be written"):
-            state.append(self.folder, FILE, write(call) + b"\n")
+        with state.state_errors(self.path, "the ledger cannot be written"):
+            state.append_state(self.folder, FILE, write_ledger_line(call) + b"\n")
 
     def _broken(self, problem: str) -> LedgerBroken:
         hint = f"look at it, then move it away: mv {self.path} {self.path}.old"
@@ -241,7 +241,7 @@ class Metered:
         return self.model.name
 
     def answer(self, question: Question) -> Answer:
-        wanted, limit = estimate(question, self._cached), self.limits.run
+        wanted, limit = estimate_usage(question, self._cached), self.limits.run
         reason = limit is not None and _shortage("this run", wanted.total, self.used, limit)
         if reason:
             raise OverRun(reason, next="raise budget.run_tokens in config.toml")
@@ -262,7 +262,7 @@ class Metered:
 
     def _settle(self, call: Call, usage: Usage, outcome: str) -> None:
         self.used += usage.total
-        usage = replace(usage, cost=cost(self.name, usage))
+        usage = replace(usage, cost=model_cost(self.name, usage))
         self._last = call, usage, outcome
         self._write(call, usage, outcome)
 
@@ -286,9 +286,9 @@ class Spending:
         return [call for call in self.calls if call.day == self.day]
 
 
-def read_spending(app: App, session: str = "") -> Spending:
+def read_model_spending(app: App, session: str = "") -> Spending:
     options = app.config.options
-    day, ledger = day_of(app.now()), Ledger(app.config.state_dir, app.now)
+    day, ledger = ledger_day(app.now()), Ledger(app.config.state_dir, app.now)
     limits = Limits(options.session_tokens, options.day_tokens, options.run_tokens)
     newest = tuple(sorted(ledger.calls(), key=lambda call: call.time, reverse=True))
     return Spending(limits, ledger.spent(day, session), day, session, newest)
@@ -301,8 +301,8 @@ def open_model(
     wanted = named or options.model
     if not wanted:
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
-    member, name = member_and_name(wanted)
-    opened = registry.load("models", member, app.config.own).open_model(
+    member, name = model_member_and_name(wanted)
+    opened = registry.load_member("models", member, app.config.own).open_model(
         name, options.model_base_url, app.config.environ
     )
     limits = Limits(options.session_tokens, options.day_tokens, run)

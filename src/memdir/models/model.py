@@ -23,7 +23,7 @@ CHARACTERS_PER_TOKEN = 4  # estimate for English and code
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL)
 
 
-def find_misfits(
+def find_misfits_in_answer(
     data: object, schema: Mapping[str, object], where: str = "the answer"
 ) -> list[str]:
     kind = str(schema["type"])
@@ -39,14 +39,14 @@ def find_misfits(
         problems += [f"{where} has no {name}" for name in required if name not in data]
         for name, value in data.items():
             if name in properties:
-                problems += find_misfits(value, properties[name], f"{where}.{name}")
+                problems += find_misfits_in_answer(value, properties[name], f"{where}.{name}")
             elif schema.get("additionalProperties") is False:
                 shown = name[:MAX_SHOWN_CHARACTERS]
                 problems.append(f"{where} has {shown!r}, which nobody asked for")
     items = schema.get("items")
     if isinstance(data, list) and isinstance(items, Mapping):
         for index, item in enumerate(data):
-            problems += find_misfits(item, items, f"{where}[{index}]")
+            problems += find_misfits_in_answer(item, items, f"{where}[{index}]")
     return problems
 
 
@@ -136,12 +136,12 @@ class BadAnswer(ModelFailed):
     code = "bad_answer"
 
 
-def too_slow(name: str, seconds: float) -> ModelTimeout:
+def model_too_slow(name: str, seconds: float) -> ModelTimeout:
     hint = "try again later, or give it more time: model.timeout in config.toml"
     return ModelTimeout(f"{name} did not answer within {seconds:g} s", next=hint)
 
 
-def member_and_name(text: str) -> tuple[str, str]:
+def model_member_and_name(text: str) -> tuple[str, str]:
     member, colon, name = text.strip().partition(":")
     if not member or (colon and not name):
         hint = "write member:name, such as anthropic:claude-haiku-4-5"
@@ -149,14 +149,14 @@ def member_and_name(text: str) -> tuple[str, str]:
     return member, name
 
 
-def tokens_of(*texts: str) -> int:
+def count_model_tokens(*texts: str) -> int:
     return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
 
 
-def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
+def model_answer(question: Question, text: str, model: str, usage: Usage) -> Answer:
     """The answer with its parsed data; estimates the usage if the server counts no tokens."""
     if not usage.total:
-        usage = Usage(tokens_of(*question.texts), tokens_of(text))
+        usage = Usage(count_model_tokens(*question.texts), count_model_tokens(text))
     if question.schema is None:
         return Answer(None, text, model, usage)
     hint = "try again, or choose another model"
@@ -164,7 +164,7 @@ def answered(question: Question, text: str, model: str, usage: Usage) -> Answer:
         data = _parse_json(text)
     except (ValueError, RecursionError):
         raise BadAnswer(f"{model} did not answer in JSON", next=hint, usage=usage) from None
-    if wrong := find_misfits(data, question.schema):
+    if wrong := find_misfits_in_answer(data, question.schema):
         raise BadAnswer(f"{model} answered wrongly: {wrong[0]}", next=hint, usage=usage)
     return Answer(data, text, model, usage)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memdir.models.api import NOTHING, Api, Opened, key_of, plain_client
+from memdir.models.api import NOTHING, Api, Opened, http_client_for_model, model_api_key
 from memdir.models.model import ModelUnavailable
 
 KEY = "OPENAI_API_KEY"
@@ -25,11 +25,11 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Api:
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        http = plain_client(DefaultAsyncHttpxClient)
+        http = http_client_for_model(DefaultAsyncHttpxClient)
         client = AsyncOpenAI(api_key=key or NO_KEY, base_url=url, max_retries=0, http_client=http)
         return client, OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client))
 
-    key = key_of(KEY, url, environ)
+    key = model_api_key(KEY, url, environ)
     if not key and not base_url:
         hint = f"set {KEY}, or model.base_url for a server of your own"
         raise ModelUnavailable(f"openai: {KEY} is not set", next=hint, usage=NOTHING)

@@ -24,8 +24,8 @@ from memdir.models.model import (
     ModelUnavailable,
     Question,
     Usage,
-    answered,
-    too_slow,
+    model_answer,
+    model_too_slow,
 )
 
 NOTHING = Usage()
@@ -54,7 +54,7 @@ class Scripted:
         assert isinstance(seconds, int | float)
         self._sleep(min(seconds, question.seconds))
         if fails == "timeout" or seconds > question.seconds:
-            raise too_slow(self.name, question.seconds)
+            raise model_too_slow(self.name, question.seconds)
         if fails == "refused":
             raise ModelRefused(f"{self.name} refused to answer", next="change the script")
         if fails == "unavailable":
@@ -63,7 +63,7 @@ class Scripted:
             )
         text = line["text"] if "text" in line else json.dumps(line["answer"])
         counts = [line.get(key, 0) for key in ("input_tokens", "output_tokens")]
-        return answered(question, str(text), self.name, Usage(*map(int, map(str, counts))))
+        return model_answer(question, str(text), self.name, Usage(*map(int, map(str, counts))))
 
 
 def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted:

@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING
 
 from memdir.errors import BadInput, MemdirError
 from memdir.hot import inject as inject_module
-from memdir.hot.inject import Injected, Recalled, Sessions, SessionState, inject, inject_once
+from memdir.hot.inject import (
+    Injected,
+    Recalled,
+    Sessions,
+    SessionState,
+    inject_memories,
+    inject_once,
+)
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.memory import Memory, decode, read_memory, utf16_units
-from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, wants_nothing
+from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
 from memdir.hot.recall import recall as choose
 from memdir.hot.verdicts import Verdicts
-from memdir.store.accept import hide_waiting, source_of
-from memdir.store.writer import App, cache_folder
+from memdir.store.accept import hide_unaccepted, memory_source
+from memdir.store.writer import App, store_cache_folder
 
 if TYPE_CHECKING:
     from memdir.recall.choose import Selected
@@ -77,23 +84,23 @@ def recall(
     the memories told are remembered.
     """
     start = time.perf_counter()
-    apps = apps if waiting else [(scope, hide_waiting(app)) for scope, app in apps]
-    places = [Place(scope, app.store, app.search, source_of(app)) for scope, app in apps]
+    apps = apps if waiting else [(scope, hide_unaccepted(app)) for scope, app in apps]
+    places = [Place(scope, app.store, app.search, memory_source(app)) for scope, app in apps]
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     state = sessions.load(session) if sessions else SessionState()
     recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
-    if model and apps and not wants_nothing(prompt):
-        from memdir.recall.choose import select_by_model
+    if model and apps and not why_prompt_gets_no_memory(prompt):
+        from memdir.recall.choose import select_recalled_by_model
 
-        selected, recollection = select_by_model(
+        selected, recollection = select_recalled_by_model(
             apps, places, prompt, state, recollection, session, limit=limit, pointers=pointers
         )
     looked = _verify(apps, recollection, verify)
     now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
     given = recollection.bodies, recollection.pointers
     if sessions is None:
-        injected = inject(*given, SessionState(), now=now, nonce=nonce)
+        injected = inject_memories(*given, SessionState(), now=now, nonce=nonce)
     else:
         injected = inject_once(*given, sessions, session, state, now=now, nonce=nonce)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
@@ -114,17 +121,17 @@ def _verify(apps: Named, recollection: Recollection, anew: bool) -> float:
             start = time.perf_counter()
             refresh_verdicts(app, [item.memory.path for item in bodies])
             looked += time.perf_counter() - start
-        Verdicts(cache_folder(app.config), app.config.code).tell(bodies)
+        Verdicts(store_cache_folder(app.config), app.config.code).tell(bodies)
     return looked
 
 
-def standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
-    from memdir.hot.standing import collect_rules
+def recall_standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
+    from memdir.hot.standing import collect_standing_rules
 
-    return collect_rules([(scope, hide_waiting(app).store) for scope, app in apps])
+    return collect_standing_rules([(scope, hide_unaccepted(app).store) for scope, app in apps])
 
 
-def render_section(apps: Named, *, session: str = "", full: bool = False) -> str:
+def render_session_section(apps: Named, *, session: str = "", full: bool = False) -> str:
     """Indexes and standing rules; with `full` also every memory that an index names.
 
     A session gets the same text until a clear or compact.
@@ -141,42 +148,47 @@ def render_section(apps: Named, *, session: str = "", full: bool = False) -> str
 
 
 def _framed(apps: Named, full: bool) -> str:
-    apps = [(scope, hide_waiting(app)) for scope, app in apps]
+    apps = [(scope, hide_unaccepted(app)) for scope, app in apps]
     parts: list[str] = []
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
     for _, app in apps:
         path, text = f"{app.store.root}/{app.store.index_path}", decode(app.store.index() or b"")
-        index = inject_module.list_index(path, text, min(room, INDEX_CHARACTERS))
+        index = inject_module.list_index_to_inject(path, text, min(room, INDEX_CHARACTERS))
         parts.append(index)
         room -= utf16_units(index) + 2
-    parts.append(standing_rules(apps)[0])
+    parts.append(recall_standing_rules(apps)[0])
     asked = apps if full else []
     bodies = [pair for scope, app in asked for pair in _bodies(scope, app, len(apps) > 1)]
     places = [(scope, app.store.root) for scope, app in asked]
     nonce = os.urandom(NONCE_BYTES).hex()
     above = "\n\n".join(filter(None, parts))
-    return inject_module.render_frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
+    return inject_module.render_hook_frame(
+        nonce, bodies, [], above, places, SECTION_CHARACTERS
+    ).text
 
 
-def begin_anew(apps: Named, session: str) -> None:
+def forget_recalled(apps: Named, session: str) -> None:
     if apps:
         Sessions(apps[0][1].config.state_dir).begin_anew(session)
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
-    from memdir.store.look import read_all, survey_index  # eight modules that a prompt spares
+    from memdir.store.look import read_memories, survey_index  # eight modules that a prompt spares
 
-    files, findings = read_all(app, survey_index(app).pointers)
+    files, findings = read_memories(app, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
-    result, source, now = [], source_of(app), app.now()
+    result, source, now = [], memory_source(app), app.now()
     for path, data in files:
         facts = app.store.facts(path)
         memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else now)
         item = Recalled(memory, scope, app.store.root, decode(data))
         item.giver = source(path) if source else ""
         result.append(
-            (inject_module.render_body(item, now), inject_module.render_pointer(item, now, scoped))
+            (
+                inject_module.render_injected_body(item, now),
+                inject_module.render_injected_pointer(item, now, scoped),
+            )
         )
     return result
 
@@ -190,14 +202,16 @@ class Prompt:
     mode: str
 
 
-def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0) -> Prompt:
+def render_memory_prompt(
+    apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0
+) -> Prompt:
     """Empty if memory is off. Agents are told to write to the first app's directory.
 
     Without a mode, a team store among the apps makes it `team`.
     """
-    from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct
-    from memdir.models.model import tokens_of
-    from memdir.store.logs import open_log
+    from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct_agent
+    from memdir.models.model import count_model_tokens
+    from memdir.store.logs import open_daily_log
 
     (scope, first), *others = apps
     team = next((app for name, app in others if name == FOLDER), None)
@@ -213,11 +227,11 @@ def render_prompt(apps: Named, mode: str = "", *, indexes: bool = True, limit: i
     for app in (first, team) if team and mode == TEAM else (first,):
         app.store.make()
     config = first.config
-    logs = open_log(config).folder
+    logs = open_daily_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
-    read = _indexes([hide_waiting(app) for _, app in apps]) if indexes else None
-    text = instruct(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
-    return Prompt(text, tokens_of(text), mode)
+    read = _indexes([hide_unaccepted(app) for _, app in apps]) if indexes else None
+    text = instruct_agent(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
+    return Prompt(text, count_model_tokens(text), mode)
 
 
 def _indexes(apps: Sequence[App]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Template
 
 from memdir.errors import MemdirError
-from memdir.format.pointer import one_line
+from memdir.format.pointer import format_line
 from memdir.hot import safe
 from memdir.hot.inject import Recalled, SessionState
 from memdir.hot.memory import Memory
@@ -54,10 +54,12 @@ class Selected:
     reason: str = ""
 
 
-def manifest(memories: Sequence[Memory]) -> str:
+def recall_manifest(memories: Sequence[Memory]) -> str:
     """A line per memory, newest first: `- [type] path (time): description`."""
     return "\n".join(
-        one_line(f"- [{item.type}] {item.path} ({safe.iso_time(item.mtime)}): {item.description}")
+        format_line(
+            f"- [{item.type}] {item.path} ({safe.iso_time(item.mtime)}): {item.description}"
+        )
         for item in _newest(memories)
     )
 
@@ -66,7 +68,7 @@ def _newest(memories: Sequence[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda memory: (-memory.mtime, memory.path))[:NEWEST]
 
 
-def select(
+def select_recalled(
     prompt: str,
     memories: Sequence[Memory],
     local: Sequence[str],
@@ -85,7 +87,9 @@ def select(
     offered |= {path: by_path[path] for path in [*local, *top][:RANKED] if path in by_path}
     if not offered:
         return Selected(tuple(local), LOCAL, "there is nothing to choose from")
-    lines = [_cut(inert_line(manifest([item])), LINE_CHARACTERS) for item in offered.values()]
+    lines = [
+        _cut(inert_line(recall_manifest([item])), LINE_CHARACTERS) for item in offered.values()
+    ]
     try:
         data = model.answer(_build_question(prompt, lines, seconds)).data
     except MemdirError as error:
@@ -118,7 +122,7 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - len(mark)] + mark
 
 
-def select_by_model(
+def select_recalled_by_model(
     apps: Sequence[tuple[str, App]],
     places: Sequence[Place],
     prompt: str,
@@ -140,7 +144,7 @@ def select_by_model(
     except MemdirError as error:
         reason = f"{error.message} ({error.next})" if error.next else error.message
         return Selected(tuple(local_keys), LOCAL, reason), local
-    selected = select(
+    selected = select_recalled(
         prompt,
         [
             Memory(key, item.memory.head, item.memory.mtime, item.memory.size)

@@ -12,7 +12,7 @@ from binascii import crc32
 from math import log
 
 from memdir.errors import Finding, MemdirError, Missing
-from memdir.format.pointer import below_store, read_pointers
+from memdir.format.pointer import parse_pointers, pointer_path
 from memdir.hot import memory as memory_module
 from memdir.hot.catalog import (
     HEAVIEST,
@@ -24,16 +24,16 @@ from memdir.hot.catalog import (
     VERSION,
     Connection,
     Damaged,
+    catalog_seconds,
+    catalog_state,
     connect,
-    look_at_store,
     open_catalog,
-    rank_hits,
-    read_weights,
-    seconds,
+    rank_catalog_hits,
+    read_catalog_weights,
 )
-from memdir.hot.disk import create_once, move, open_append, remove
+from memdir.hot.disk import create_file_once, move, open_file_to_append, remove_file
 from memdir.hot.memory import Memory, decode, encode, stem
-from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt
+from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt_terms
 from memdir.hot.words import Words, split_words
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ WEIGHTS = (2, 2, 3, 1)
 LENGTH, USUAL_LENGTH = 0.6, 80  # influence of a body's length, and a usual length in words
 
 
-def number_memory(memory: Memory, taken: "Container[int]") -> int:
+def number_searched_memory(memory: Memory, taken: "Container[int]") -> int:
     """Derived from the path, so ties keep their order; odd for a rule."""
     number = crc32(memory.path.encode("utf-8", "surrogateescape")) & ~1 | (memory.kind in RULES)
     while number in taken:
@@ -60,28 +60,28 @@ def number_memory(memory: Memory, taken: "Container[int]") -> int:
     return number
 
 
-def make_entry(number: int, weight: int) -> int:
+def make_posting(number: int, weight: int) -> int:
     return (HEAVIEST - weight) << SHIFT | number
 
 
-def pack_entries(entries: "array[int]") -> bytes:
+def pack_postings(entries: "array[int]") -> bytes:
     return (array("Q", sorted(entries)) if len(entries) > MAX_HOLDERS else entries).tobytes()
 
 
-def log_holders(count: int) -> float:
+def bm25_term_factor(count: int) -> float:
     """The BM25 factor that depends on how many memories contain the term."""
     return log(count + 0.5)
 
 
-def log_count(count: int) -> float:
+def bm25_store_factor(count: int) -> float:
     """The BM25 factor that depends on the size of the store."""
     return log(count + 1)
 
 
-def weigh_terms(words: Words, memory: Memory, text: str, line: str) -> dict[str, int]:
+def weigh_recall_terms(words: Words, memory: Memory, text: str, line: str) -> dict[str, int]:
     document = memory.document  # may hold the header only
     header_only = document.closing and not document.body and text.startswith(memory.head)
-    body = text[len(memory.head) :] if header_only else memory_module.read(text).body
+    body = text[len(memory.head) :] if header_only else memory_module.read_header(text).body
     counts, length = words.count(body)
     share = STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
     rounded = {count: _round(count * share) for count in set(counts.values())}
@@ -100,13 +100,13 @@ def _round(weight: float) -> int:
     return min(int(weight + 0.5), HEAVIEST) or 1  # a word may occur hundreds of times
 
 
-def read_whole(path: str, text: str, mtime: float) -> Memory:
-    document = memory_module.read(text)
+def read_searched_memory(path: str, text: str, mtime: float) -> Memory:
+    document = memory_module.read_header(text)
     head = text[: len(text) - len(document.body)] if document.closing else ""
     return Memory(path, head, mtime, len(memory_module.encode(text)))
 
 
-def read_index_lines(store: "Store", findings: list[Finding]) -> dict[str, str]:
+def read_searched_index(store: "Store", findings: list[Finding]) -> dict[str, str]:
     try:
         index = store.index()
     except MemdirError as error:
@@ -114,8 +114,8 @@ def read_index_lines(store: "Store", findings: list[Finding]) -> dict[str, str]:
         index = None
     targets: dict[str, list[str]] = {}
     for number, line in enumerate(decode(index or b"").split("\n")):
-        for pointer in read_pointers(line, number):
-            lines = targets.setdefault(stem(below_store(pointer.target) or pointer.target), [])
+        for pointer in parse_pointers(line, number):
+            lines = targets.setdefault(stem(pointer_path(pointer.target) or pointer.target), [])
             if len(lines) < MAX_INDEX_LINES:
                 lines.append(f"{pointer.title} {pointer.hook}"[:INDEX_LINE_CHARACTERS])
     return {target: " ".join(lines) for target, lines in targets.items()}
@@ -141,18 +141,20 @@ class Scan:
 
         def look_up(term: str) -> tuple[float, dict[int, int]]:
             entries = self.postings.get(term) or _no_entries()
-            data = pack_entries(entries)[: MAX_HOLDERS * entries.itemsize]
-            return log_holders(len(entries)), read_weights(data)
+            data = pack_postings(entries)[: MAX_HOLDERS * entries.itemsize]
+            return bm25_term_factor(len(entries)), read_catalog_weights(data)
 
         numbered = self.numbered
-        matches = Matches(read_prompt(prompt, self.words), log_count(len(numbered)), look_up)
+        matches = Matches(
+            read_prompt_terms(prompt, self.words), bm25_store_factor(len(numbered)), look_up
+        )
         best = matches.best(limit)
         rules = [
             memory
             for number, memory in (numbered.items() if len(best) < limit else ())
             if number & 1 and number not in matches.scores
         ]
-        hits = rank_hits(matches, best, numbered, rules, limit)
+        hits = rank_catalog_hits(matches, best, numbered, rules, limit)
         return Found(hits, len(numbered), self.findings)
 
     def read(self) -> None:
@@ -170,7 +172,7 @@ class Scan:
     def _read_all(self) -> None:
         scan, postings = self.store.scan(), self.postings
         self.findings = list(scan.findings)
-        lines = read_index_lines(self.store, self.findings)
+        lines = read_searched_index(self.store, self.findings)
         for memory in sorted(scan.memories, key=lambda memory: memory.path):
             try:
                 text = decode(self.store.view(memory.path))
@@ -179,14 +181,14 @@ class Scan:
                 self.findings.append(finding)
                 continue
             if memory.head and not memory.document.closing:
-                memory = read_whole(memory.path, text, memory.mtime)
+                memory = read_searched_memory(memory.path, text, memory.mtime)
             line = lines.get(stem(memory.path), "")
-            weights = weigh_terms(self.words, memory, text, line)
-            number = number_memory(memory, self.numbered)
+            weights = weigh_recall_terms(self.words, memory, text, line)
+            number = number_searched_memory(memory, self.numbered)
             self.numbered[number] = memory
             self.lines.append(line)
             self.terms.append(" ".join(weights))
-            lightest = make_entry(number, 0)
+            lightest = make_posting(number, 0)
             for term, weight in weights.items():
                 postings[term].append(lightest - (weight << SHIFT))
 
@@ -227,7 +229,7 @@ class Busy(Exception):
 
 class Guard:
     def __init__(self, path: str) -> None:
-        self.handle = open_append(os.path.join(os.path.dirname(path), LOCK))
+        self.handle = open_file_to_append(os.path.join(os.path.dirname(path), LOCK))
 
     def __enter__(self) -> None:
         try:
@@ -243,11 +245,11 @@ class Guard:
 def make_catalog(store: "Store", path: str, scan: Scan) -> None:
     """Scans under the lock: an earlier scan could undo another process's update."""
     with Guard(path):
-        state = look_at_store(store)
+        state = catalog_state(store)
         scan.read()
         temporary = f"{path}.tmp"
-        remove(temporary)  # left by a killed process: we hold the lock
-        create_once(temporary, b"")
+        remove_file(temporary)  # left by a killed process: we hold the lock
+        create_file_once(temporary, b"")
         connection = connect(temporary, isolation_level=None)
         try:
             _fill(connection, scan, state)
@@ -255,7 +257,7 @@ def make_catalog(store: "Store", path: str, scan: Scan) -> None:
             _move(temporary, path)
         except BaseException:
             connection.close()
-            remove(temporary)
+            remove_file(temporary)
             raise
 
 
@@ -296,7 +298,7 @@ def _move(temporary: str, path: str) -> None:
 
 def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
     with Guard(path):
-        state = look_at_store(store)
+        state = catalog_state(store)
         catalog = open_catalog(path)
         try:
             known = catalog.known()
@@ -309,7 +311,7 @@ def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
                 lines = {decode(name): decode(line) for name, line in rows}
         finally:
             catalog.close()
-        index = read_index_lines(store, findings)
+        index = read_searched_index(store, findings)
         changed: Changed = {}
         gone = set(known) - set(state.facts)
         for name, facts in sorted(state.facts.items()):
@@ -324,7 +326,7 @@ def update_catalog(store: "Store", path: str, findings: list[Finding]) -> None:
                     findings.append(Finding(error.code, name, error.message, error.next))
                 gone.add(name)
                 continue
-            changed[name] = read_whole(name, text, seconds(facts[0])), text, line
+            changed[name] = read_searched_memory(name, text, catalog_seconds(facts[0])), text, line
         _update_rows(path, state, gone, changed)
 
 
@@ -345,14 +347,14 @@ def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") 
                 run("DELETE FROM word WHERE number = ?", (number,))
         taken = {row[0] for row in run("SELECT number FROM memory")}
         for name, (memory, text, line) in changed.items():
-            number = number_memory(memory, taken)
+            number = number_searched_memory(memory, taken)
             taken.add(number)
-            weights = weigh_terms(words, memory, text, line)
+            weights = weigh_recall_terms(words, memory, text, line)
             facts = state.facts.get(name, NO_FACTS)
             run(MEMORY_ROW, _row(number, memory, facts))
             run(WORD_ROW, (number, encode(line), " ".join(weights).encode()))
             for term, weight in weights.items():
-                added.setdefault(term, []).append(make_entry(number, weight))
+                added.setdefault(term, []).append(make_posting(number, weight))
         for term in removed.keys() | added.keys():
             entries = array("Q")
             query = "SELECT entries FROM posting WHERE term = ?"
@@ -376,7 +378,7 @@ def _write_facts(connection: Connection, count: int, state: "State") -> None:
     folders = [f"{changed} {path}" for path, changed in state.folders.items()]
     facts = [
         (b"count", str(count).encode()),
-        (b"log_count", str(log_count(count)).encode()),
+        (b"log_count", str(bm25_store_factor(count)).encode()),
         (b"index", encode(state.index)),
         (b"files", state.files()),
         (b"folders", encode("\0".join(folders))),
@@ -389,4 +391,4 @@ def _row(number: int, memory: Memory, facts: "Facts") -> tuple[object, ...]:
 
 
 def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:
-    return encode(term), log_holders(len(entries)), pack_entries(entries)
+    return encode(term), bm25_term_factor(len(entries)), pack_postings(entries)

@@ -16,14 +16,14 @@ from memdir.capture.progress import Captures
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import PERSON, Cursor, NewMessages
 from memdir.errors import BadInput, Missing
-from memdir.format.draft import Change, Draft, hash_of
+from memdir.format.draft import Change, Draft, content_hash
 from memdir.hot import memory
-from memdir.hot.run import log
+from memdir.hot.run import log_hook
 from memdir.models.ledger import LedgerBroken, OverBudget, open_model
 from memdir.models.model import Model, ModelFailed, Question
 from memdir.records import fields, match, render
 from memdir.records.fields import Record
-from memdir.records.handover import render_excerpt
+from memdir.records.handover import render_record_excerpt
 from memdir.records.index_md import change_records
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
@@ -33,23 +33,23 @@ from memdir.records.record import (
     RecordError,
     collect_records,
     find_record,
-    md5_of,
-    parse_type,
-    paths_of,
-    read_json,
+    md5_of_record,
+    parse_record_type,
     read_record,
-    settings_of,
+    read_record_json,
+    record_paths,
+    record_settings,
 )
-from memdir.records.triage import Scored, score_conversation
-from memdir.records.validate import STRING, check_record, content_schema, repair_record
+from memdir.records.triage import Scored, score_for_records
+from memdir.records.validate import STRING, check_record, record_content_schema, repair_record
 from memdir.records.write import (
     CREATE,
     UPDATE,
     Request,
-    carry_out,
-    complete_draft,
+    apply_record_change,
+    complete_record_draft,
 )
-from memdir.store.writer import App, Desk, Done, state_folder
+from memdir.store.writer import App, Desk, Done, store_state_folder
 from memdir.text.secrets import find_secrets
 
 MAX_INTENTS = 50  # per conversation
@@ -94,7 +94,7 @@ class Result:
     error: RecordError | None = None
 
 
-def read_intents(given: Record, read: ReadDraft) -> list[Intent | RecordError]:
+def read_record_intents(given: Record, read: ReadDraft) -> list[Intent | RecordError]:
     """A broken intent does not hide the others."""
     items = given.get("intents")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
@@ -120,7 +120,7 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
         if key not in ("record", "issues") and not isinstance(value, str | None):
             raise RecordError(INPUT, f"{key} is no text", fix=f"write {key} as a text")
     texts = {key: given.get(key) or "" for key in KEYS}
-    type = parse_type(texts["category"])
+    type = parse_record_type(texts["category"])
     action = _choose(texts["action"], "action", (*match.ACTIONS, match.NOOP))
     verdict = _choose(texts["verdict"] or "PASS", "verdict", VERDICTS)
     if verdict == FAIL:
@@ -166,22 +166,26 @@ def _read_draft(given: Record, action: str, read: ReadDraft) -> tuple[Record, st
         fix = "write it as record, an object, or name its file as draft"
         raise RecordError(INPUT, "there is no draft", fix=fix)
     data = read(path)
-    if (given.get("draft_hash") or hash_of(data)) != hash_of(data):
+    if (given.get("draft_hash") or content_hash(data)) != content_hash(data):
         message = "the draft was changed since it was prepared"
         fix = "prepare it again, so that what is saved is what was checked"
         raise RecordError(SECURITY, message, fix=fix, path=path)
-    return read_json(data, path), hash_of(data)
+    return read_record_json(data, path), content_hash(data)
 
 
-def prepare_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
-    return commit_intents(replace(app, dry_run=True), intents)
+def prepare_record_intents(
+    app: App, intents: Sequence[Intent | RecordError]
+) -> tuple[list[Result], Done]:
+    return commit_record_intents(replace(app, dry_run=True), intents)
 
 
-def commit_intents(app: App, intents: Sequence[Intent | RecordError]) -> tuple[list[Result], Done]:
+def commit_record_intents(
+    app: App, intents: Sequence[Intent | RecordError]
+) -> tuple[list[Result], Done]:
     """One batch, one undo; a refusal does not stop the others."""
     results: list[Result] = []
     with change_records(app, "save") as desk:
-        settings, warnings = settings_of(desk.store)
+        settings, warnings = record_settings(desk.store)
         desk.remarks += [it.message for it in warnings]
         desk.cause = replace(desk.cause, batch=app.batch or f"records-{int(app.now())}")
         for intent in intents:
@@ -206,14 +210,18 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
     if not settings.types[intent.type].enabled:
         return Result(intent, NOTHING, reason="the category is switched off")
     store = desk.store
-    made = [path for path in store.files() if fields.type_at(path) == intent.type]  # in this change
-    paths = dict.fromkeys((*paths_of(store, intent.type), *made))
+    made = [
+        path for path in store.files() if fields.record_type_at(path) == intent.type
+    ]  # in this change
+    paths = dict.fromkeys((*record_paths(store, intent.type), *made))
     tags = intent.draft.get("tags")
     words = [intent.draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
     info = intent.new_info or " ".join(map(str, words)) or intent.target
     known, _ = collect_records(store, paths)
-    answer = match.candidate(known.items(), intent.type, info, intent.event)
-    action = match.resolve_action(str(answer["structural_cud"]), intent.action, answer["vetoes"])
+    answer = match.pick_candidate_record(known.items(), intent.type, info, intent.event)
+    action = match.resolve_record_action(
+        str(answer["structural_cud"]), intent.action, answer["vetoes"]
+    )
     if action == match.NOOP:
         reasons = answer["vetoes"] or answer["hints"]
         reason = "; ".join(reasons) or "there is nothing that this could be done with"
@@ -230,11 +238,11 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
         how = Request("delete", intent.type, path, expected=intent.expected, reason=reason)
     else:
         old, _ = read_record(standing, path)
-        whole = complete_draft(old, intent.draft, reason or DEFAULT_SUMMARY, app.now())
+        whole = complete_record_draft(old, intent.draft, reason or DEFAULT_SUMMARY, app.now())
         draft = {key: value for key, value in whole.items() if key not in SYSTEM_KEYS}
         how = Request(UPDATE, intent.type, path, draft, intent.expected, reason)
-    changes = carry_out(app, desk, how)
-    hash = md5_of(standing) if standing else ""
+    changes = apply_record_change(app, desk, how)
+    hash = md5_of_record(standing) if standing else ""
     first = changes[0]
     return Result(intent, DONE, action, first.path, hash, first.reason, tuple(changes), answer)
 
@@ -274,19 +282,19 @@ def hold_records(
     named = options.capture_model or options.model
     if not named or app.dry_run:
         return []
-    captures = Captures(state_folder(app.config))
+    captures = Captures(store_state_folder(app.config))
     with captures.lock.held("memdir capture", app.tell):
         known = captures.load(origin.session)
         try:
             stretch = reader.read(transcript, known.cursor, last)
         except Missing:
             return []
-        settings, _ = settings_of(app.store)
-        scored = score_conversation(stretch.said, settings)
+        settings, _ = record_settings(app.store)
+        scored = score_for_records(stretch.said, settings)
         triggered = [it for it in scored.triggered if ends or it.type != SESSION_SUMMARY]
         held: list[Held] = []
         for item in triggered:
-            context = render_excerpt(scored, item, settings)[:MAX_CONTEXT_CHARACTERS]
+            context = render_record_excerpt(scored, item, settings)[:MAX_CONTEXT_CHARACTERS]
             description = settings.types[item.type].description or "see the fields"
             try:
                 model = open_model(
@@ -294,10 +302,10 @@ def hold_records(
                 )
                 record = _ask_model(model, item.type, description, context, app.now())
             except OverBudget as error:
-                log(app.config.state_dir, PURPOSE, error.message)
+                log_hook(app.config.state_dir, PURPOSE, error.message)
                 return held
             except (ModelFailed, LedgerBroken, BadInput) as error:
-                log(app.config.state_dir, PURPOSE, error.message)
+                log_hook(app.config.state_dir, PURPOSE, error.message)
                 continue
             held += _hold(app, scored, record, origin) if record else []
         if triggered:
@@ -308,7 +316,7 @@ def hold_records(
 def _ask_model(
     model: Model, type: str, description: str, context: str, now: float
 ) -> Record | None:
-    content = content_schema(type, STRING)
+    content = record_content_schema(type, STRING)
     for value in content["properties"].values():
         if "enum" in value:
             value["type"] = "string"
@@ -344,7 +352,7 @@ def _ask_model(
 
 
 def _hold(app: App, scored: Scored, record: Record, origin: Origin) -> list[Held]:
-    body = memory.read(render.render_record(record)).body.strip("\n")
+    body = memory.read_header(render.render_record(record)).body.strip("\n")
     if find_secrets(body) or find_secrets(str(record["title"])):
         return []  # records are committed with the code
     message = next((it.id for it in reversed(scored.said) if it.who == PERSON), "")

@@ -133,7 +133,7 @@ CONTENT: dict[str, tuple[Field, ...]] = {
 }
 
 
-def type_named(name: object) -> str:
+def record_type_named(name: object) -> str:
     """Ignores case and hyphens, accepts folder names; empty if unknown."""
     if not isinstance(name, str):
         return ""
@@ -142,33 +142,33 @@ def type_named(name: object) -> str:
     return plain if plain in FOLDERS else ""
 
 
-def type_at(path: str) -> str:
+def record_type_at(path: str) -> str:
     parts = path.replace("\\", "/").split("/")
     return TYPE_OF_FOLDER.get(parts[-2], "") if len(parts) > 1 else ""
 
 
-def path_of(type: str, id: str) -> str:
+def record_path(type: str, id: str) -> str:
     return f"{FOLDERS[type]}/{id}.json"
 
 
-def fields_of(record: Record) -> tuple[Field, ...]:
+def fields_of_record_type(record: Record) -> tuple[Field, ...]:
     return CONTENT.get(str(record.get("category")), ())
 
 
-def status_of(record: Record) -> str:
+def status_of_record(record: Record) -> str:
     """Older records have no status and are active."""
     return str(record.get("record_status") or ACTIVE)
 
 
-def is_active(record: Record) -> bool:
-    return status_of(record) == ACTIVE
+def is_active_record(record: Record) -> bool:
+    return status_of_record(record) == ACTIVE
 
 
-def texts_of(value: object) -> list[str]:
+def record_texts(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def is_newer(record: Record) -> bool:
+def is_record_newer(record: Record) -> bool:
     """A record of a later format version is read, never rewritten."""
     version = record.get("schema_version")
     if version == SCHEMA_VERSION or not isinstance(version, int | float | str):

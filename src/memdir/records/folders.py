@@ -15,7 +15,7 @@ from memdir.hot.memory import (
     Memory,
     decode,
     encode,
-    is_of_records,
+    is_record_file,
 )
 from memdir.records import fields, index_md, render
 from memdir.records.hook import LightRecords
@@ -61,9 +61,9 @@ class Records(LightRecords):
         if not self.is_memory(path):
             return content
         record, _ = read_record(content, path)
-        if data is None and not fields.is_active(record):
+        if data is None and not fields.is_active_record(record):
             step = f"memdir records restore {record.get('id', path)}"
-            raise Missing(f"{path} is {fields.status_of(record)}", path=path, next=step)
+            raise Missing(f"{path} is {fields.status_of_record(record)}", path=path, next=step)
         return encode(render.render_record(record))
 
     def index(self) -> bytes | None:
@@ -72,7 +72,7 @@ class Records(LightRecords):
 
     def put(self, path: str, data: bytes) -> None:
         """Durable on return; refuses files that do not belong to records."""
-        if path != RECORD_INDEX and not is_of_records(path):
+        if path != RECORD_INDEX and not is_record_file(path):
             raise BadInput(
                 f"{path!r} is not a path below the store of records",
                 path=path,
@@ -81,7 +81,7 @@ class Records(LightRecords):
         super().put(path, data)
 
     def keep_index(self, store: Store) -> bool:
-        return index_md.update_index(store)
+        return index_md.update_record_index(store)
 
 
 def _look(path: str, data: bytes) -> tuple[str, list[Finding]]:
@@ -89,7 +89,7 @@ def _look(path: str, data: bytes) -> tuple[str, list[Finding]]:
         record, _ = read_record(data, path)
     except MemdirError as error:
         return "", [Finding("broken-record", path, error.message, error.next)]
-    if not fields.is_active(record):
+    if not fields.is_active_record(record):
         return "", []
     text, problems = render.render_record(record), check_record(record)
     if not problems:
@@ -105,14 +105,14 @@ def _is_put_away(path: str, data: bytes) -> bool:
     if not any(word in data for word in _PUT_AWAY):
         return False
     try:
-        return not fields.is_active(read_record(data, path)[0])
+        return not fields.is_active_record(read_record(data, path)[0])
     except MemdirError:
         return False  # unknown; reported when it is read
 
 
 def _pointers(data: bytes) -> bytes:
     lines = []
-    for entry in index_md.parse_index(decode(data))[0]:
+    for entry in index_md.parse_record_index(decode(data))[0]:
         room = POINTER_AIM - len(entry.path) - len("- [[|]]")
         title = entry.title.translate(_MARKS)
         line = f"- [[{entry.path}|{title if len(title) <= room else title[: room - 1] + '…'}]]"

@@ -53,7 +53,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         paths = [(path or notebook, False)]
     elif tool == SHELL:
         variables = {name: os.environ[name] for name in KNOWN_VARIABLES if name in os.environ}
-        paths = written(line, asked.cwd, variables | {"PWD": asked.cwd})
+        paths = find_writes_to_records(line, asked.cwd, variables | {"PWD": asked.cwd})
     real = os.path.realpath(root)
     for name, with_all_below in paths:
         if name and any(_is_guarded(it, real, with_all_below) for it in _places(name, asked.cwd)):
@@ -92,7 +92,7 @@ def _means(pattern: str, name: str) -> bool:
     return fnmatchcase(name, pattern)
 
 
-def written(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written]":
+def find_writes_to_records(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written]":
     line = line[:MAX_LINE_CHARACTERS]
     words, targets, documents, outer = list[str](), list[str](), list[str](), list[str]()
     i = 0

@@ -24,15 +24,22 @@ from typing import NamedTuple
 from memdir.clients.claude_code import open_reader
 from memdir.clients.conversation import AGENT, PERSON, Cursor, Message
 from memdir.errors import Finding, MemdirError
-from memdir.hot.disk import Disk, create_once, failure, keep_derived, make_private, read_start
+from memdir.hot.disk import (
+    Disk,
+    create_file_once,
+    disk_failure,
+    keep_derived_file,
+    make_private_folder,
+    read_start,
+)
 from memdir.hot.inject import Sessions
 from memdir.hot.place import Here
-from memdir.hot.run import Event, log, trouble
+from memdir.hot.run import Event, hook_trouble, log_hook
 from memdir.hot.safe import BRACKET, ELLIPSIS, clip, inert, inert_line
 from memdir.records.hook import LightRecords
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
-from memdir.records.record import INPUT, READ, SECURITY, RecordError, settings_of
-from memdir.records.triage import Line, Score, Scored, score_conversation
+from memdir.records.record import INPUT, READ, SECURITY, RecordError, record_settings
+from memdir.records.triage import Line, Score, Scored, score_for_records
 from memdir.store import state
 from memdir.store.writer import App
 from memdir.text import pattern
@@ -69,12 +76,12 @@ class Contexts:
                 given = session.encode("utf-8", "surrogatepass")
                 name = blake2b(given, digest_size=NAME_BYTES, key=self._key()).hexdigest()
             path = os.path.join(self.folder, name)
-            make_private(path)
+            make_private_folder(path)
             os.utime(path, follow_symlinks=False)
             context = Context(path)
             context.check()
         except OSError as error:
-            raise failure(error, self.folder, "no private directory can be made") from None
+            raise disk_failure(error, self.folder, "no private directory can be made") from None
         return context
 
     def read_draft(self, path: str, session: str = "") -> bytes:
@@ -112,12 +119,12 @@ class Contexts:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise failure(error, self.folder, "old contexts cannot be removed") from None
+            raise disk_failure(error, self.folder, "old contexts cannot be removed") from None
 
     def _key(self) -> bytes:
         path = os.path.join(self.folder, KEY)
         for _ in range(KEY_TRIES):
-            create_once(path, os.urandom(KEY_BYTES))
+            create_file_once(path, os.urandom(KEY_BYTES))
             key = read_start(path, KEY_BYTES + 1, follow=False)[0]
             if len(key) == KEY_BYTES:
                 return key
@@ -145,9 +152,9 @@ class Context:
         name = CONTEXT.format(type)
         try:
             self.check()
-            state.replace(self.folder, name, text.encode("utf-8", "replace"), durable=False)
+            state.replace_state(self.folder, name, text.encode("utf-8", "replace"), durable=False)
         except OSError as error:
-            raise failure(error, self.folder, "the context cannot be written") from None
+            raise disk_failure(error, self.folder, "the context cannot be written") from None
         return os.path.join(self.folder, name)
 
     def read(self, name: str) -> bytes:
@@ -203,7 +210,7 @@ class Triage(NamedTuple):
     text: str  # for agents; empty if nothing triggers
 
 
-def render_excerpt(scored: Scored, item: Score, settings: RecordSettings) -> str:
+def render_record_excerpt(scored: Scored, item: Score, settings: RecordSettings) -> str:
     description = settings.types[item.type].description
     header = [f"Category: {item.type}", f"Score: {item.score:g}"]
     header += [f"Description: {inert_line(description)}"] if description else []
@@ -266,7 +273,7 @@ def _render_lines(lines: Sequence[Line], numbers: Iterable[int]) -> list[str]:
     return result
 
 
-def triage_text(
+def render_record_triage(
     triggered: Sequence[Score], settings: RecordSettings, contexts: Mapping[str, str]
 ) -> str:
     lines, categories = [HEADING], []
@@ -286,24 +293,24 @@ def triage_text(
     return f"{summary}\n\n<triage_data>\n{data}\n</triage_data>\n" if triggered else ""
 
 
-def triage_messages(
+def triage_for_records(
     said: Sequence[Message], settings: RecordSettings, open_context: Callable[[], Context] | None
 ) -> Triage:
-    scored = score_conversation(said, settings)
+    scored = score_for_records(said, settings)
     contexts: dict[str, str] = {}
     drafts: dict[str, str] = {}
     if scored.triggered and open_context is not None:
         context = open_context()
         for item in scored.triggered:
-            text = render_excerpt(scored, item, settings)
+            text = render_record_excerpt(scored, item, settings)
             contexts[item.type] = context.write(item.type, text)
             drafts[item.type] = context.draft_place(item.type)
-    text = triage_text(scored.triggered, settings, contexts)
+    text = render_record_triage(scored.triggered, settings, contexts)
     return Triage(scored, contexts, drafts, (), text)
 
 
 def triage_transcript(app: App, transcript: str, session: str = "", last: str = "") -> Triage:
-    settings, warnings = settings_of(app.store)
+    settings, warnings = record_settings(app.store)
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
     reader = open_reader(app.config.home, environ)
     reader.root = os.path.dirname(os.path.realpath(transcript))
@@ -312,7 +319,7 @@ def triage_transcript(app: App, transcript: str, session: str = "", last: str = 
     def open_context() -> Context:
         return _open_context(app.config.state_dir, session or stretch.session, app.now())
 
-    result = triage_messages(stretch.said, settings, None if app.dry_run else open_context)
+    result = triage_for_records(stretch.said, settings, None if app.dry_run else open_context)
     return result._replace(findings=warnings)
 
 
@@ -343,18 +350,20 @@ class HandedOver(Sessions):
         return Cursor(id, int(offset)) if sound else None
 
     def keep(self, session: str, cursor: Cursor) -> bool:
-        keep_derived(self._path(session) + CURSOR_SUFFIX, f"{cursor.id} {cursor.offset}\n".encode())
+        keep_derived_file(
+            self._path(session) + CURSOR_SUFFIX, f"{cursor.id} {cursor.offset}\n".encode()
+        )
         return self.cursor(session) == cursor
 
 
-def hand_over(asked: Event, here: Here, root: str) -> str:
+def hand_over_to_records(asked: Event, here: Here, root: str) -> str:
     """The answer that makes the agent continue; empty if nothing is worth it, or it just did."""
     if not asked.session or not asked.transcript.startswith("/"):
         return ""
     try:
         return _answer(asked, here, root)
     except (MemdirError, OSError, ValueError) as error:
-        log(here.state, "stop", trouble(error))
+        log_hook(here.state, "stop", hook_trouble(error))
         return ""
 
 
@@ -369,12 +378,12 @@ def _answer(asked: Event, here: Here, root: str) -> str:
     if asked.again:  # the agent has saved; its messages about that are skipped
         known.keep(asked.session, stretch.cursor)
         return ""
-    settings, _ = settings_of(LightRecords(root, here.max_file_bytes))
+    settings, _ = record_settings(LightRecords(root, here.max_file_bytes))
 
     def open_context() -> Context:
         return _open_context(here.state, asked.session, time.time())
 
-    text = triage_messages(stretch.said, settings, open_context).text
+    text = triage_for_records(stretch.said, settings, open_context).text
     # Without the cursor it would be handed over at every stop, so do not start.
     if not (stretch.cursor.id and text and known.keep(asked.session, stretch.cursor)):
         return ""
@@ -384,5 +393,5 @@ def _answer(asked: Event, here: Here, root: str) -> str:
             for name, own in settings.types.items()
         }
         short = settings._replace(types=types)
-        text = triage_messages(stretch.said, short, open_context).text
+        text = triage_for_records(stretch.said, short, open_context).text
     return asked.block(f"{text}\n{HOW}")

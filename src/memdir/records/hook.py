@@ -5,12 +5,12 @@
 
 import os
 
-from memdir.hot.disk import read_start, unreadable
+from memdir.hot.disk import read_start, unreadable_file
 from memdir.hot.layout import RecordFolders
-from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS, encode, is_of_records
+from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS, encode, is_record_file
 from memdir.hot.place import RECORDS, store_key
 from memdir.hot.recall import Place
-from memdir.hot.run import read_json
+from memdir.hot.run import read_hook_json
 from memdir.records import fields, render
 
 TYPE_CHECKING = False
@@ -42,10 +42,10 @@ class LightRecords(RecordFolders):
         record = _read_object(self.read(path) if data is None else data)
         known = record.get("category")
         if known not in fields.TYPES:
-            record["category"] = fields.type_named(known) or fields.type_at(path)
+            record["category"] = fields.record_type_named(known) or fields.record_type_at(path)
         title = record.get("title")
         sound = isinstance(title, str) and title.strip() and isinstance(record.get("content"), dict)
-        if not sound or not fields.is_active(record):
+        if not sound or not fields.is_active_record(record):
             from memdir.errors import Missing
 
             raise Missing(f"{path} is no active record", path=path, next="memdir records status")
@@ -71,23 +71,23 @@ class LightRecords(RecordFolders):
             findings.append(Finding("special-file", path, f"{path} is {kind}; skipped", fix))
 
         def enter(path: str) -> bool:
-            if is_of_records(path):
+            if is_record_file(path):
                 special(path, "a directory")
             return path in RECORD_FOLDERS
 
         for _, path, entry in self.disk.walk(enter, findings):
             if not entry.is_file(follow_symlinks=False):
-                if is_of_records(path) or path in RECORD_FOLDERS:
+                if is_record_file(path) or path in RECORD_FOLDERS:
                     special(path, "a symbolic link" if entry.is_symlink() else "a special file")
                 continue
-            if path == RECORD_SETTINGS or not is_of_records(path):
+            if path == RECORD_SETTINGS or not is_record_file(path):
                 continue
             try:
                 data, facts = self.disk.read(path, self.max_file_bytes + 1)
             except FileNotFoundError:
                 continue  # renamed or deleted since the folder was read
             except OSError as error:
-                findings.append(unreadable(path, error))
+                findings.append(unreadable_file(path, error))
                 continue
             if len(data) <= self.max_file_bytes:
                 yield path, data, facts
@@ -142,7 +142,7 @@ class _SearchWithout:
 
 def _read_object(data: bytes) -> "fields.Record":
     try:
-        value = read_json(data.removeprefix(_BOM))
+        value = read_hook_json(data.removeprefix(_BOM))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -159,7 +159,7 @@ def _read_settings(root: str) -> tuple[int, frozenset[str]]:
     limit = retrieval.get("max_inject") if isinstance(retrieval, dict) else None
     limit = min(max(limit, 0), MAX_INJECTED) if type(limit) is int else DEFAULT_INJECTED
     off = [
-        fields.type_named(name)
+        fields.record_type_named(name)
         for name, own in (categories.items() if isinstance(categories, dict) else ())
         if isinstance(own, dict) and own.get("enabled") is False
     ]

@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 from memdir.errors import Finding, MemdirError, Missing, Unwritable
 from memdir.format.draft import REBUILT, SKIPPED, Change
-from memdir.format.names import slug_for
+from memdir.format.names import memory_slug
 from memdir.hot import safe
 from memdir.hot.memory import encode, stem
 from memdir.records import fields
-from memdir.records.fields import Record, is_active
+from memdir.records.fields import Record, is_active_record
 from memdir.records.record import (
     PROJECT_FOLDER,
     collect_records,
-    paths_of,
     read_all_records,
-    read_index,
+    read_record_index,
+    record_paths,
 )
-from memdir.records.validate import ARROW, TAGS, clean_tags, clean_title
+from memdir.records.validate import ARROW, TAGS, clean_record_tags, clean_record_title
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
@@ -50,30 +50,30 @@ class Mismatch(NamedTuple):
     number: int = 0
 
 
-def index_line(record: Record, path: str) -> str:
+def record_index_line(record: Record, path: str) -> str:
     """`- [DECISION] title -> path #tags:a,b`; markers in a title cannot break it."""
-    title = clean_title(str(record.get("title", ""))) or "untitled"
-    tags = clean_tags(fields.texts_of(record.get("tags")))
+    title = clean_record_title(str(record.get("title", ""))) or "untitled"
+    tags = clean_record_tags(fields.record_texts(record.get("tags")))
     end = f" {TAGS}{','.join(tags)}" if tags else ""
     return f"- [{str(record.get('category', '')).upper()}] {title}{ARROW}{path}{end}"
 
 
-def build_index(records: Pairs) -> str:
+def build_record_index(records: Pairs) -> str:
     """The same records always give the same bytes."""
     lines = [
         (
             str(record.get("category")),
             str(record.get("title")).casefold(),
             path,
-            index_line(record, path),
+            record_index_line(record, path),
         )
         for path, record in records
-        if is_active(record)
+        if is_active_record(record)
     ]
     return HEAD + "".join(f"{text}\n" for _, _, _, text in sorted(lines))
 
 
-def parse_index(text: str) -> tuple[list[Entry], list[Mismatch]]:
+def parse_record_index(text: str) -> tuple[list[Entry], list[Mismatch]]:
     entries, bad = [], []
     for number, raw in enumerate(text.split("\n"), 1):
         if not raw.startswith("- "):
@@ -92,9 +92,13 @@ def parse_index(text: str) -> tuple[list[Entry], list[Mismatch]]:
     return entries, bad
 
 
-def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
-    wanted = {path: index_line(record, path) for path, record in records if is_active(record)}
-    entries, mismatches = parse_index(text)
+def find_record_index_mismatches(text: str, records: Pairs) -> list[Mismatch]:
+    wanted = {
+        path: record_index_line(record, path)
+        for path, record in records
+        if is_active_record(record)
+    }
+    entries, mismatches = parse_record_index(text)
     seen: set[str] = set()
     for entry in entries:
         if entry.path in seen:
@@ -107,26 +111,26 @@ def find_mismatches(text: str, records: Pairs) -> list[Mismatch]:
     return mismatches + [Mismatch("missing", path) for path in sorted(wanted.keys() - seen)]
 
 
-def validate_index(app: App) -> tuple[list[Mismatch], list[Finding]]:
+def validate_record_index(app: App) -> tuple[list[Mismatch], list[Finding]]:
     records, findings = read_all_records(app.store)
-    return find_mismatches(read_index(app.store), records.items()), findings
+    return find_record_index_mismatches(read_record_index(app.store), records.items()), findings
 
 
-def report_health(text: str, records: Pairs, now: float) -> dict[str, object]:
+def report_record_health(text: str, records: Pairs, now: float) -> dict[str, object]:
     pairs = list(records)
     counts = {type: dict.fromkeys(fields.STATUSES, 0) for type in fields.TYPES}
     often, lately = [], []
     for path, record in pairs:
-        type, status = str(record.get("category")), fields.status_of(record)
+        type, status = str(record.get("category")), fields.status_of_record(record)
         if type in counts and status in fields.STATUSES:
             counts[type][status] += 1
         times = record.get("times_updated")
-        if is_active(record) and isinstance(times, int) and times > OFTEN_UPDATED_TIMES:
+        if is_active_record(record) and isinstance(times, int) and times > OFTEN_UPDATED_TIMES:
             often.append(path)
         since = safe.parse_time(str(record.get("retired_at") or ""))
         if status == fields.RETIRED and since is not None:
             lately += [path] if safe.age_days(since, now) < RECENT_DAYS else []
-    mismatches = find_mismatches(text, pairs)
+    mismatches = find_record_index_mismatches(text, pairs)
     return {
         "records": len(pairs),
         "counts": counts,
@@ -142,8 +146,8 @@ def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
     """Interrupted renames are repaired first; the index is written last."""
     with app.changing(verb) as desk:
         desk.cause = replace(desk.cause, reason=reason)
-        if heal_renames(desk):
-            update_index(desk.store)
+        if heal_renamed_records(desk):
+            update_record_index(desk.store)
         yield desk
         changed = [change for change in desk.changes if change.changed]
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -151,7 +155,7 @@ def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
         for change in desk.changes:
             desk.remarks += change.remarks
         try:
-            update_index(desk.store)
+            update_record_index(desk.store)
         except MemdirError as error:
             stands = ", ".join(f"{change.path} is {change.kind}" for change in desk.changes)
             raise Unwritable(
@@ -161,16 +165,16 @@ def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
             ) from None
 
 
-def heal_renames(desk: Desk, whole: bool = False) -> bool:
+def heal_renamed_records(desk: Desk, whole: bool = False) -> bool:
     """Remove the old name of a record whose rename was interrupted: it exists under both.
 
     The index is written last, so a name it does not list may be a new one; `whole` checks every
     record, listed or not.
     """
     store = desk.store
-    listed = {entry.path for entry in parse_index(read_index(store))[0]}
-    unknown = [path for path in paths_of(store) if path not in listed]
-    if not whole and not any(map(is_active, collect_records(store, unknown)[0].values())):
+    listed = {entry.path for entry in parse_record_index(read_record_index(store))[0]}
+    unknown = [path for path in record_paths(store) if path not in listed]
+    if not whole and not any(map(is_active_record, collect_records(store, unknown)[0].values())):
         return False
     records = read_all_records(store)[0]
     same: dict[str, list[str]] = {}
@@ -178,13 +182,13 @@ def heal_renames(desk: Desk, whole: bool = False) -> bool:
         changes = record.get("changes")
         entries = changes if isinstance(changes, list) else []
         retitled = any(isinstance(it, dict) and it.get("field") == "title" for it in entries)
-        if is_active(record) and retitled and record.get("id") == stem(path):
+        if is_active_record(record) and retitled and record.get("id") == stem(path):
             rest = {key: value for key, value in record.items() if key != "id"}
             same.setdefault(repr(sorted(rest.items())), []).append(path)
     gone = []
     for paths in same.values():
         title, type = str(records[paths[0]]["title"]), str(records[paths[0]]["category"])
-        named = [path for path in paths if stem(path) == slug_for(title, type)]
+        named = [path for path in paths if stem(path) == memory_slug(title, type)]
         for path in paths if len(named) == 1 else ():
             if path not in named:
                 store.drop(path)
@@ -193,9 +197,9 @@ def heal_renames(desk: Desk, whole: bool = False) -> bool:
     return bool(gone)
 
 
-def update_index(store: Store) -> bool:
+def update_record_index(store: Store) -> bool:
     records, _ = collect_records(store, store.files())
-    for entry in parse_index(read_index(store))[0]:
+    for entry in parse_record_index(read_record_index(store))[0]:
         if entry.path in records or not store.is_memory(entry.path):
             continue
         # The scan missed it: its line stays unless the file is gone.
@@ -213,7 +217,7 @@ def update_index(store: Store) -> bool:
 
 
 def _write_index(records: Mapping[str, Record], store: Store) -> bool:
-    data = encode(build_index(records.items()))
+    data = encode(build_record_index(records.items()))
     try:
         standing = store.read(store.index_path)
     except Missing:
@@ -224,12 +228,12 @@ def _write_index(records: Mapping[str, Record], store: Store) -> bool:
     return True
 
 
-def rebuild_index(app: App) -> Done:
+def rebuild_record_index(app: App) -> Done:
     with app.changing("index") as desk:
         store = desk.store
-        heal_renames(desk, whole=True)
+        heal_renamed_records(desk, whole=True)
         # Scan twice: on a failing disk, the second scan may find records missing in the first.
-        records, broken = collect_records(store, sorted({*store.files(), *paths_of(store)}))
+        records, broken = collect_records(store, sorted({*store.files(), *record_paths(store)}))
         missed = [*broken, *store.scan().findings]
         remarks = {it.path: f"{it.message}; {it.fix}" for it in missed if it.kind != INVALID}
         desk.remarks += remarks.values()

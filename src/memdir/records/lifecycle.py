@@ -8,29 +8,37 @@ from typing import Any, NamedTuple
 
 from memdir.errors import Finding
 from memdir.format import draft
-from memdir.format.draft import PURGED, SKIPPED, Change, hash_of
+from memdir.format.draft import PURGED, SKIPPED, Change, content_hash
 from memdir.hot.memory import stem
 from memdir.hot.safe import DAY, inert_line, iso_day, iso_time, parse_time
 from memdir.hot.words import Words, split_words
 from memdir.records import fields, index_md
-from memdir.records.fields import ACTIVE, ARCHIVED, RETIRED, Record, is_active, is_newer, texts_of
-from memdir.records.match import tokens
+from memdir.records.fields import (
+    ACTIVE,
+    ARCHIVED,
+    RETIRED,
+    Record,
+    is_active_record,
+    is_record_newer,
+    record_texts,
+)
+from memdir.records.match import words_of_record
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
     ACTION_CODES,
     MERGE,
     RecordError,
-    check_version,
+    check_record_version,
     collect_records,
     read_all_records,
-    read_index,
     read_record,
-    require_valid,
-    settings_of,
-    sure_settings_of,
+    read_record_index,
+    record_settings,
+    require_valid_record,
+    sure_record_settings_of,
     write_record,
 )
-from memdir.records.validate import cap_changes, repair_record
+from memdir.records.validate import cap_record_changes, repair_record
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 
@@ -76,11 +84,11 @@ class Overview(NamedTuple):
 # Updates
 
 
-def merge_update(
+def merge_record_update(
     old: Record, new: Record, now: float, exists: Callable[[str], bool]
 ) -> tuple[Record, list[str]]:
     _refuse_newer(old, "update")
-    status = fields.status_of(old)
+    status = fields.status_of_record(old)
     if new.get("record_status") not in (None, status):
         rule = "an update does not change where a record stands in its life"
         raise _refusal("record_status", rule, f"use --action {_way_back(old)}")
@@ -109,16 +117,16 @@ def merge_update(
     merged["id"] = old.get("id", merged.get("id"))  # a rename sets the new id
     stamp = iso_time(max(now, parse_time(str(old.get("updated_at"))) or now))
     merged["changes"] = [*log, *added, *_automatic_changes(old, merged, added, stamp)]
-    cap_changes(merged, remarks)
+    cap_record_changes(merged, remarks)
     times = old["times_updated"]
     merged["times_updated"] = times + 1 if isinstance(times, int) and times >= 0 else 1
     merged["updated_at"] = stamp
-    return require_valid(merged, str(old.get("category", ""))), remarks
+    return require_valid_record(merged, str(old.get("category", ""))), remarks
 
 
-def must_rename(old_title: str, new_title: str) -> bool:
+def must_rename_record(old_title: str, new_title: str) -> bool:
     """True if more than half of the words change, counted on the longer title."""
-    before, after = tokens(old_title), tokens(new_title)
+    before, after = words_of_record(old_title), words_of_record(new_title)
     longer = max(len(before), len(after))
     if not longer:
         return old_title.casefold() != new_title.casefold()
@@ -126,14 +134,14 @@ def must_rename(old_title: str, new_title: str) -> bool:
 
 
 def _refuse_newer(record: Record, action: str) -> None:
-    if is_newer(record):
+    if is_record_newer(record):
         version = (("schema_version", str(record.get("schema_version"))[:20]),)
         message = "the record was written by a newer version and is only read"
         raise RecordError(ACTION_CODES[action], message, facts=version, fix="update memdir")
 
 
 def _way_back(record: Record) -> str:
-    return WAY_BACK.get(fields.status_of(record), "delete or archive")
+    return WAY_BACK.get(fields.status_of_record(record), "delete or archive")
 
 
 def _as_list(value: object) -> list[Any]:
@@ -206,7 +214,7 @@ def _automatic_changes(
 def _scalars(record: Record) -> dict[str, object]:
     values: dict[str, object] = {key: record.get(key) for key in ("title", "confidence")}
     content = record.get("content")
-    for field in fields.fields_of(record):
+    for field in fields.fields_of_record_type(record):
         if isinstance(content, dict) and field.kind in fields.SCALARS and field.name in content:
             values[f"content.{field.name}"] = content[field.name]
     return values
@@ -220,13 +228,13 @@ def turn_record(
 ) -> Change:
     """Skipped if the record has that status already."""
     data = store.read(path)
-    check_version(data, expected, path)
+    check_record_version(data, expected, path)
     record, _ = read_record(data, path)
     _refuse_newer(record, action)
     sources, target, verb, kind = WAYS[action]
-    status = fields.status_of(record)
+    status = fields.status_of_record(record)
     if status == target:
-        return Change(SKIPPED, stem(path), path, hash_of(data), f"already {target}")
+        return Change(SKIPPED, stem(path), path, content_hash(data), f"already {target}")
     if status not in sources:
         facts = (("action", action), ("record_status", status[:20]))
         fix = f"use --action {_way_back(record)}"
@@ -247,17 +255,17 @@ def turn_record(
     }
     record["changes"] = [*_as_list(record.get("changes")), entry]
     remarks: list[str] = []
-    cap_changes(record, remarks)
+    cap_record_changes(record, remarks)
     data = write_record(record)
     store.put(path, data)
-    return Change(kind, stem(path), path, hash_of(data), remarks=tuple(remarks))
+    return Change(kind, stem(path), path, content_hash(data), remarks=tuple(remarks))
 
 
 # The window keeps the newest summaries. An old one is retired even if some of its items are in no
 # other record; a warning names them, and it can be restored.
 
 
-def find_surplus(
+def find_surplus_records(
     records: Mapping[str, Record], settings: RecordSettings, newest: str = ""
 ) -> list[Leaving]:
     """The summaries to retire, oldest first; `newest` was just saved and stays.
@@ -268,7 +276,7 @@ def find_surplus(
     dated = sorted(
         (path == newest, times[0], path)
         for path, record in records.items()
-        if is_active(record) and record.get("category") == SESSION_SUMMARY
+        if is_active_record(record) and record.get("category") == SESSION_SUMMARY
         if (times := _times(record, "created_at", "updated_at"))
     )
     going = [path for _, _, path in dated[: max(len(dated) - limit, 0)]]
@@ -276,7 +284,7 @@ def find_surplus(
         return []
     words = Words()
     staying = [record for path, record in records.items() if path not in going]
-    texts = {text for record in filter(is_active, staying) for text in _texts(words, record)}
+    texts = {text for record in filter(is_active_record, staying) for text in _texts(words, record)}
     reason = f"session window: more than max_retained ({limit}) summaries"
     result = []
     for path in going:
@@ -301,7 +309,7 @@ def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]
     """The words of each text, and True for a title."""
     title = str(record.get("title") or "")
     yield _words_of(words, title), True
-    yield _words_of(words, " ".join([title, *texts_of(record.get("tags"))])), False
+    yield _words_of(words, " ".join([title, *record_texts(record.get("tags"))])), False
     if record.get("category") == SESSION_SUMMARY:
         for item in _items(record):
             yield _words_of(words, item), False
@@ -310,7 +318,7 @@ def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]
 def _items(record: Record) -> list[str]:
     content = record.get("content")
     lists = [content.get(key) for key in GUARDED] if isinstance(content, dict) else []
-    return list(dict.fromkeys(it for items in lists for it in texts_of(items) if it.strip()))
+    return list(dict.fromkeys(it for items in lists for it in record_texts(items) if it.strip()))
 
 
 def _words_of(words: Words, text: str) -> frozenset[str]:
@@ -329,21 +337,23 @@ def _is_held(item: frozenset[str], texts: Iterable[tuple[frozenset[str], bool]])
     return not item
 
 
-def roll_window(app: App) -> Done:
+def roll_record_window(app: App) -> Done:
     with index_md.change_records(app, "retire") as desk:
-        desk.changes += roll(desk, _sure_settings(desk), app.now())
+        desk.changes += roll_records(desk, _sure_settings(desk), app.now())
     return desk.done
 
 
-def roll(desk: Desk, settings: RecordSettings, now: float, newest: str = "") -> list[Change]:
+def roll_records(
+    desk: Desk, settings: RecordSettings, now: float, newest: str = ""
+) -> list[Change]:
     records = _everything(desk)
     if newest:  # not on disk in a dry run
         records |= collect_records(desk.store, [newest])[0]
-    return _let_go(desk, find_surplus(records, settings, newest), now)
+    return _let_go(desk, find_surplus_records(records, settings, newest), now)
 
 
 def _sure_settings(desk: Desk) -> RecordSettings:
-    settings, warnings = sure_settings_of(desk.store)
+    settings, warnings = sure_record_settings_of(desk.store)
     desk.remarks += [it.message for it in warnings]
     return settings
 
@@ -372,7 +382,7 @@ def _let_go(desk: Desk, leaving: Iterable[Leaving], now: float) -> list[Change]:
     return changes
 
 
-def find_past_grace(
+def find_records_past_grace(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
     days = settings.grace_period_days
@@ -387,19 +397,19 @@ def find_past_grace(
         elif now - times[0] >= days * DAY:  # never with a future date
             reason = f"retired {iso_day(times[0])}, more than grace_period_days ({days}) ago"
             action = ARCHIVE if settings.archive_retired else PURGE
-            if is_newer(record):
+            if is_record_newer(record):
                 action, reason = KEEP, "it was written by a newer version of memdir"
             result.append(Leaving(path, action, reason))
     return result
 
 
-def find_expired(
+def find_expired_records(
     records: Mapping[str, Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
     result = []
     for path, record in sorted(records.items()):
         own = settings.types.get(str(record.get("category")))
-        if own is None or not own.retention_days or not is_active(record):
+        if own is None or not own.retention_days or not is_active_record(record):
             continue
         last = max(_times(record, "created_at", "updated_at"), default=now)
         if now - last >= own.retention_days * DAY:
@@ -408,24 +418,24 @@ def find_expired(
     return result
 
 
-def collect_garbage(app: App) -> Done:
+def collect_record_garbage(app: App) -> Done:
     with index_md.change_records(app, "purge") as desk:
         settings, records, now = _sure_settings(desk), _everything(desk), app.now()
-        going = find_past_grace(records, settings, now)
-        going = [*find_expired(records, settings, now), *going]
+        going = find_records_past_grace(records, settings, now)
+        going = [*find_expired_records(records, settings, now), *going]
         desk.plan = [it.path for it in going]
         desk.changes += _let_go(desk, going, now)
     return desk.done
 
 
-def summarize_store(app: App) -> Overview:
-    settings, warnings = settings_of(app.store)
+def summarize_records(app: App) -> Overview:
+    settings, warnings = record_settings(app.store)
     records, broken = read_all_records(app.store)
     now = app.now()
     due = {
-        "window": len(find_surplus(records, settings)),
-        "retention": len(find_expired(records, settings, now)),
-        "gc": sum(it.action != KEEP for it in find_past_grace(records, settings, now)),
+        "window": len(find_surplus_records(records, settings)),
+        "retention": len(find_expired_records(records, settings, now)),
+        "gc": sum(it.action != KEEP for it in find_records_past_grace(records, settings, now)),
     }
-    health = index_md.report_health(read_index(app.store), records.items(), now)
+    health = index_md.report_record_health(read_record_index(app.store), records.items(), now)
     return Overview(health, settings, (*warnings, *broken), due)

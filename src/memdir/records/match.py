@@ -10,14 +10,14 @@ from itertools import groupby
 from typing import Any
 
 from memdir.hot.words import STOP, is_unspaced, split_words
-from memdir.records.fields import Record, is_active, is_newer, texts_of
+from memdir.records.fields import Record, is_active_record, is_record_newer, record_texts
 from memdir.records.record import (
     INPUT,
     RecordError,
     collect_records,
-    paths_of,
     read_all_records,
-    settings_of,
+    record_paths,
+    record_settings,
 )
 from memdir.store.writer import App
 
@@ -56,10 +56,12 @@ EVENTS = {
 }
 
 
-def find_candidate(app: App, type: str, new_info: str, lifecycle_event: str = "") -> dict[str, Any]:
-    records, _ = collect_records(app.store, paths_of(app.store, type))
-    answer = candidate(records.items(), type, new_info, lifecycle_event)
-    if settings_of(app.store)[0].types[type].enabled:
+def find_candidate_record(
+    app: App, type: str, new_info: str, lifecycle_event: str = ""
+) -> dict[str, Any]:
+    records, _ = collect_records(app.store, record_paths(app.store, type))
+    answer = pick_candidate_record(records.items(), type, new_info, lifecycle_event)
+    if record_settings(app.store)[0].types[type].enabled:
         return answer
     hint = "The category is switched off in memory-config.json: nothing is to be done."
     off = {"candidate": None, "delete_allowed": False, "hints": [hint]}
@@ -82,11 +84,11 @@ def search_records(
     return [
         (path, record)
         for path, record in known
-        if type in ("", record.get("category")) and (put_away or is_active(record))
+        if type in ("", record.get("category")) and (put_away or is_active_record(record))
     ][:limit]
 
 
-def candidate(
+def pick_candidate_record(
     records: Iterable[tuple[str, Record]], type: str, new_info: str, lifecycle_event: str = ""
 ) -> dict[str, Any]:
     if lifecycle_event and lifecycle_event not in EVENTS:
@@ -108,7 +110,7 @@ def candidate(
     points, path, record = ranked[0]
     allowed = type not in KEPT
     vetoes = []
-    if is_newer(record):
+    if is_record_newer(record):
         why = "the record was written by a newer version and is only read"
         vetoes = [f"{UPDATE}: {why}", f"{RETIRE}: {why}"]
     elif lifecycle_event and not allowed:
@@ -133,7 +135,7 @@ def candidate(
     }
 
 
-def resolve_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
+def resolve_record_action(mechanics: str, model: str, vetoes: Iterable[str] = ()) -> str:
     """Combines the mechanical action with the model's; a veto stops the action it names.
 
     A veto that names no action forbids all. A model that says NOOP has no draft to resolve.
@@ -152,9 +154,9 @@ def _rank(
     info = NewInfo(new_info)
     ranked = []
     for path, record in records:
-        if record.get("category") == type and is_active(record):
+        if record.get("category") == type and is_active_record(record):
             title = record.get("title")
-            tags = texts_of(record.get("tags"))
+            tags = record_texts(record.get("tags"))
             points = info.score(title if isinstance(title, str) else "", tags)
             if points >= MIN_POINTS:
                 ranked.append((points, path, record))
@@ -165,14 +167,14 @@ def _rank(
 
 class NewInfo:
     def __init__(self, text: str) -> None:
-        self.words = tokens(text)
+        self.words = words_of_record(text)
 
     def score(self, title: str, tags: list[str]) -> int:
         """2 points per title word, 3 per tag, 1 per word with the same start."""
-        others = tokens(title)
+        others = words_of_record(title)
         points = TITLE_POINTS * len(self.words & others)
         for tag in tags:
-            parts = tokens(tag)
+            parts = words_of_record(tag)
             points += TAG_POINTS if parts and parts <= self.words else 0
             others |= parts
         ours = [word for word in self.words - others if len(word) >= MIN_PREFIX_CHARACTERS]
@@ -181,7 +183,7 @@ class NewInfo:
         return points + PREFIX_POINTS * len(alike)
 
 
-def tokens(text: str) -> set[str]:
+def words_of_record(text: str) -> set[str]:
     """Words of three letters and more without stop words; Latin accents do not count.
 
     Scripts without spaces become pairs of characters.

@@ -110,7 +110,7 @@ class RecordSettings(NamedTuple):
 Warnings = tuple[Finding, ...]
 
 
-def read_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, Warnings]:
+def read_record_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, Warnings]:
     if text is None:
         return _settings(TREE), ()
     given = _parse(text)

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 
 from memdir.errors import Finding, MemdirError, Missing
 from memdir.format import names
-from memdir.format.draft import hash_of
+from memdir.format.draft import content_hash
 from memdir.hot.memory import RECORD_SETTINGS, decode, stem
 from memdir.records import fields
 from memdir.records.fields import Record
-from memdir.records.memory_config import MAX_FILE_CHARACTERS, RecordSettings, read_settings
+from memdir.records.memory_config import MAX_FILE_CHARACTERS, RecordSettings, read_record_settings
 from memdir.records.validate import check_record, repair_record
 from memdir.store.ports import Store
 
@@ -78,7 +78,7 @@ class RecordError(MemdirError):
         self.theirs = theirs
 
 
-def form(error: RecordError) -> str:
+def render_record_refusal(error: RecordError) -> str:
     """Lines for scripts: the code, `key: value` lines, `fix:` last."""
     facts = [("problem", error.message), *error.facts]
     if error.path and "target" not in dict(facts):
@@ -95,7 +95,7 @@ def form(error: RecordError) -> str:
     return "\n".join(lines)
 
 
-def require_valid(record: Record, type: str = "", path: str = "") -> Record:
+def require_valid_record(record: Record, type: str = "", path: str = "") -> Record:
     problems = check_record(record, type)
     if not problems:
         return record
@@ -107,20 +107,20 @@ def require_valid(record: Record, type: str = "", path: str = "") -> Record:
     raise RecordError(VALIDATION, message, facts=tuple(facts), fix=fix, path=path)
 
 
-def md5_of(data: bytes) -> str:
+def md5_of_record(data: bytes) -> str:
     """The seed names versions by MD5; no security depends on it."""
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-def check_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
+def check_record_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
     """Refuses a version whose MD5 or SHA-256 is not the expected one; none expects nothing."""
     given = expected.strip().lower()
-    if not given or given in (md5_of(data), hash_of(data)):
+    if not given or given in (md5_of_record(data), content_hash(data)):
         return
     raise RecordError(
         OCC_CONFLICT,
         "the record was changed since it was read; nothing was written",
-        facts=(("expected", expected[:64]), ("current", md5_of(data))),
+        facts=(("expected", expected[:64]), ("current", md5_of_record(data))),
         fix="read the record again, make the change on what it says now, and use its hash",
         path=path,
         ours=ours,
@@ -128,7 +128,7 @@ def check_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> N
     )
 
 
-def read_json(data: bytes, path: str) -> Record:
+def read_record_json(data: bytes, path: str) -> Record:
     """Refuses JSON that can be read in two ways."""
     try:
         value = _DECODER.decode(data.removeprefix(_BOM).decode("utf-8"))
@@ -148,10 +148,10 @@ def read_record(data: bytes, path: str) -> tuple[Record, list[str]]:
 
     Other flaws are left to `check_record`: they must not hide what can be read.
     """
-    record = read_json(data, path)
+    record = read_record_json(data, path)
     repairs = []
     own = record.get("category")
-    known = fields.type_named(own) if own is not None else fields.type_at(path)
+    known = fields.record_type_named(own) if own is not None else fields.record_type_at(path)
     if not known:
         raise _unreadable("category is none of the six", path)
     if known != own:
@@ -173,7 +173,9 @@ def write_record(record: Record) -> bytes:
     whole = _in_order(record, fields.KEYS)
     content, changes = whole.get("content"), whole.get("changes")
     if isinstance(content, dict):
-        whole["content"] = _in_order(content, [it.name for it in fields.fields_of(whole)])
+        whole["content"] = _in_order(
+            content, [it.name for it in fields.fields_of_record_type(whole)]
+        )
     if isinstance(changes, list):
         keys = fields.CHANGE_KEYS
         whole["changes"] = [_in_order(it, keys) if isinstance(it, dict) else it for it in changes]
@@ -216,7 +218,7 @@ def _unreadable(why: str, path: str) -> RecordError:
     return RecordError(READ, f"{path or 'the input'} {why}", fix=fix, path=path)
 
 
-def paths_of(store: Store, type: str = "") -> list[str]:
+def record_paths(store: Store, type: str = "") -> list[str]:
     folder = f"{fields.FOLDERS[type]}/" if type else ""
     return sorted(it for it in store.tree() if store.is_memory(it) and it.startswith(folder))
 
@@ -235,43 +237,43 @@ def collect_records(store: Store, paths: Iterable[str]) -> tuple[Collected, list
 
 
 def read_all_records(store: Store) -> tuple[Collected, list[Finding]]:
-    return collect_records(store, paths_of(store))
+    return collect_records(store, record_paths(store))
 
 
-def read_index(store: Store) -> str:
+def read_record_index(store: Store) -> str:
     try:
         return decode(store.read(store.index_path))
     except Missing:
         return ""
 
 
-def settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
+def record_settings(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
     """Defaults and a finding if memory-config.json cannot be read."""
     try:
-        return sure_settings_of(store)
+        return sure_record_settings_of(store)
     except MemdirError as error:
-        settings, _ = read_settings(None)
+        settings, _ = read_record_settings(None)
         return settings, (Finding("bad-setting", RECORD_SETTINGS, error.message, error.next),)
 
 
-def sure_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
+def sure_record_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
     """Refuses unreadable settings: to retire records by the defaults would be a guess."""
     try:
         data = store.read(RECORD_SETTINGS)
     except Missing:
-        return read_settings(None)
-    return read_settings(data[: 4 * MAX_FILE_CHARACTERS + 4].decode("utf-8", "replace"))
+        return read_record_settings(None)
+    return read_record_settings(data[: 4 * MAX_FILE_CHARACTERS + 4].decode("utf-8", "replace"))
 
 
-def parse_type(name: str) -> str:
-    type = fields.type_named(name)
+def parse_record_type(name: str) -> str:
+    type = fields.record_type_named(name)
     if not type:
         message = f"there is no category {name[:40]!r}"
         raise RecordError(INPUT, message, fix=f"use {', '.join(fields.TYPES)}")
     return type
 
 
-def target_path(target: str, root: str) -> str:
+def target_path_of_record(target: str, root: str) -> str:
     given = target.strip()
     for top in (root.rstrip("/") + "/", os.path.realpath(root) + "/", "./", PROJECT_FOLDER):
         given = given.removeprefix(top)
@@ -291,12 +293,12 @@ def target_path(target: str, root: str) -> str:
 def find_record(name: str, store: Store) -> str:
     """The name is a path, or an id in any folder."""
     if "/" in name:
-        path = target_path(name, store.root)
+        path = target_path_of_record(name, store.root)
         matches = [path] if store.exists(path) else []
     else:
-        wanted, paths = name.strip().removesuffix(".json"), paths_of(store)
+        wanted, paths = name.strip().removesuffix(".json"), record_paths(store)
         matches = [path for path in paths if stem(path) == wanted]
-        matches = matches or [path for path in paths if names.means(wanted, path)]
+        matches = matches or [path for path in paths if names.name_means(wanted, path)]
     if len(matches) > 1:
         message = f"{name[:80]!r} means several records: {', '.join(matches[:5])}"
         raise RecordError(PATH, message, fix="give the path")

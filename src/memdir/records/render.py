@@ -30,24 +30,24 @@ def render_record(record: Record) -> str:
         for field in known
         if field.kind in (fields.CHOICE, fields.FLAG) and field.name in values
     ]
-    if tags := fields.texts_of(record.get("tags")):
+    if tags := fields.record_texts(record.get("tags")):
         top.append(f"**{TAGS}:** {', '.join(tags)}")
     parts = ["\n".join(top)]
     for field in known:
         if field.name in values:
             parts += _sections(field, values[field.name])
-    if files := fields.texts_of(record.get("related_files")):
+    if files := fields.record_texts(record.get("related_files")):
         parts.append(_section(FILES, _items([f"`{path}`" for path in files])))
-    return memory.write(header, "\n\n".join(part for part in parts if part))
+    return memory.write_header(header, "\n\n".join(part for part in parts if part))
 
 
-def read_rendered(text: str) -> Record:
+def read_rendered_record(text: str) -> Record:
     """Inverse of `render_record`; fields that are not shown are absent."""
-    document = memory.read(text)
+    document = memory.read_header(text)
     record: Record = {
         key: value for key, to in HEADER.items() if (value := document.values.get(to)) is not None
     }
-    shown = sections(document.body)
+    shown = record_sections(document.body)
     known = fields.CONTENT.get(str(record.get("category")), ())
     read = {field.name: _value(field, shown) for field in known}
     record["tags"] = [tag for tag in shown.get(TAGS, "").split(", ") if tag]
@@ -56,7 +56,7 @@ def read_rendered(text: str) -> Record:
     return record
 
 
-def sections(body: str) -> dict[str, str]:
+def record_sections(body: str) -> dict[str, str]:
     found: dict[str, str] = {}
     label = ""
     gathered: list[str] = []
@@ -80,9 +80,11 @@ def _sections(field: Field, value: object) -> list[str]:
         text = "\n".join(f"\\{line}" if _is_marked(line) else line for line in lines)
         return [_section(field.label, text)]
     if field.kind == fields.EXAMPLES and isinstance(value, dict):
-        lists = [(key.capitalize(), fields.texts_of(value.get(key))) for key in fields.EXAMPLE_KEYS]
+        lists = [
+            (key.capitalize(), fields.record_texts(value.get(key))) for key in fields.EXAMPLE_KEYS
+        ]
         return [_section(label, _items(items)) for label, items in lists]
-    items = fields.texts_of(value)
+    items = fields.record_texts(value)
     if field.kind == fields.ALTERNATIVES and isinstance(value, list):
         for item in (item for item in value if isinstance(item, dict)):
             option, reason = _word(item.get("option")), _word(item.get("rejected_reason"))

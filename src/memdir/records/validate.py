@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from memdir.hot import safe
 from memdir.records import fields
-from memdir.records.fields import Field, Record, is_newer
+from memdir.records.fields import Field, Record, is_record_newer
 
 Schema = dict[str, Any]
 
@@ -45,7 +45,7 @@ _TAG_MARKER = re.compile(r"#(?=tags:)", re.ASCII | re.IGNORECASE)
 
 
 @cache
-def schema(type: str) -> Schema:
+def record_schema(type: str) -> Schema:
     summary = _TEXT | {"maxLength": fields.MAX_SUMMARY_CHARACTERS}
     change: Schema = {"date": _TIME, "summary": summary, "field": STRING}
     change |= {"old_value": {}, "new_value": {}}
@@ -76,7 +76,7 @@ def schema(type: str) -> Schema:
         "retired_reason": STRING,
         "archived_at": _TIME,
         "archived_reason": STRING,
-        "content": content_schema(type),
+        "content": record_content_schema(type),
     }
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -85,14 +85,14 @@ def schema(type: str) -> Schema:
     return head | _object(properties, fields.REQUIRED_KEYS)
 
 
-def content_schema(type: str, text: Schema = _TEXT) -> Schema:
+def record_content_schema(type: str, text: Schema = _TEXT) -> Schema:
     known = fields.CONTENT[type]
     properties = {field.name: _field_schema(field, text) for field in known}
     return _object(properties, [field.name for field in known if field.required])
 
 
-def schema_text(type: str) -> str:
-    return json.dumps(schema(type), indent=2, ensure_ascii=False) + "\n"
+def record_schema_text(type: str) -> str:
+    return json.dumps(record_schema(type), indent=2, ensure_ascii=False) + "\n"
 
 
 def _object(properties: Schema, required: Sequence[str] = ()) -> Schema:
@@ -126,14 +126,14 @@ class Problem(NamedTuple):
 
 
 def check_record(record: Record, type: str = "") -> list[Problem]:
-    if is_newer(record):
+    if is_record_newer(record):
         fix = "update memdir; this version only reads the record"
         return [Problem("schema_version", f"is newer than {fields.SCHEMA_VERSION}", fix)]
-    own = type or fields.type_named(record.get("category"))
+    own = type or fields.record_type_named(record.get("category"))
     if not own:
         rule = f"must be one of {', '.join(fields.TYPES)}"
         return [Problem("category", rule, "correct category")]
-    return list(_problems(record, schema(own), ""))
+    return list(_problems(record, record_schema(own), ""))
 
 
 def _problems(value: object, rule: Schema, where: str) -> Iterator[Problem]:
@@ -178,7 +178,7 @@ def _broken(value: object, rule: Schema) -> str:
             return f"must have at least {low} item"
         if len(value) > high:
             return f"has {len(value)} items, at most {high}"
-        texts = fields.texts_of(value)
+        texts = fields.record_texts(value)
         twice = rule.get("uniqueItems") and len({*texts}) < len(texts)
         return "names an item twice" if twice else ""
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -226,11 +226,11 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
         "a slug: a-z, 0-9 and -, at most 80 characters",
     ),
     _TITLE["pattern"]: (
-        lambda value: value and value == clean_title(value),
+        lambda value: value and value == clean_record_title(value),
         "one trimmed line without ` -> `, `#tags:` and control characters",
     ),
     _TAG["pattern"]: (
-        lambda value: clean_tags([value]) == [value],
+        lambda value: clean_record_tags([value]) == [value],
         "lower-case and trimmed, without commas",
     ),
 }
@@ -239,15 +239,15 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
 # Repair
 
 
-def clean_title(title: str) -> str:
+def clean_record_title(title: str) -> str:
     words = title.translate(_CONTROLS).split()
     # Leave something in place of a marker, so that the rest cannot form another one.
     line = " ".join(["→" if word == "->" else word for word in words])
     return _TAG_MARKER.sub("# ", line) if "#" in line else line
 
 
-def clean_tags(tags: list[str]) -> list[str]:
-    clean = [clean_title(part).lower() for tag in tags for part in tag.split(",")]
+def clean_record_tags(tags: list[str]) -> list[str]:
+    clean = [clean_record_title(part).lower() for tag in tags for part in tag.split(",")]
     return [tag for tag in dict.fromkeys(clean) if tag]
 
 
@@ -255,7 +255,7 @@ def repair_record(
     record: Record, now: float | None, *, cap: bool = True
 ) -> tuple[Record, list[str]]:
     """A repaired copy and the repairs; without `now`, missing times stay missing."""
-    if is_newer(record):
+    if is_record_newer(record):
         return record, []  # read-only: a later version may have other rules
     fixed, done = dict(record), list[str]()
     if fixed.get("schema_version") != fields.SCHEMA_VERSION:
@@ -273,14 +273,18 @@ def repair_record(
             fixed[key] = list(default) if isinstance(default, list) else default
             done.append(f"{key} was missing: {default if default != [] else 'empty'}")
     title, tags, confidence = fixed.get("title"), fixed.get("tags"), fixed["confidence"]
-    if isinstance(title, str) and (clean := clean_title(title)) != title:
+    if isinstance(title, str) and (clean := clean_record_title(title)) != title:
         fixed["title"] = clean
         blanks = " ".join(title.split()) == clean
         done.append(f"title: {'whitespace' if blanks else 'index markers'} removed")
     if isinstance(tags, str):
-        fixed["tags"] = clean_tags([tags.strip().strip("[]").replace(";", ",").replace("\n", ",")])
+        fixed["tags"] = clean_record_tags(
+            [tags.strip().strip("[]").replace(";", ",").replace("\n", ",")]
+        )
         done.append("tags were a text: split into a list")
-    elif tags and fields.texts_of(tags) == tags and (cleaned := clean_tags(tags)) != tags:
+    elif (
+        tags and fields.record_texts(tags) == tags and (cleaned := clean_record_tags(tags)) != tags
+    ):
         fixed["tags"] = cleaned
         done.append("tags: lower-cased, trimmed, each once")
     # Above 1 is certain; a negative value has no meaning and is refused later.
@@ -290,11 +294,11 @@ def repair_record(
     _repair_times(fixed, now, done)
     _repair_changes(fixed, now, done)
     if cap:
-        cap_changes(fixed, done)
+        cap_record_changes(fixed, done)
     return fixed, done
 
 
-def cap_changes(fixed: Record, done: list[str]) -> None:
+def cap_record_changes(fixed: Record, done: list[str]) -> None:
     changes = fixed.get("changes")
     if isinstance(changes, list) and len(changes) > fields.MAX_CHANGES:
         fixed["changes"] = changes[-fields.MAX_CHANGES :]

@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from memdir.capture.inbox import Held, approval_reason
+from memdir.capture.inbox import Held, approval_reason_of_held
 from memdir.errors import MemdirError, Missing, Unwritable
-from memdir.format.draft import CREATED, SKIPPED, UPDATED, Change, hash_of
-from memdir.format.names import slug_for
+from memdir.format.draft import CREATED, SKIPPED, UPDATED, Change, content_hash
+from memdir.format.names import memory_slug
 from memdir.hot import memory, safe
 from memdir.hot.memory import stem
 from memdir.hot.place import is_below
 from memdir.records import fields, render
-from memdir.records.fields import Field, Record, is_active
+from memdir.records.fields import Field, Record, is_active_record
 from memdir.records.index_md import change_records
 from memdir.records.lifecycle import (
     WAY_BACK,
     WAYS,
-    merge_update,
-    must_rename,
-    roll,
+    merge_record_update,
+    must_rename_record,
+    roll_records,
     turn_record,
 )
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
@@ -35,19 +35,19 @@ from memdir.records.record import (
     SECURITY,
     VALIDATION,
     RecordError,
-    check_version,
+    check_record_version,
     collect_records,
     find_record,
-    paths_of,
     read_record,
-    require_valid,
-    settings_of,
-    sure_settings_of,
-    target_path,
+    record_paths,
+    record_settings,
+    require_valid_record,
+    sure_record_settings_of,
+    target_path_of_record,
     write_record,
 )
 from memdir.records.validate import repair_record
-from memdir.store.changes import remark_ignored
+from memdir.store.changes import remark_git_ignored
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 from memdir.text.secrets import find_secrets
@@ -74,27 +74,27 @@ class Request:
     reason: str = ""
 
 
-def write(app: App, request: Request) -> Done:
+def write_record_request(app: App, request: Request) -> Done:
     if request.action == UPDATE and not request.expected:
         message = "an update needs the hash of the version that was read"
         fix = "read the record and give --hash: its MD5 or SHA-256"
         raise RecordError(INPUT, message, fix=fix, path=request.target)
     with change_records(app, VERBS.get(request.action, request.action), request.reason) as desk:
-        desk.changes += carry_out(app, desk, request)
-    desk.remarks += remark_ignored(app, [it.path for it in desk.changes if it.changed])
+        desk.changes += apply_record_change(app, desk, request)
+    desk.remarks += remark_git_ignored(app, [it.path for it in desk.changes if it.changed])
     return desk.done
 
 
-def change_status(app: App, names: Sequence[str], action: str, reason: str) -> Done:
+def change_status_of_records(app: App, names: Sequence[str], action: str, reason: str) -> Done:
     """Without an action, each record is restored."""
     with change_records(app, VERBS.get(action, action or "restore"), reason) as desk:
         desk.plan = list(dict.fromkeys(find_record(name, desk.store) for name in names))
         for path in desk.plan:
             how = action
             if not how:
-                status = fields.status_of(read_record(desk.store.read(path), path)[0])
+                status = fields.status_of_record(read_record(desk.store.read(path), path)[0])
                 how = WAY_BACK.get(status, "restore")
-            desk.changes += carry_out(app, desk, Request(how, target=path, reason=reason))
+            desk.changes += apply_record_change(app, desk, Request(how, target=path, reason=reason))
     return desk.done
 
 
@@ -102,21 +102,21 @@ def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
     """Creates a record, or updates the active one that has this title."""
     with change_records(app, "save", reason) as desk:
         request = Request(CREATE, type, draft=draft, reason=reason)
-        path = place_of(request, desk.store.root)
+        path = place_of_record(request, desk.store.root)
         try:
             data = desk.store.read(path)
         except Missing:
             data = b""
         old = read_record(data, path)[0] if data else {}
         same = False
-        if old and is_active(old):
-            whole = complete_draft(old, draft, reason or "saved again", app.now())
+        if old and is_active_record(old):
+            whole = complete_record_draft(old, draft, reason or "saved again", app.now())
             request = Request(UPDATE, type, path, whole, reason=reason)
-            same = _is_same(old, merge_update(old, whole, app.now(), _files_of(app))[0])
+            same = _is_same(old, merge_record_update(old, whole, app.now(), _files_of(app))[0])
         if same:
-            desk.changes.append(Change(SKIPPED, stem(path), path, hash_of(data), SAME))
+            desk.changes.append(Change(SKIPPED, stem(path), path, content_hash(data), SAME))
         else:
-            desk.changes += carry_out(app, desk, request)
+            desk.changes += apply_record_change(app, desk, request)
     return desk.done
 
 
@@ -125,37 +125,43 @@ def approve_record(app: App, held: Held) -> Done:
     draft = held.catch.draft
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
-    text = memory.write([("description", draft.description), ("type", draft.type)], draft.body)
-    record = {key: it for key, it in render.read_rendered(text).items() if it not in ("", None)}
-    return save_record(app, draft.type, record, approval_reason(held.id))
+    text = memory.write_header(
+        [("description", draft.description), ("type", draft.type)], draft.body
+    )
+    record = {
+        key: it for key, it in render.read_rendered_record(text).items() if it not in ("", None)
+    }
+    return save_record(app, draft.type, record, approval_reason_of_held(held.id))
 
 
-def carry_out(app: App, desk: Desk, request: Request) -> list[Change]:
+def apply_record_change(app: App, desk: Desk, request: Request) -> list[Change]:
     """Runs under the lock; the caller updates the index."""
     store, now = desk.store, app.now()
     draft = _date_changes(request.draft, now)
     if request.action == CREATE:
-        path = place_of(request, store.root)
-        type = fields.type_at(path)
+        path = place_of_record(request, store.root)
+        type = fields.record_type_at(path)
         # A session summary retires others, as the settings say.
-        settings = (sure_settings_of if type == SESSION_SUMMARY else settings_of)(store)[0]
-        change = put_down(draft, path, store, now, settings)
+        settings = (sure_record_settings_of if type == SESSION_SUMMARY else record_settings)(store)[
+            0
+        ]
+        change = create_record(draft, path, store, now, settings)
         # Even if nothing changed: the first attempt may have been killed before the window.
-        rolled = roll(desk, settings, now, change.path) if type == SESSION_SUMMARY else []
+        rolled = roll_records(desk, settings, now, change.path) if type == SESSION_SUMMARY else []
         return [change, *rolled]
     path = find_record(request.target, store)
     _refuse_other_type(path, request.type)
     if request.action == UPDATE:
-        return [amend(path, draft, store, now, request.expected, _files_of(app))]
+        return [amend_record(path, draft, store, now, request.expected, _files_of(app))]
     if WAYS[request.action].target == fields.ACTIVE:
-        _refuse_full(store, settings_of(store)[0], request.action, path)
+        _refuse_full(store, record_settings(store)[0], request.action, path)
     return [turn_record(path, request.action, request.reason, store, now, request.expected)]
 
 
-def place_of(request: Request, root: str) -> str:
-    type = request.type or fields.type_named(request.draft.get("category"))
+def place_of_record(request: Request, root: str) -> str:
+    type = request.type or fields.record_type_named(request.draft.get("category"))
     if request.target:
-        path = target_path(request.target, root)
+        path = target_path_of_record(request.target, root)
         _refuse_other_type(path, type)
         return path
     if not type:
@@ -164,40 +170,44 @@ def place_of(request: Request, root: str) -> str:
     title = request.draft.get("title")
     if not isinstance(title, str) or not title.strip():
         raise RecordError(VALIDATION, "title is missing", fix="add title")
-    return fields.path_of(type, slug_for(title, type))
+    return fields.record_path(type, memory_slug(title, type))
 
 
-def put_down(
+def create_record(
     draft: Record, path: str, store: Store, now: float, settings: RecordSettings
 ) -> Change:
     """An active or archived record is never overwritten."""
-    type, stamp = fields.type_at(path), safe.iso_time(now)
+    type, stamp = fields.record_type_at(path), safe.iso_time(now)
     if not settings.types[type].enabled:
         fix = f"set categories.{type}.enabled to true in memory-config.json"
         message = f"the category {type} is switched off"
         raise RecordError(ACTION_CODES[CREATE], message, fix=fix, path=path)
-    refuse_secrets(draft, {})
+    refuse_secret_record(draft, {})
     record: Record = {"category": type}
     record |= {key: value for key, value in draft.items() if key not in fields.OPTIONAL_KEYS}
-    if fields.type_named(record["category"]) == type:
+    if fields.record_type_named(record["category"]) == type:
         record["category"] = type  # normalizes the case
     # A draft cannot set the values that the store decides.
     record |= {"id": stem(path), "created_at": stamp, "updated_at": stamp, "times_updated": 0}
     record |= {"record_status": fields.ACTIVE, "schema_version": fields.SCHEMA_VERSION}
     record, remarks = repair_record({**fields.DEFAULTS, **record}, now)
-    require_valid(record, type, path)
+    require_valid_record(record, type, path)
     try:
         data = store.read(path)
     except Missing:
         _refuse_full(store, settings, CREATE, path)
     else:
         standing = read_record(data, path)[0]
-        if is_active(standing) and not fields.is_newer(standing) and _is_same(standing, record):
-            return Change(SKIPPED, stem(path), path, hash_of(data), SAME)
+        if (
+            is_active_record(standing)
+            and not fields.is_record_newer(standing)
+            and _is_same(standing, record)
+        ):
+            return Change(SKIPPED, stem(path), path, content_hash(data), SAME)
         _refuse_overwrite(standing, now, path)
     data = write_record(record)
     store.put(path, data)
-    return Change(CREATED, stem(path), path, hash_of(data), remarks=tuple(remarks))
+    return Change(CREATED, stem(path), path, content_hash(data), remarks=tuple(remarks))
 
 
 def _is_same(old: Record, new: Record) -> bool:
@@ -206,8 +216,8 @@ def _is_same(old: Record, new: Record) -> bool:
 
 def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
     """A create may only replace a record that was retired more than 24 hours ago."""
-    status = fields.status_of(standing)
-    if fields.is_newer(standing) or status != fields.RETIRED:
+    status = fields.status_of_record(standing)
+    if fields.is_record_newer(standing) or status != fields.RETIRED:
         raise RecordError(
             OVERWRITE,
             f"there is a record already ({status}); a create does not overwrite it",
@@ -227,7 +237,7 @@ def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
         )
 
 
-def amend(
+def amend_record(
     path: str,
     draft: Record,
     store: Store,
@@ -240,13 +250,13 @@ def amend(
     `expected` is the hash of the version that was read; `exists` knows the project's files.
     """
     data = store.read(path)
-    check_version(data, expected, path, write_record(draft))
+    check_record_version(data, expected, path, write_record(draft))
     old, _ = read_record(data, path)
-    refuse_secrets(draft, old)
-    merged, remarks = merge_update(old, draft, now, exists)
+    refuse_secret_record(draft, old)
+    merged, remarks = merge_record_update(old, draft, now, exists)
     type, title = str(merged["category"]), str(merged["title"])
-    place = fields.path_of(type, slug_for(title, type))
-    if place == path or not must_rename(str(old.get("title")), title):
+    place = fields.record_path(type, memory_slug(title, type))
+    if place == path or not must_rename_record(str(old.get("title")), title):
         place = path  # keep the name unless it would mislead
     elif store.exists(place):
         remarks.append(f"it keeps its name: {place} is taken")
@@ -257,7 +267,7 @@ def amend(
     store.put(path, data)
     if place != path:
         data = _rename(path, place, merged, store)
-    return Change(UPDATED, stem(place), place, hash_of(data), remarks=tuple(remarks))
+    return Change(UPDATED, stem(place), place, content_hash(data), remarks=tuple(remarks))
 
 
 def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
@@ -273,7 +283,7 @@ def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
     return data
 
 
-def refuse_secrets(draft: Record, old: Record) -> None:
+def refuse_secret_record(draft: Record, old: Record) -> None:
     """Records are committed with the code; a secret that the record has already is accepted."""
     known = set(_texts(old))
     for text in _texts(draft):
@@ -296,16 +306,16 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _refuse_other_type(path: str, type: str) -> None:
-    if type and fields.type_at(path) != type:
+    if type and fields.record_type_at(path) != type:
         message = f"{path} is no place of a {type}"
         fix = f"a {type} lies in {fields.FOLDERS[type]}/"
         raise RecordError(PATH, message, fix=fix, path=path)
 
 
 def _refuse_full(store: Store, settings: RecordSettings, action: str, path: str) -> None:
-    type, limit = fields.type_at(path), settings.max_memories_per_category
-    records, _ = collect_records(store, paths_of(store, type))
-    active = [it for it, record in records.items() if is_active(record)]
+    type, limit = fields.record_type_at(path), settings.max_memories_per_category
+    records, _ = collect_records(store, record_paths(store, type))
+    active = [it for it, record in records.items() if is_active_record(record)]
     if path in active or len(active) < limit:
         return
     raise RecordError(
@@ -335,7 +345,7 @@ def _exists_below(checkout: str, path: str) -> bool:
     return "\0" not in path and is_below(whole, checkout) and os.path.lexists(whole)
 
 
-def complete_draft(old: Record, draft: Record, summary: str, now: float) -> Record:
+def complete_record_draft(old: Record, draft: Record, summary: str, now: float) -> Record:
     """What stands in the lists of the old record stays, and the change is logged."""
     logged = list(_as_list(old.get("changes", [])))
     new = [it for it in _as_list(draft.get("changes", [])) if it not in logged]
@@ -352,9 +362,9 @@ def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def read_fields(given: Record, type: str, values: Sequence[str]) -> Record:
+def read_record_fields(given: Record, type: str, values: Sequence[str]) -> Record:
     """The draft with the values of `--set FIELD=TEXT`; a field of a list may be given again."""
-    type = type or fields.type_named(given.get("category"))
+    type = type or fields.record_type_named(given.get("category"))
     known = {field.name: field for field in fields.CONTENT.get(type, ())}
     content = given.get("content")
     content = dict(content) if isinstance(content, dict) else {}

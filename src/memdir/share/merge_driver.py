@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from memdir.errors import BadInput, Missing
 from memdir.format.index_merge import Merged, merge_indexes
 from memdir.hot import memory
-from memdir.hot.disk import Disk, failure
+from memdir.hot.disk import Disk, disk_failure
 from memdir.hot.memory import INDEX
 from memdir.store.git import ENVIRONMENT, KEPT, find_repository
 
@@ -37,7 +37,7 @@ class Installed:
     files: Sequence[Planned]
 
 
-def merge_index(base: str, ours: str, theirs: str) -> Merged:
+def merge_shared_index(base: str, ours: str, theirs: str) -> Merged:
     for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
         if "\0" in text or text.count("\n") > MAX_LINES:
             raise BadInput(
@@ -48,7 +48,7 @@ def merge_index(base: str, ours: str, theirs: str) -> Merged:
     return merge_indexes(base, ours, theirs)
 
 
-def write_merged(path: str, text: str) -> None:
+def write_merged_index(path: str, text: str) -> None:
     folder, name = os.path.split(os.path.abspath(path))
     if name == INDEX:  # git passes copies; a store's own index has one writer
         raise BadInput(
@@ -59,10 +59,10 @@ def write_merged(path: str, text: str) -> None:
     try:
         Disk(folder).put(name, memory.encode(text))
     except OSError as error:
-        raise failure(error, path, "cannot be written") from None
+        raise disk_failure(error, path, "cannot be written") from None
 
 
-def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> Installed:
+def install_merge_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> Installed:
     root = find_repository(store)
     if not root:
         raise BadInput(
@@ -86,14 +86,14 @@ def install_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> 
             _set(root, os.path.join(scratch, "config"), wanted)
             after = Disk(scratch).read("config")[0]
     except OSError as error:
-        raise failure(error, config, "no copy can be made to try it out") from None
+        raise disk_failure(error, config, "no copy can be made to try it out") from None
     if not dry_run and new != old:
         try:
             Disk(root).put(ATTRIBUTES, new)
             if old is None:
                 os.chmod(attributes, 0o644)  # not private
         except OSError as error:
-            raise failure(error, attributes, "cannot be written") from None
+            raise disk_failure(error, attributes, "cannot be written") from None
     if not dry_run and before != after:
         _set(root, config, wanted)  # git writes its settings itself, under its own lock
     return Installed(root, [(attributes, old, new), (config, before, after)])
@@ -106,7 +106,7 @@ def _read(folder: str, name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise failure(error, path, "cannot be read") from None
+        raise disk_failure(error, path, "cannot be read") from None
     if len(data) > MAX_ATTRIBUTES_BYTES:
         message = f"{path} has more than {MAX_ATTRIBUTES_BYTES:,} bytes"
         raise BadInput(message, path=path, next="shorten it")

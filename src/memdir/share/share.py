@@ -7,17 +7,17 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memdir.audit.inspect import Page, inspect_safety
+from memdir.audit.inspect import Page, audit_safety
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format.draft import SKIPPED, Change
-from memdir.format.names import expand_wildcards
+from memdir.format.names import expand_names
 from memdir.format.outline import Lookup
-from memdir.format.pointer import read_pointers
+from memdir.format.pointer import parse_pointers
 from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
-from memdir.store.changes import finish_change, remark_ignored, retire_memory
-from memdir.store.look import find_all
-from memdir.store.save import adopt
+from memdir.store.changes import finish_change, remark_git_ignored, retire_memory
+from memdir.store.look import find_memories
+from memdir.store.save import adopt_memory
 from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
@@ -37,8 +37,8 @@ class Shared:
 
 def share_memories(source: App, target: App, names: Sequence[str], *, move: bool = False) -> Shared:
     _check_places(source, target)
-    wanted = expand_wildcards(names, source.store.files())
-    memories = {memory.path: memory for memory in find_all(source.store, wanted)}
+    wanted = expand_names(names, source.store.files())
+    memories = {memory.path: memory for memory in find_memories(source.store, wanted)}
     files = [(memory, source.store.read(path)) for path, memory in memories.items()]
     diff: Diff = []
     with target.changing(SHARE) as desk:
@@ -50,7 +50,7 @@ def share_memories(source: App, target: App, names: Sequence[str], *, move: bool
         changes = [
             Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
             if reason
-            else adopt(memory.path, data, desk.store, target.rules())
+            else adopt_memory(memory.path, data, desk.store, target.rules())
             for (memory, data), reason in zip(files, reasons, strict=True)
         ]
         made = [change.path for change in changes if change.changed]
@@ -65,7 +65,7 @@ def share_memories(source: App, target: App, names: Sequence[str], *, move: bool
         for memory, data in allowed:
             if memory.path in made:
                 desk.remarks += _concerns(memory, data, Lookup(behind, titles))
-        desk.remarks += remark_ignored(
+        desk.remarks += remark_git_ignored(
             target, [change.path for change in desk.changes if change.hash]
         )
     shared = Shared(desk.done, tuple(_scoped(target, diff)))
@@ -101,10 +101,8 @@ def _folded(path: str) -> str:
 def _concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
     """Remarks for the user before others read it; `private` are the memories that stay behind."""
     page = Page(memory, decode(data))
-    concerns = [
-        f"{page.path}:{finding.line}: {finding.message}" for finding in inspect_safety(page)
-    ]
-    pointers = [pointer for line in page.lines for pointer in read_pointers(line, 1)]
+    concerns = [f"{page.path}:{finding.line}: {finding.message}" for finding in audit_safety(page)]
+    pointers = [pointer for line in page.lines for pointer in parse_pointers(line, 1)]
     targets = dict.fromkeys(private.find(pointer.target, pointer.form) for pointer in pointers)
     names = [name for name in targets if name]
     if names:

@@ -6,19 +6,26 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.errors import HistoryBroken, MemdirError
-from memdir.hot.acceptance import PUT_BACK, REJECTED, UPKEEP, Acceptance, open_acceptance, save
+from memdir.hot.acceptance import (
+    PUT_BACK,
+    REJECTED,
+    UPKEEP,
+    Acceptance,
+    open_acceptance,
+    save_acceptance,
+)
 from memdir.hot.disk import digest_of
 from memdir.hot.memory import Memory, read_memory
 from memdir.store.accepted import AcceptanceSearch, AcceptanceView
 from memdir.store.history import History
 from memdir.store.ports import GONE
-from memdir.store.writer import App, state_folder
+from memdir.store.writer import App, store_state_folder
 
 ID_CHARACTERS = 12
 RESTORE = "restore"
 
 
-def own_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> set[str]:
+def own_written_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> set[str]:
     """Paths whose current bytes memdir wrote; `upkeep` also counts commands that only tidy."""
     left, own = set(contents), set[str]()
     passed: Collection[str] = PUT_BACK if upkeep else (*PUT_BACK, *UPKEEP)
@@ -58,36 +65,36 @@ class Source:
     waiting: tuple[Waiting, ...]
 
 
-def acceptance_of(app: App) -> Acceptance:
-    return open_acceptance(state_folder(app.config), app.config.origin, app.store)
+def store_acceptance(app: App) -> Acceptance:
+    return open_acceptance(store_state_folder(app.config), app.config.origin, app.store)
 
 
-def view_of(app: App) -> AcceptanceView:
-    return AcceptanceView(app.store, acceptance_of(app))
+def accepted_view(app: App) -> AcceptanceView:
+    return AcceptanceView(app.store, store_acceptance(app))
 
 
-def hide_waiting(app: App) -> App:
+def hide_unaccepted(app: App) -> App:
     if not app.config.origin:
         return app
-    view = view_of(app)
+    view = accepted_view(app)
     return replace(app, store=view, search=AcceptanceSearch(app.search, view))
 
 
-def source_of(app: App) -> Callable[[str], str] | None:
+def memory_source(app: App) -> Callable[[str], str] | None:
     """Returns a function from path to author and state; None if all memories are the user's."""
-    return view_of(app).source if app.config.origin else None
+    return accepted_view(app).source if app.config.origin else None
 
 
-def waiting_paths(app: App) -> frozenset[str]:
+def unaccepted_paths(app: App) -> frozenset[str]:
     if not app.config.origin:
         return frozenset()
-    view, memories = view_of(app), app.store.scan().memories
+    view, memories = accepted_view(app), app.store.scan().memories
     return frozenset(memory.path for memory in memories if not view.accepts(memory.path))
 
 
-def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
+def find_source_in_store(scope: str, app: App, *, rejected: bool = False) -> Source:
     accept_own_writes(app)
-    acceptance, undecided = acceptance_of(app), list[tuple[Memory, bytes, str]]()
+    acceptance, undecided = store_acceptance(app), list[tuple[Memory, bytes, str]]()
     for memory in app.store.scan().memories:
         try:
             data = app.store.read(memory.path)
@@ -97,9 +104,9 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
         if decision == (REJECTED if rejected else ""):
             shown = read_memory(memory.path, app.store.view(memory.path, data), memory.mtime)
             undecided.append((shown, data, decision))
-    from memdir.store.git import commit_authors  # subprocess, which a recall spares
+    from memdir.store.git import commit_authors_of_memories  # subprocess, which a recall spares
 
-    authors = commit_authors(app.store.root, [memory.path for memory, *_ in undecided])
+    authors = commit_authors_of_memories(app.store.root, [memory.path for memory, *_ in undecided])
     waiting = []
     for memory, data, decision in undecided:
         id, author = _id(scope, memory.path, digest_of(data)), authors.get(memory.path, "")
@@ -107,14 +114,14 @@ def find_source(scope: str, app: App, *, rejected: bool = False) -> Source:
     return Source(_id(scope, *(item.id for item in waiting)), scope, app, tuple(waiting))
 
 
-def record_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
+def keep_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
     if app.dry_run or not chosen:
         return
     with app.lock.held("memdir review", app.tell):
-        acceptance = acceptance_of(app)
+        acceptance = store_acceptance(app)
         for item in chosen:
             acceptance.add(item.memory.path, item.data, decision, item.author)
-        save(state_folder(app.config), acceptance.decisions)
+        save_acceptance(store_state_folder(app.config), acceptance.decisions)
 
 
 class OwnWrites:
@@ -126,7 +133,7 @@ class OwnWrites:
         self.unaccepted: set[str] = set()
         self.only: set[str] | None = None
         if self.counts and (verb in UPKEEP or verb == RESTORE):
-            view, there = view_of(app), set(filter(app.store.is_memory, app.store.tree()))
+            view, there = accepted_view(app), set(filter(app.store.is_memory, app.store.tree()))
             self.unaccepted = {path for path in there if not view.accepts(path)}
             if verb == RESTORE:  # a restored file keeps its old decision; a record changes in place
                 self.only = there - self.unaccepted
@@ -141,11 +148,11 @@ class OwnWrites:
         }
         if not self.counts or not made or not self.unaccepted.isdisjoint(written):
             return
-        acceptance = acceptance_of(self.app)
+        acceptance = store_acceptance(self.app)
         for path, data in made.items():
             acceptance.add(path, data)
         try:
-            save(state_folder(self.app.config), acceptance.decisions)
+            save_acceptance(store_state_folder(self.app.config), acceptance.decisions)
         except MemdirError as error:
             self.app.tell(f"the change stands, but {error.message}. Next: memdir review")
 
@@ -154,16 +161,16 @@ def accept_own_writes(app: App) -> None:
     """Accept memories that the history proves are ours, in case a killed writer did not."""
     if not app.config.origin or app.dry_run:
         return
-    undecided = {path: app.store.read(path) for path in view_of(app).waiting()}
-    own = own_paths(app.history, undecided, upkeep=False) if undecided else set()
+    undecided = {path: app.store.read(path) for path in accepted_view(app).waiting()}
+    own = own_written_paths(app.history, undecided, upkeep=False) if undecided else set()
     if not own:
         return
     with app.lock.held_if_free("memdir review") as handle:
         if handle is not None:
-            acceptance = acceptance_of(app)
+            acceptance = store_acceptance(app)
             for path in own:
                 acceptance.add(path, undecided[path])
-            save(state_folder(app.config), acceptance.decisions)
+            save_acceptance(store_state_folder(app.config), acceptance.decisions)
 
 
 def _id(*parts: str) -> str:

@@ -1,7 +1,7 @@
 """A shared store as agents see it: only memories that the user has accepted."""
 
 from memdir.errors import MemdirError, Missing
-from memdir.format.pointer import write_pointer
+from memdir.format.pointer import format_pointer
 from memdir.hot.disk import digest_of
 from memdir.hot.layout import Around
 
@@ -60,7 +60,7 @@ class AcceptanceView(Around):
 
     def index(self) -> bytes | None:
         lines = [
-            write_pointer(item.name, item.path, f"{item.description} ({self.source(item.path)})")
+            format_pointer(item.name, item.path, f"{item.description} ({self.source(item.path)})")
             for item in self.scan().memories
         ]
         return "\n".join(lines).encode("utf-8", "surrogateescape") if lines else None

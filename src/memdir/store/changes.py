@@ -19,36 +19,47 @@ from memdir.format.draft import (
     Draft,
     Revision,
     Wishes,
-    hash_of,
+    content_hash,
 )
-from memdir.format.names import expand_wildcards, find_path
+from memdir.format.names import expand_names, find_named_path
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
 from memdir.store import ports
 from memdir.store.history import History
-from memdir.store.look import expired_trash, find_all, is_for_others, list_shelved
+from memdir.store.look import (
+    find_expired_trash,
+    find_memories,
+    is_store_for_others,
+    list_shelved_memories,
+)
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
-from memdir.store.save import adopt, pointer_line, update_index, write_draft, write_edit
-from memdir.store.writer import App, Desk, Done, DryRun, Shelf, list_few, read_if_there
+from memdir.store.save import (
+    adopt_memory,
+    follow_in_index,
+    index_line_of_memory,
+    save_draft,
+    write_memory_edit,
+)
+from memdir.store.writer import App, Desk, Done, DryRun, Shelf, name_few_paths, read_if_stored
 
 MERGED = "is without what this change did to it; later lines stay"
 KEPT = "was changed again at the same place; there it keeps its present text"
 
 
-def remark_ignored(app: App, paths: Sequence[str]) -> list[str]:
-    if not is_for_others(app) or not paths:
+def remark_git_ignored(app: App, paths: Sequence[str]) -> list[str]:
+    if not is_store_for_others(app) or not paths:
         return []
     # slow to import, and only a shared store needs it
-    from memdir.store.git import find_ignored, find_repository
+    from memdir.store.git import find_ignored_memories, find_repository
 
     if not find_repository(app.store.root):
         alone = app.config.scope.kind == "local"
         return ["there is no git repository here, so nobody else gets it"] if alone else []
-    left_out = sorted(find_ignored(app.store.root, [*paths, app.store.index_path]))
+    left_out = sorted(find_ignored_memories(app.store.root, [*paths, app.store.index_path]))
     if not left_out:
         return []
     why = "others who have this repository do not get it; git check-ignore -v says why"
-    return [f"git ignores {list_few(left_out)}: {why}"]
+    return [f"git ignores {name_few_paths(left_out)}: {why}"]
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:
@@ -62,7 +73,7 @@ def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str =
     data = store.read(path)
     shelf.lay(room, path, data, now)
     store.drop(path)
-    return Change(ARCHIVED if room == ARCHIVE else RETIRED, stem(path), path, hash_of(data))
+    return Change(ARCHIVED if room == ARCHIVE else RETIRED, stem(path), path, content_hash(data))
 
 
 def move_memory(path: str, to: str, store: Store) -> Change:
@@ -73,25 +84,27 @@ def move_memory(path: str, to: str, store: Store) -> Change:
     index = store.index()
     if index is not None and store.is_memory(path) and store.is_memory(to):
         # A line that a person wrote keeps its words; ours is written anew, in its place.
-        ours = pointer_line(read_memory(path, data, 0))
-        new, mark = pointer_line(read_memory(to, data, 0)), f"]({path})"
+        ours = index_line_of_memory(read_memory(path, data, 0))
+        new, mark = index_line_of_memory(read_memory(to, data, 0)), f"]({path})"
         lines = [
             new if line.rstrip() == ours else line.replace(mark, f"]({to})")
             for line in decode(index).split("\n")
         ]
         if (text := encode("\n".join(lines))) != index:
             store.put(store.index_path, text)
-    return Change(UPDATED, stem(to), to, hash_of(data), remarks=(f"renamed from {path}",))
+    return Change(UPDATED, stem(to), to, content_hash(data), remarks=(f"renamed from {path}",))
 
 
 def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
     data, path = shelf.read(shelved), shelved.path
-    standing = read_if_there(store, path)
+    standing = read_if_stored(store, path)
     if standing is None:
         store.put(path, data)
-        return Change(RESTORED, stem(path), path, hash_of(data))
+        return Change(RESTORED, stem(path), path, content_hash(data))
     if standing == data:
-        return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
+        return Change(
+            SKIPPED, stem(path), path, content_hash(data), "it is there already, the same"
+        )
     raise BadInput(
         f"{path}: another memory stands there now; it is not overwritten",
         path=path,
@@ -99,38 +112,40 @@ def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
     )
 
 
-def save(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
+def save_memory(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
     with app.changing("save") as desk:
         desk.cause = replace(desk.cause, reason=reason)
         before = _read_memory(desk.store, draft.name + ".md") if draft.name else None
-        change = write_draft(draft, desk.store, app.rules(), wishes)
+        change = save_draft(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
         finish_change(app, desk, [change], before)
-        desk.remarks += remark_ignored(app, [change.path] if change.changed else [])
+        desk.remarks += remark_git_ignored(app, [change.path] if change.changed else [])
     return desk.done
 
 
-def edit(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
+def edit_memory(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
     with app.changing("edit") as desk:
-        memory = find_all(desk.store, [name])[0]
+        memory = find_memories(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
-        finish_change(app, desk, [write_edit(revision, desk.store, app.rules(), wishes)], memory)
+        finish_change(
+            app, desk, [write_memory_edit(revision, desk.store, app.rules(), wishes)], memory
+        )
     return desk.done
 
 
-def touch(app: App, names: Sequence[str]) -> Done:
+def touch_memories(app: App, names: Sequence[str]) -> Done:
     with app.changing("touch") as desk:
         rules = app.rules()
         seen = (("last_verified", safe.iso_time(rules.now)),)
         desk.plan = _find_paths(desk, names)
         revisions = [Revision(path, seen) for path in desk.plan]
         finish_change(
-            app, desk, [write_edit(item, desk.store, rules, Wishes()) for item in revisions]
+            app, desk, [write_memory_edit(item, desk.store, rules, Wishes()) for item in revisions]
         )
     return desk.done
 
 
-def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
+def retire_memories(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
     with app.changing("archive" if room == ARCHIVE else "retire") as desk:
         desk.cause = replace(desk.cause, reason=reason)
         desk.plan, now = _find_paths(desk, names), app.now()
@@ -139,10 +154,10 @@ def retire(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") 
     return desk.done
 
 
-def restore(app: App, names: Sequence[str]) -> Done:
+def restore_memories(app: App, names: Sequence[str]) -> Done:
     with app.changing("restore") as desk:
-        everything = list_shelved(app)
-        wanted = expand_wildcards(names, [item.path for item in everything])
+        everything = list_shelved_memories(app)
+        wanted = expand_names(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
         dry = DryRun(desk.store)
@@ -157,18 +172,18 @@ def restore(app: App, names: Sequence[str]) -> Done:
     return desk.done
 
 
-def purge(app: App, names: Sequence[str], expired: bool = False) -> Done:
+def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Done:
     with app.changing("purge") as desk:
-        everything = list_shelved(app)
+        everything = list_shelved_memories(app)
         doomed = [item for name in names for item in _find_shelved(everything, name)]
-        doomed += expired_trash(app) if expired else []
+        doomed += find_expired_trash(app) if expired else []
         for item in dict.fromkeys(doomed):
             desk.shelf.clear(item)
             desk.changes.append(Change(PURGED, stem(item.path), item.path))
     return desk.done
 
 
-def rebuild_index(app: App) -> Done:
+def rebuild_memory_index(app: App) -> Done:
     with app.changing("index") as desk:
         path = desk.store.index_path
         changed = _keep_index(app, desk, anew=True)
@@ -176,14 +191,16 @@ def rebuild_index(app: App) -> Done:
     return desk.done
 
 
-def bring_in(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
+def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
     """Import files unchanged, as one batch that one undo takes back."""
     with app.changing("import") as desk:
         rules = app.rules()
         reason = f"from {origin}" if origin else ""
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
-        finish_change(app, desk, [adopt(path, data, desk.store, rules) for path, data in files])
+        finish_change(
+            app, desk, [adopt_memory(path, data, desk.store, rules) for path, data in files]
+        )
     return desk.done
 
 
@@ -197,7 +214,7 @@ def finish_change(
     if not any(change.path for change in changes):
         return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
-        indexed = update_index(desk.store, app.rules(), before)
+        indexed = follow_in_index(desk.store, app.rules(), before)
         desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changes)
@@ -211,12 +228,12 @@ def finish_change(
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
-    done = update_index(desk.store, app.rules(), anew=anew)
+    done = follow_in_index(desk.store, app.rules(), anew=anew)
     desk.remarks += done.remarks() if anew else []
     return done.changed
 
 
-def take_back(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
+def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
     """Undo these changes, all or none; changes nothing if a killed undo had finished already."""
     name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
@@ -263,7 +280,7 @@ def _plan_undo(
     for logged in changes:
         for _, path in logged.paths:
             if path not in standing:
-                standing[path] = wanted[path] = read_if_there(store, path)
+                standing[path] = wanted[path] = read_if_stored(store, path)
             now = wanted[path]
             after, before = (history.content(oid, path) for oid in (logged.id, logged.parent))
             if now == after:
@@ -272,9 +289,11 @@ def _plan_undo(
                 # In the index, only the lines of this change are undone; later ones stay.
                 fits, merged = path == index_path, b""
                 if fits:
-                    from memdir.text.merge import merge
+                    from memdir.text.merge import merge_three_texts
 
-                    text, conflicts = merge(*(decode(data or b"") for data in (after, now, before)))
+                    text, conflicts = merge_three_texts(
+                        *(decode(data or b"") for data in (after, now, before))
+                    )
                     fits, merged = not conflicts, encode(text)
                     remark = KEPT if conflicts or now is None or remark == KEPT else MERGED
                 if not fits and (path != index_path or len(logged.paths) == 1):
@@ -292,7 +311,7 @@ def _plan_undo(
     return {path: wanted[path] for path in order if wanted[path] != standing[path]}, remark
 
 
-def put_back(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
+def put_back_memories(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:
     newest = next(app.history.log()).id
     for path in paths:
         data = app.history.content(newest, path)
@@ -311,10 +330,10 @@ def _read_memory(store: Store, path: str) -> Memory | None:
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
-    memories = find_all(desk.store, expand_wildcards(names, desk.store.files()))
+    memories = find_memories(desk.store, expand_names(names, desk.store.files()))
     return list(dict.fromkeys(memory.path for memory in memories))
 
 
 def _find_shelved(everything: Sequence[Shelved], name: str) -> list[Shelved]:
-    path = find_path(name, [item.path for item in everything])
+    path = find_named_path(name, [item.path for item in everything])
     return [item for item in everything if item.path == path]

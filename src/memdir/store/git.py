@@ -152,7 +152,7 @@ class Git:
         return {**kept, **ENVIRONMENT, **ceiling, **numbered}
 
 
-def find_git(path: str) -> str:
+def find_git_program(path: str) -> str:
     """Path of git, or ""; relative PATH entries are skipped, they could point into the checkout."""
     for folder in path.split(os.pathsep):
         program = os.path.join(folder, "git")
@@ -208,7 +208,7 @@ def find_repository(store: str) -> str:
     return ""
 
 
-def commit_times(store: str, wanted: Collection[str]) -> Committed:
+def commit_times_of_memories(store: str, wanted: Collection[str]) -> Committed:
     root = find_repository(store)
     if not root or not wanted:
         return Committed()
@@ -223,7 +223,7 @@ def commit_times(store: str, wanted: Collection[str]) -> Committed:
     return Committed({path: float(time) for path, time in times.items()}, remarks)
 
 
-def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
+def commit_authors_of_memories(store: str, wanted: Collection[str]) -> dict[str, str]:
     root = find_repository(store)
     if not root or not wanted:
         return {}
@@ -233,7 +233,7 @@ def commit_authors(store: str, wanted: Collection[str]) -> dict[str, str]:
         return {}
 
 
-def find_ignored(store: str, paths: Collection[str]) -> frozenset[str]:
+def find_ignored_memories(store: str, paths: Collection[str]) -> frozenset[str]:
     root = find_repository(store)
     if not root or not paths:
         return frozenset()
@@ -248,7 +248,7 @@ def find_ignored(store: str, paths: Collection[str]) -> frozenset[str]:
 
 
 def _open(root: str) -> Git:
-    program = find_git(os.environ.get("PATH", ""))
+    program = find_git_program(os.environ.get("PATH", ""))
     if not program:
         raise FileNotFoundError("git")
     return Git(root, program)
@@ -284,7 +284,7 @@ def _ask_log(root: str, store: str, wanted: Collection[str], field: str) -> dict
 
 def _is_same(store: str, path: str, oid: str) -> bool:
     try:
-        data = state.read_bytes(store, path) if oid else None
+        data = state.read_state_bytes(store, path) if oid else None
     except OSError:
         return False
     kind = hashlib.sha256 if len(oid) == 64 else hashlib.sha1

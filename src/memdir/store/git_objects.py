@@ -15,7 +15,7 @@ from contextlib import suppress
 from memdir.errors import HistoryBroken
 from memdir.hot.disk import Disk
 from memdir.hot.memory import decode, encode
-from memdir.store.ports import Cause, Logged, read_message, write_message
+from memdir.store.ports import Cause, Logged, read_history_message, write_history_message
 
 BRANCH = "refs/heads/main"
 CONFIG = (
@@ -118,9 +118,9 @@ class Objects:
         return heads[0] if heads else ""
 
     def _read_packed(self, oid: str, kind: str) -> bytes:
-        from memdir.store.git import Git, find_git  # rarely needed, and slow to import
+        from memdir.store.git import Git, find_git_program  # rarely needed, and slow to import
 
-        program = find_git(os.environ.get("PATH", ""))
+        program = find_git_program(os.environ.get("PATH", ""))
         if not program and self._packs():
             raise HistoryBroken(
                 f"{self.folder}: object {oid} is packed, and git, which could read it, is missing",
@@ -137,7 +137,7 @@ class Objects:
 _FILE, _FOLDER = b"100644", b"40000"
 
 
-def write_tree(objects: Objects, files: dict[str, str]) -> str:
+def write_history_tree(objects: Objects, files: dict[str, str]) -> str:
     entries: dict[bytes, tuple[bytes, str]] = {}
     folders: dict[str, dict[str, str]] = {}
     for path, oid in files.items():
@@ -147,7 +147,7 @@ def write_tree(objects: Objects, files: dict[str, str]) -> str:
         else:
             entries[encode(head)] = (_FILE, oid)
     for name, inner in folders.items():
-        entries[encode(name) + b"/"] = (_FOLDER, write_tree(objects, inner))
+        entries[encode(name) + b"/"] = (_FOLDER, write_history_tree(objects, inner))
     # Git sorts a folder as if its name ended in a slash.
     rows = [
         mode + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
@@ -156,7 +156,7 @@ def write_tree(objects: Objects, files: dict[str, str]) -> str:
     return objects.write("tree", b"".join(rows))[0]
 
 
-def read_tree(objects: Objects, oid: str, prefix: str = "") -> dict[str, str]:
+def read_history_tree(objects: Objects, oid: str, prefix: str = "") -> dict[str, str]:
     files: dict[str, str] = {}
     data, start = objects.read(oid, "tree"), 0
     while start < len(data):
@@ -165,14 +165,14 @@ def read_tree(objects: Objects, oid: str, prefix: str = "") -> dict[str, str]:
         inner = data[end + 1 : end + 21].hex()
         path = prefix + decode(name)
         if mode == _FOLDER:
-            files |= read_tree(objects, inner, path + "/")
+            files |= read_history_tree(objects, inner, path + "/")
         else:
             files[path] = inner
         start = end + 21
     return files
 
 
-def write_commit(
+def write_history_commit(
     objects: Objects,
     tree: str,
     parent: str,
@@ -183,12 +183,12 @@ def write_commit(
     author = "".join(char for char in cause.actor if char.isprintable() and char not in "<>")
     who = f"{author.strip() or 'memdir'} <memdir> {max(0, int(time))} +0000"
     parents = f"parent {parent}\n" if parent else ""
-    message = write_message(cause, paths)
+    message = write_history_message(cause, paths)
     text = f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{message}"
     return objects.write("commit", encode(text))[0]
 
 
-def read_commit(objects: Objects, oid: str) -> Logged:
+def read_history_commit(objects: Objects, oid: str) -> Logged:
     head, _, message = decode(objects.read(oid, "commit")).partition("\n\n")
     tree = parent = ""
     time = 0.0
@@ -200,5 +200,5 @@ def read_commit(objects: Objects, oid: str) -> Logged:
             parent = parent or value
         elif key == "committer":
             time = float(value.rsplit(" ", 2)[-2])
-    cause, paths = read_message(message)
+    cause, paths = read_history_message(message)
     return Logged(oid, parent, tree, time, cause, paths)

@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, NoReturn
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.disk import Disk, move
 from memdir.store import state
-from memdir.store.git_objects import Objects, read_commit, read_tree, write_commit, write_tree
+from memdir.store.git_objects import (
+    Objects,
+    read_history_commit,
+    read_history_tree,
+    write_history_commit,
+    write_history_tree,
+)
 from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
 
 if TYPE_CHECKING:
@@ -49,7 +55,7 @@ class Announcement:
 
     def add(self, *values: object) -> None:
         with suppress(OSError):
-            state.append_json(self.folder, ANNOUNCED, values, durable=False)
+            state.append_state_json(self.folder, ANNOUNCED, values, durable=False)
 
     def left_behind(self) -> bool:
         return os.path.exists(self.path)
@@ -57,7 +63,7 @@ class Announcement:
     def read(self) -> tuple[Cause, dict[str, str]]:
         """Cause and files of the announced change; `outside` and no files if damaged."""
         try:
-            lines, torn = state.read_lines(self.folder, ANNOUNCED)
+            lines, torn = state.read_state_lines(self.folder, ANNOUNCED)
             facts, *rows = [json.loads(line) for line in [*lines, torn] if line]
             cause = Cause(**{**facts, "undoes": tuple(facts["undoes"])})
             return cause, {str(path): str(oid) for path, oid in rows}
@@ -78,7 +84,7 @@ class HistoryTable:
         self.stale = False  # newer than the table on disk
         self.files: dict[str, tuple[str, Facts]] = {}
         try:
-            data, _, check = (state.read_bytes(folder, TABLE) or b"").rpartition(b"\n")
+            data, _, check = (state.read_state_bytes(folder, TABLE) or b"").rpartition(b"\n")
             if b"%08x" % zlib.crc32(data) != check:
                 raise ValueError("torn")  # a power cut may mix old and new bytes into valid JSON
             table = json.loads(data)
@@ -112,7 +118,7 @@ class HistoryTable:
         table = {"head": self.head, "files": {k: [v[0], *v[1]] for k, v in self.files.items()}}
         data = json.dumps(table, separators=(",", ":")).encode("ascii")
         with suppress(OSError):
-            state.overwrite(self.folder, TABLE, data + b"\n%08x" % zlib.crc32(data))
+            state.overwrite_state(self.folder, TABLE, data + b"\n%08x" % zlib.crc32(data))
             self.stale = False
 
 
@@ -143,7 +149,7 @@ class GitHistory:
     def log(self) -> Iterator[Logged]:
         oid = self._head(HistoryTable(self.folder)) if self.objects.exists() else ""
         while oid:
-            logged = read_commit(self.objects, oid)
+            logged = read_history_commit(self.objects, oid)
             yield logged
             oid = logged.parent
 
@@ -171,7 +177,9 @@ class GitHistory:
         if oid and oid not in self._trees:
             if len(self._trees) >= TREES_KEPT:
                 self._trees.clear()
-            self._trees[oid] = read_tree(self.objects, read_commit(self.objects, oid).tree)
+            self._trees[oid] = read_history_tree(
+                self.objects, read_history_commit(self.objects, oid).tree
+            )
         return self._trees.get(oid, {})
 
     def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
@@ -194,7 +202,7 @@ class GitHistory:
             with self._writing():
                 Disk(self.folder).sweep(lambda path: True)
                 for root in (self.folder, store.root):
-                    state.force_names(root)
+                    state.sync_leftover_names(root)
         table = self._table = self._read_table()
         made = self._commit_others(store, table)
         if made:
@@ -255,7 +263,7 @@ class GitHistory:
     def set_aside(self) -> str:
         names = (f"{self.objects.folder}.damaged-{number}" for number in itertools.count(1))
         kept = next(name for name in names if not os.path.lexists(name))
-        with state.explained(self.objects.folder, "cannot be set aside"):
+        with state.state_errors(self.objects.folder, "cannot be set aside"):
             move(self.objects.folder, kept)
         self._trees.clear()
         return kept
@@ -263,13 +271,13 @@ class GitHistory:
     def _read_table(self) -> HistoryTable:
         if not self.objects.exists():
             with self._writing():
-                state.remove(self.folder, TABLE)  # it belongs to another history
+                state.remove_state(self.folder, TABLE)  # it belongs to another history
                 self.objects.create()
-                state.force_names(self.folder)
+                state.sync_leftover_names(self.folder)
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:
-            read_commit(self.objects, head)  # raises if damaged: never build on it
+            read_history_commit(self.objects, head)  # raises if damaged: never build on it
         if table.head != head:
             table.adopt(head, self.paths(head))
         return table
@@ -347,8 +355,10 @@ class GitHistory:
                 table.refresh(path, oid, facts.get(path, ()))
             for path in contents.keys() - there.keys():
                 del table.files[path]
-            tree = write_tree(self.objects, {path: row[0] for path, row in table.files.items()})
-            oid = write_commit(self.objects, tree, table.head, self.now(), cause, paths)
+            tree = write_history_tree(
+                self.objects, {path: row[0] for path, row in table.files.items()}
+            )
+            oid = write_history_commit(self.objects, tree, table.head, self.now(), cause, paths)
             self.objects.set_head(oid)
         table.head = oid
         return oid

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from memdir.errors import Missing
-from memdir.hot.disk import HEAD_BYTES, check_path
-from memdir.hot.layout import Files, Scan, odd_content
-from memdir.hot.memory import INDEX, TEAM, is_memory, is_of_records, read_memory
+from memdir.hot.disk import HEAD_BYTES, check_path_on_disk
+from memdir.hot.layout import Files, Scan, describe_odd_content
+from memdir.hot.memory import INDEX, TEAM, is_memory_file, is_record_file, read_memory
 
 
 class InMemory(Files):
@@ -22,16 +22,16 @@ class InMemory(Files):
         alone = [INDEX] if self.standalone() is not None else []
         for path in self.files() or alone:
             data, moment = self._contents[path]
-            odd = odd_content(path, data[:HEAD_BYTES], len(data))
+            odd = describe_odd_content(path, data[:HEAD_BYTES], len(data))
             scan.skipped += [odd] if odd else []
             scan.memories.append(read_memory(path, data, moment / 1e9))
         return scan
 
     def files(self) -> list[str]:
-        return sorted(path for path in self._contents if is_memory(path))
+        return sorted(path for path in self._contents if is_memory_file(path))
 
     def read(self, path: str) -> bytes:
-        check_path(path)
+        check_path_on_disk(path)
         if path not in self._contents:
             raise Missing(f"{path}: no such memory", path=path, next="memdir list shows them")
         return self._contents[path][0]
@@ -43,7 +43,7 @@ class InMemory(Files):
         """Nothing to make."""
 
     def put(self, path: str, data: bytes) -> None:
-        check_path(path)
+        check_path_on_disk(path)
         self._contents[path] = (data, time.time_ns())
 
     def drop(self, path: str) -> None:
@@ -66,7 +66,7 @@ class InMemory(Files):
 def _is_kept(path: str) -> bool:
     parts = path.split("/")
     hidden = any(part[0] == "." for part in parts)
-    return parts[0] != TEAM and not hidden and not is_of_records(path)
+    return parts[0] != TEAM and not hidden and not is_record_file(path)
 
 
 def open_store(root: str, max_file_bytes: int) -> InMemory:

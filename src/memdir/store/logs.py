@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from memdir.config.config import Config
 from memdir.errors import BadInput, Finding
-from memdir.format.draft import check_type
-from memdir.hot.disk import Disk, unreadable
+from memdir.format.draft import check_memory_type
+from memdir.hot.disk import Disk, unreadable_file
 from memdir.hot.memory import UNKNOWN
 from memdir.store import state, writer
 from memdir.store.writer import App
@@ -34,19 +34,19 @@ class Entry:
     time: str = ""
 
 
-def path_of(day: datetime.date) -> str:
+def daily_log_path(day: datetime.date) -> str:
     return f"{day:%Y}/{day:%m}/{day.isoformat()}.md"
 
 
-def day_of(path: str) -> datetime.date | None:
+def daily_log_day(path: str) -> datetime.date | None:
     try:
         day = datetime.date.fromisoformat(path[-13:].removesuffix(".md"))
     except ValueError:
         return None
-    return day if path == path_of(day) else None
+    return day if path == daily_log_path(day) else None
 
 
-def write_entry(entry: Entry) -> str:
+def write_daily_log_entry(entry: Entry) -> str:
     """An entry as text; none of its lines can look like another entry."""
     first, *more = entry.text.strip().splitlines()
     time = f"{entry.time} " if entry.time else ""
@@ -54,7 +54,7 @@ def write_entry(entry: Entry) -> str:
     return f"- {time}[{entry.type}] {first}\n{below}"
 
 
-def read_entries(text: str) -> list[Entry]:
+def read_daily_log_entries(text: str) -> list[Entry]:
     result: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         start = _ENTRY.fullmatch(line)
@@ -81,17 +81,17 @@ class DailyLog:
         self.folder = os.path.join(root, LOGS)
 
     def path(self, day: datetime.date) -> str:
-        return os.path.join(self.folder, path_of(day))
+        return os.path.join(self.folder, daily_log_path(day))
 
     def append(self, day: datetime.date, entry: Entry) -> str:
-        data = write_entry(entry).encode("utf-8", "surrogateescape")
+        data = write_daily_log_entry(entry).encode("utf-8", "surrogateescape")
         if len(data) > LONGEST_BYTES:
             message = f"the entry has {len(data):,} bytes (limit: {LONGEST_BYTES:,})"
             raise BadInput(message, next="log the gist, or save it: memdir remember TEXT")
-        with state.explained(self.path(day), "the log cannot be written"):
-            state.append(
+        with state.state_errors(self.path(day), "the log cannot be written"):
+            state.append_state(
                 self.root,
-                f"{LOGS}/{path_of(day)}",
+                f"{LOGS}/{daily_log_path(day)}",
                 data,
                 heading=f"# {day.isoformat()}\n\n".encode(),
                 max_bytes=MAX_DAY_BYTES,
@@ -107,18 +107,20 @@ class DailyLog:
             return [], []
         paths = [path for _, path, _ in disk.walk(lambda _: True, findings)]
         for path in sorted(paths)[-MAX_DAYS:]:
-            day = day_of(path)
+            day = daily_log_day(path)
             if day is None:
                 continue
             try:
                 data, _ = disk.read(path, MAX_DAY_BYTES)
             except OSError as error:
-                findings.append(unreadable(path, error))
+                findings.append(unreadable_file(path, error))
                 continue
             start = seen.get(path, 0)
             start = start if start <= len(data) else 0
             end = data.rfind(b"\n") + 1  # an unfinished line is still being written
-            entries = tuple(read_entries(data[start:end].decode("utf-8", "surrogateescape")))
+            entries = tuple(
+                read_daily_log_entries(data[start:end].decode("utf-8", "surrogateescape"))
+            )
             if entries:
                 stretches.append(NewEntries(path, day, entries, end))
         return stretches, findings
@@ -131,7 +133,7 @@ class Added:
     remarks: tuple[str, ...] = ()
 
 
-def open_log(config: Config) -> DailyLog:
+def open_daily_log(config: Config) -> DailyLog:
     if config.scope.kind == "project" and not config.foreign:
         return DailyLog(os.path.join(config.claude_dir, PROJECTS, config.project_name))
     return DailyLog(config.store)
@@ -139,17 +141,17 @@ def open_log(config: Config) -> DailyLog:
 
 def log_day(app: App, text: str, type: str, day: datetime.date | None = None) -> Added:
     now = app.now()
-    today = writer.day_of(now)
-    check_type(type)
+    today = writer.history_day(now)
+    check_memory_type(type)
     if not any(map(str.isprintable, text.strip())):
         raise BadInput("the text is empty", next="say what to log")
     if hits := secrets.find_secrets(text):
         message = f"it holds what looks like a secret ({hits[0].rule}, line {hits[0].line})"
         hint = "name the place of the secret instead"
         raise BadInput(f"{message}; nothing was logged", next=hint)
-    text, unresolved = dates.make_absolute(text, day or today)
+    text, unresolved = dates.make_dates_absolute(text, day or today)
     entry = Entry(text, type, time.strftime("%H:%M", time.localtime(now)))
     remarks = [f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved]
-    log = open_log(app.config)
+    log = open_daily_log(app.config)
     path = log.path(today) if app.dry_run else log.append(today, entry)
     return Added(path, entry, tuple(dict.fromkeys(remarks)))

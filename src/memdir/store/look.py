@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memdir.errors import Finding, HistoryBroken, MemdirError, Missing
 from memdir.format import index, names
-from memdir.format.names import find
+from memdir.format.names import find_named_memory
 from memdir.hot import memory
 from memdir.hot.memory import Document, Memory
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
@@ -20,12 +20,14 @@ DAY_SECONDS = 86_400
 Files = list[tuple[str, bytes]]
 
 
-def is_for_others(app: App) -> bool:
+def is_store_for_others(app: App) -> bool:
     scope = app.config.scope
     return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
 
 
-def read_files(store: Store, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+def read_store_files(
+    store: Store, paths: Iterable[str] | None = None
+) -> tuple[Files, list[Finding]]:
     files, findings = Files(), list[Finding]()
     if paths is None:
         scan = store.scan()
@@ -40,47 +42,47 @@ def read_files(store: Store, paths: Iterable[str] | None = None) -> tuple[Files,
     return files, findings
 
 
-def show(app: App, name: str) -> tuple[str, bytes, Document]:
+def show_memory(app: App, name: str) -> tuple[str, bytes, Document]:
     wanted, mark, version = name.rpartition("@")
     if not mark or not version or version.lower().strip("0123456789abcdef"):
-        path = find_all(app.store, [name])[0].path
+        path = find_memories(app.store, [name])[0].path
         data = app.store.read(path)
     else:
         logged = app.history.find(version)
-        path = names.find_path(wanted, app.history.paths(logged.id))
+        path = names.find_named_path(wanted, app.history.paths(logged.id))
         data = app.history.content(logged.id, path) or b""
-    return path, data, memory.read(memory.decode(app.store.view(path, data)))
+    return path, data, memory.read_header(memory.decode(app.store.view(path, data)))
 
 
 def survey_index(app: App) -> index.Survey:
     scan = app.store.scan()
     names = {memory.name: memory.path for memory in scan.memories}
     text = memory.decode(app.store.index() or b"")
-    return index.survey(text, app.store.files(), names, Targets(app.store).lost)
+    return index.survey_pointers(text, app.store.files(), names, Targets(app.store).lost)
 
 
-def load(app: App) -> index.Loaded:
+def load_index(app: App) -> index.Loaded:
     """The index as an agent gets it; creates the directory, so that the agent can write."""
     if app.config.enabled and app.config.scope.kind == "project" and not app.dry_run:
         app.store.make()
-    return index.load(memory.decode(app.store.index() or b""))
+    return index.cut_index(memory.decode(app.store.index() or b""))
 
 
-def read_all(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    return read_files(app.store, paths)
+def read_memories(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
+    return read_store_files(app.store, paths)
 
 
-def log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
+def store_log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
     app.snapshot()
     changes = (
         logged
-        for logged in readable_log(app)
-        if not name or any(names.means(name, path) for _, path in logged.paths)
+        for logged in readable_store_log(app)
+        if not name or any(names.name_means(name, path) for _, path in logged.paths)
     )
     return list(itertools.islice(changes, limit))
 
 
-def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
+def readable_store_log(app: App, since: float | None = None) -> Iterator[Logged]:
     """Changes up to the first damage; raises if none, or not all since `since`, can be read."""
     oldest: Logged | None = None
     try:
@@ -93,7 +95,9 @@ def readable_log(app: App, since: float | None = None) -> Iterator[Logged]:
         app.tell(f"{message}: {error.message}. Next: {error.next}")
 
 
-def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
+def diff_of_change(
+    app: App, change: str = ""
+) -> tuple[Logged, list[tuple[str, bytes | None, bytes | None]]]:
     """(path, before, after) of one change, by default the newest."""
     app.snapshot()
     logged = app.history.find(change) if change else next(app.history.log(), None)
@@ -106,7 +110,7 @@ def diff(app: App, change: str = "") -> tuple[Logged, list[tuple[str, bytes | No
     return logged, versions
 
 
-def list_missed(app: App) -> list[Shelved]:
+def list_shelved_and_missing(app: App) -> list[Shelved]:
     """Shelved memories that are not in the store; an undo leaves its copy on the shelf."""
     there = set(app.store.files())
 
@@ -116,20 +120,20 @@ def list_missed(app: App) -> list[Shelved]:
         except MemdirError:
             return False  # cannot be compared, so list it
 
-    return [item for item in list_shelved(app) if not is_back(item)]
+    return [item for item in list_shelved_memories(app) if not is_back(item)]
 
 
-def list_shelved(app: App) -> list[Shelved]:
+def list_shelved_memories(app: App) -> list[Shelved]:
     rooms = (app.shelf.list(TRASH), app.shelf.list(ARCHIVE))
     return list(heapq.merge(*rooms, key=lambda item: -item.time))  # each room keeps its own order
 
 
-def expired_trash(app: App) -> list[Shelved]:
+def find_expired_trash(app: App) -> list[Shelved]:
     """Trash past its days and past the newest hundred, since the clock may be wrong."""
     limit = app.now() - app.config.options.trash_days * DAY_SECONDS
     return [item for item in app.shelf.list(TRASH)[KEPT_NEWEST:] if item.time < limit]
 
 
-def find_all(store: Store, names: Sequence[str]) -> list[Memory]:
+def find_memories(store: Store, names: Sequence[str]) -> list[Memory]:
     scan = store.scan()
-    return [find(name, scan.memories, scan.findings) for name in names]
+    return [find_named_memory(name, scan.memories, scan.findings) for name in names]

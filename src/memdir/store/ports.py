@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from memdir.errors import BadInput, Finding, Missing
-from memdir.hot.memory import Memory, quote, unquote
+from memdir.hot.memory import Memory, quote_value, unquote_value
 
 if TYPE_CHECKING:
     from memdir.hot.recall import Found
@@ -42,21 +42,21 @@ class Logged:
     paths: tuple[tuple[str, str], ...]
 
 
-def write_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
+def write_history_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
     subject = f"{cause.verb} {cause.name}".strip()
     facts = [("verb", cause.verb), ("actor", cause.actor), ("name", cause.name)]
     facts += [("reason", cause.reason), ("batch", cause.batch)]
     facts += [("undoes", oid) for oid in cause.undoes] + [(kind, path) for kind, path in paths]
-    lines = [f"{key}: {quote(value, always=True)}" for key, value in facts if value]
+    lines = [f"{key}: {quote_value(value, always=True)}" for key, value in facts if value]
     return " ".join(subject.split())[:100] + "\n\n" + "\n".join(lines) + "\n"
 
 
-def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
+def read_history_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
     facts: dict[str, str] = {}
     undoes, paths = [], []
     for line in text.partition("\n\n")[2].split("\n"):
         key, _, value = line.partition(": ")
-        value = unquote(value)
+        value = unquote_value(value)
         if key in (ADDED, MODIFIED, GONE):
             paths.append((key, value))
         elif key == "undoes":
@@ -68,7 +68,7 @@ def read_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
     return Cause(verb, name, actor, reason, batch, tuple(undoes)), tuple(paths)
 
 
-def to_undo(
+def changes_to_undo(
     log: Iterable[Logged], change: str, batch: str, since: float | None, now: float = math.inf
 ) -> list[Logged]:
     if change:
@@ -84,7 +84,7 @@ def to_undo(
             chosen.pop()
     else:
         # The newest change not undone, with its whole batch: one run is one undo.
-        changes = list_standing(log)
+        changes = list_standing_changes(log)
         chosen = list(itertools.islice(changes, 1))
         if chosen and chosen[0].cause.batch:
             chosen += [logged for logged in changes if logged.cause.batch == chosen[0].cause.batch]
@@ -98,7 +98,7 @@ def to_undo(
     raise Missing(message, next="memdir log lists the changes")
 
 
-def list_standing(log: Iterable[Logged]) -> Iterator[Logged]:
+def list_standing_changes(log: Iterable[Logged]) -> Iterator[Logged]:
     undone: set[str] = set()
     for logged in log:
         # An undo without `undoes` was killed: the changes that it was to undo still stand.

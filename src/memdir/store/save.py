@@ -25,16 +25,16 @@ from memdir.format.draft import (
     Rules,
     Style,
     Wishes,
-    first_sentence,
-    hash_of,
-    revise,
+    content_hash,
+    describe_body,
+    revise_memory,
 )
-from memdir.format.outline import Lookup, unquoted
-from memdir.format.pointer import SUFFIX, Pointer, write_pointer
+from memdir.format.outline import Lookup, unescape_target
+from memdir.format.pointer import SUFFIX, Pointer, format_pointer
 from memdir.hot import memory, types
-from memdir.hot.memory import INDEX, UNKNOWN, Document, Memory, is_memory, read_memory, stem
+from memdir.hot.memory import INDEX, UNKNOWN, Document, Memory, is_memory_file, read_memory, stem
 from memdir.store.ports import Store
-from memdir.store.writer import list_few, read_if_there
+from memdir.store.writer import name_few_paths, read_if_stored
 from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide the style of a new header
@@ -44,27 +44,31 @@ SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # types that an agent must not miss come first
 
 
-def adopt(path: str, data: bytes, store: Store, rules: Rules) -> Change:
-    reason = "" if is_memory(path) else "it is not a memory (an index, a hidden file, no Markdown)"
+def adopt_memory(path: str, data: bytes, store: Store, rules: Rules) -> Change:
+    reason = (
+        "" if is_memory_file(path) else "it is not a memory (an index, a hidden file, no Markdown)"
+    )
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
         reason = "its name holds a control character"
-    reason = reason or refuse_file(path, data, rules, allow_secret=not rules.shared)
+    reason = reason or refuse_file_in_store(path, data, rules, allow_secret=not rules.shared)
     if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
-        standing = read_if_there(store, path)
+        standing = read_if_stored(store, path)
     except Unwritable as error:  # a link or a directory; other files can still be saved
         return Change(SKIPPED, stem(path), path, reason=error.message)
     if standing is None:
         store.put(path, data)
-        return Change(CREATED, stem(path), path, hash_of(data))
+        return Change(CREATED, stem(path), path, content_hash(data))
     if standing == data:
-        return Change(SKIPPED, stem(path), path, hash_of(data), "it is there already, the same")
+        return Change(
+            SKIPPED, stem(path), path, content_hash(data), "it is there already, the same"
+        )
     reason = "another memory of that name stands there; rename one of the two"
-    return Change(SKIPPED, stem(path), path, hash_of(standing), reason)
+    return Change(SKIPPED, stem(path), path, content_hash(standing), reason)
 
 
-def refuse_file(
+def refuse_file_in_store(
     path: str, data: bytes, rules: Rules, *, old: bytes = b"", allow_secret: bool = False
 ) -> str:
     if len(data) > rules.max_file_bytes:
@@ -87,7 +91,7 @@ def _find_secret_lines(text: str) -> dict[tuple[str, str], int]:
     return {(hit.rule, lines[hit.line - 1]): hit.line for hit in secrets.find_secrets(text)}
 
 
-def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
+def write_memory_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -> Change:
     path = revision.path
     if path == INDEX:
         raise BadInput(
@@ -102,11 +106,11 @@ def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -
     for field, value in revision.fields:
         if not value.strip():
             raise BadInput(f"{field} is empty", path=path, next=f"say what {field} should be")
-        drafts.check_line(field, value)
+        drafts.check_header_line(field, value)
     if revision.body is not None:
-        drafts.check(Draft(revision.body), rules)
+        drafts.check_draft(Draft(revision.body), rules)
     draft = Draft("\n".join((revision.body or "", *values.values())))
-    if reason := drafts.refusal(draft, rules, replace(wishes, anyway=True)):
+    if reason := drafts.why_refuse_draft(draft, rules, replace(wishes, anyway=True)):
         return Change(SKIPPED, stem(path), path, reason=reason)
     return _put_revision(revision, store.read(path), store, rules)
 
@@ -114,26 +118,26 @@ def write_edit(revision: Revision, store: Store, rules: Rules, wishes: Wishes) -
 def _put_revision(
     revision: Revision, old: bytes, store: Store, rules: Rules, remarks: tuple[str, ...] = ()
 ) -> Change:
-    path, data = revision.path, revise(old, revision, rules.now)
+    path, data = revision.path, revise_memory(old, revision, rules.now)
     if data == old:
-        return Change(SKIPPED, stem(path), path, hash_of(old), SAID_ALREADY)
+        return Change(SKIPPED, stem(path), path, content_hash(old), SAID_ALREADY)
     store.put(path, data)
-    return Change(UPDATED, stem(path), path, hash_of(data), remarks=remarks)
+    return Change(UPDATED, stem(path), path, content_hash(data), remarks=remarks)
 
 
-def write_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
+def save_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     """Save a new memory, or the next version of the one with its name; a refusal is returned."""
-    drafts.check(draft, rules)
-    if reason := drafts.refusal(draft, rules, wishes):
+    drafts.check_draft(draft, rules)
+    if reason := drafts.why_refuse_draft(draft, rules, wishes):
         return Change(SKIPPED, draft.name, "", reason=reason)
-    given, remarks = drafts.complete(draft, rules)
+    given, remarks = drafts.complete_draft(draft, rules)
     files = store.files()
     path = _find_file(draft.name, files) if draft.name else ""
     if path:
         return _update(given, path, store, rules, remarks)
     if draft.expected:
         raise Missing(f"there is no memory {draft.name!r} to update", next="memdir list shows them")
-    described = replace(given, description=given.description or first_sentence(given.body))
+    described = replace(given, description=given.description or describe_body(given.body))
     twin = "" if wishes.anyway else _find_twin(described.description, store)
     if twin:
         insist = f", or {ANYWAY}" if ANYWAY in wishes.offered else ""
@@ -148,15 +152,17 @@ def _create(
     samples = []
     for path in files[:: max(1, len(files) // STYLE_SAMPLES)][:STYLE_SAMPLES]:
         with suppress(MemdirError):  # unreadable
-            samples.append((path, memory.read(memory.decode(store.read(path)))))
-    style = drafts.style_of(samples)
+            samples.append((path, memory.read_header(memory.decode(store.read(path)))))
+    style = drafts.guess_header_style(samples)
     name = draft.name or _free_name(draft, files, style)
     converted = _convert_standalone(store, files, name)
     if converted:
         remarks += (f"the text of {INDEX} is in {converted} now; {INDEX} points to it",)
-    data = memory.encode(drafts.new_text(draft, name, drafts.said_at(draft, rules), style))
+    data = memory.encode(
+        drafts.format_new_memory(draft, name, drafts.moment_draft_was_said(draft, rules), style)
+    )
     store.put(name + ".md", data)
-    return Change(CREATED, name, name + ".md", hash_of(data), remarks=remarks)
+    return Change(CREATED, name, name + ".md", content_hash(data), remarks=remarks)
 
 
 def _update(
@@ -167,7 +173,7 @@ def _update(
     fields += [("pinned", "true")] if draft.pinned else []
     fields += draft.extra
     old = store.read(path)
-    remarks += _left_behind(memory.read(memory.decode(old)), draft, fields)
+    remarks += _left_behind(memory.read_header(memory.decode(old)), draft, fields)
     revision = Revision(path, tuple(fields), draft.body, draft.expected or "")
     return _put_revision(revision, old, store, rules, remarks)
 
@@ -175,8 +181,8 @@ def _update(
 def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
     remarks = []
     before = old.get("description")
-    if not draft.description and before == first_sentence(old.body):
-        fields.append(("description", first_sentence(draft.body)))
+    if not draft.description and before == describe_body(old.body):
+        fields.append(("description", describe_body(draft.body)))
     elif not draft.description and before:
         remarks.append(f'its description stays "{before}"; change it with --description')
     lost = [mark for mark in (WHY, HOW) if mark in old.body]
@@ -201,15 +207,15 @@ def _find_file(name: str, files: list[str]) -> str:
 
 
 def _find_twin(description: str, store: Store) -> str:
-    from memdir.text.similar import find_twin
+    from memdir.text.similar import find_twin_line
 
     paths = {item.description: item.path for item in store.scan().memories if item.description}
-    return paths.get(find_twin(description, "\n".join(paths), str), "")
+    return paths.get(find_twin_line(description, "\n".join(paths), str), "")
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:
     title = draft.description.rstrip("…")
-    base = names.name_for(title, draft.type, "_" if style.prefix else "-")
+    base = names.memory_name(title, draft.type, "_" if style.prefix else "-")
     marks = (draft.type + "_", draft.type + "-")
     if style.prefix and draft.type != UNKNOWN and not base.startswith(marks):
         base = f"{draft.type}_{base}"
@@ -226,13 +232,13 @@ def _convert_standalone(store: Store, files: list[str], taken: str) -> str:
     if data is None:
         return ""
     text = memory.decode(data)
-    document = memory.read(text)
-    about = document.get("description") or first_sentence(document.body)
+    document = memory.read_header(text)
+    about = document.get("description") or describe_body(document.body)
     name = NOTES if taken != NOTES else f"earlier-{NOTES}"
     if document.lines is None:
-        text = memory.write([("name", name), ("description", about)], text)
+        text = memory.write_header([("name", name), ("description", about)], text)
     store.put(name + ".md", memory.encode(text))
-    store.put(INDEX, memory.encode(write_pointer("Notes", name + ".md", about) + "\n"))
+    store.put(INDEX, memory.encode(format_pointer("Notes", name + ".md", about) + "\n"))
     return name + ".md"
 
 
@@ -245,7 +251,7 @@ class Targets:
 
     def lost(self, pointer: Pointer) -> bool:
         """True if the pointer leads nowhere; a line that cannot be judged now stays."""
-        targets = dict.fromkeys((pointer.target, unquoted(pointer.target)))
+        targets = dict.fromkeys((pointer.target, unescape_target(pointer.target)))
         paths = [*targets, *(item + SUFFIX for item in targets if item[-3:].lower() != SUFFIX)]
         try:
             if not all(map(self._gone, paths)):
@@ -276,16 +282,16 @@ class Indexed:
         dropped = [path for path in self.dropped if path not in expected]
         remarks = []
         if added:
-            remarks.append(f"the index also got a pointer to {list_few(added)}")
+            remarks.append(f"the index also got a pointer to {name_few_paths(added)}")
         if dropped:
-            remarks.append(f"the index lost a pointer to nothing: {list_few(dropped)}")
+            remarks.append(f"the index lost a pointer to nothing: {name_few_paths(dropped)}")
         if self.repeated:
             twice = "one list of the index said this twice, its first line stays"
-            remarks.append(f"{twice}: {list_few(self.repeated)}")
+            remarks.append(f"{twice}: {name_few_paths(self.repeated)}")
         return remarks + ([self.over_limit] if self.over_limit else [])
 
 
-def update_index(
+def follow_in_index(
     store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
 ) -> Indexed:
     if not rules.index and not anew:
@@ -294,8 +300,10 @@ def update_index(
     text = memory.decode(old)
     if before is not None and before.path in files:
         # Only a line that we wrote is replaced.
-        line = pointer_line(_memory(store, before.path))
-        text = index_module.replace_pointer(text, before.path, pointer_line(before), line)
+        line = index_line_of_memory(_memory(store, before.path))
+        text = index_module.replace_index_pointer(
+            text, before.path, index_line_of_memory(before), line
+        )
     if not old:
         oldest_first = sorted((item.clock, item.path) for item in _memories(store, files))
         files = [path for _, path in oldest_first]
@@ -304,14 +312,14 @@ def update_index(
 
     def describe(path: str) -> tuple[str, str, str]:
         item = _memory(store, path)
-        return names.title_for(item), item.description, types.get(item.type).section
+        return names.memory_title(item), item.description, types.get(item.type).section
 
     text = "" if anew and not text.strip() else text
-    healed = index_module.heal(text, files, describe, labels, Targets(store).lost)
+    healed = index_module.heal_index(text, files, describe, labels, Targets(store).lost)
     text, remark = healed.text, ""
-    if any(index_module.over_limit(text)):
+    if any(index_module.index_excess(text)):
         text = _arrange(text, store, files)
-        lines = index_module.over_limit(text)[0] or "part of the"
+        lines = index_module.index_excess(text)[0] or "part of the"
         order = "the most valuable pointers come first now; " if text != healed.text else ""
         remark = (
             f"agents do not see the last {lines} lines of the index, it is over its limit; "
@@ -329,12 +337,12 @@ def _arrange(text: str, store: Store, files: list[str]) -> str:
         _memories(store, files),
         key=lambda item: (not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path),
     )
-    ours = {item.path: pointer_line(item) for item in memories}
-    return index_module.arrange(text, [*ours], ours)
+    ours = {item.path: index_line_of_memory(item) for item in memories}
+    return index_module.arrange_index_pointers(text, [*ours], ours)
 
 
-def pointer_line(memory: Memory) -> str:
-    return write_pointer(names.title_for(memory), memory.path, memory.description)
+def index_line_of_memory(memory: Memory) -> str:
+    return format_pointer(names.memory_title(memory), memory.path, memory.description)
 
 
 def _memories(store: Store, files: list[str]) -> list[Memory]:

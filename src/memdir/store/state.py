@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from memdir.errors import Busy, Unwritable
-from memdir.hot.disk import Disk, close_quietly, failure, read_start, sync_directory
+from memdir.hot.disk import Disk, close_quietly, disk_failure, read_start, sync_directory
 
 # Errors that parsing a damaged file may raise.
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
@@ -34,14 +34,14 @@ HEARING_SECONDS = 0.5  # an interrupt just before a wait is handled only when th
 
 
 @contextmanager
-def explained(path: str, problem: str) -> Iterator[None]:
+def state_errors(path: str, problem: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise failure(error, path, problem) from None
+        raise disk_failure(error, path, problem) from None
 
 
-def append(
+def append_state(
     folder: str,
     name: str,
     data: bytes,
@@ -89,21 +89,23 @@ def append(
         close_quietly(parent)
 
 
-def append_json(folder: str, name: str, values: Iterable[object], **options: Any) -> int:
+def append_state_json(folder: str, name: str, values: Iterable[object], **options: Any) -> int:
     data = b"".join(json.dumps(value).encode("ascii") + b"\n" for value in values)
-    return append(folder, name, data, **options)
+    return append_state(folder, name, data, **options)
 
 
-def read_lines(folder: str, name: str, max_bytes: int = 0) -> tuple[list[bytes], bytes]:
+def read_state_lines(folder: str, name: str, max_bytes: int = 0) -> tuple[list[bytes], bytes]:
     """Complete lines, and the unfinished rest; OSError above `max_bytes`."""
-    data = read_bytes(folder, name, max_bytes)
+    data = read_state_bytes(folder, name, max_bytes)
     if data is None:
         return [], b""
     *lines, torn = data.split(b"\n")
     return lines, torn
 
 
-def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> tuple[list[T], list[int]]:
+def parse_state_lines(
+    lines: Iterable[bytes], parse: Callable[[Any], T]
+) -> tuple[list[T], list[int]]:
     """Parsed JSON lines, and the numbers of damaged ones."""
     values: list[T] = []
     damaged: list[int] = []
@@ -115,7 +117,7 @@ def parse_lines(lines: Iterable[bytes], parse: Callable[[Any], T]) -> tuple[list
     return values, damaged
 
 
-def read_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
+def read_state_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
     try:
         data = Disk(folder).read(name, max_bytes + 1 if max_bytes else -1)[0]
     except (FileNotFoundError, NotADirectoryError):
@@ -125,23 +127,25 @@ def read_bytes(folder: str, name: str, max_bytes: int = 0) -> bytes | None:
     return data
 
 
-def read_json(folder: str, name: str, parse: Callable[[Any], T], max_bytes: int = 0) -> T | None:
+def read_state_json(
+    folder: str, name: str, parse: Callable[[Any], T], max_bytes: int = 0
+) -> T | None:
     """The parsed document, or None if missing; damage raises one of `DAMAGE`."""
-    data = read_bytes(folder, name, max_bytes)
+    data = read_state_bytes(folder, name, max_bytes)
     return None if data is None else parse(json.loads(data))
 
 
-def replace(folder: str, name: str, data: bytes, *, durable: bool = True) -> None:
+def replace_state(folder: str, name: str, data: bytes, *, durable: bool = True) -> None:
     disk = Disk(folder)
     disk.make_root()
     disk.put(name, data, durable=durable)
 
 
-def replace_json(folder: str, name: str, value: object, *, durable: bool = True) -> None:
-    replace(folder, name, json.dumps(value, default=str).encode("ascii"), durable=durable)
+def replace_state_json(folder: str, name: str, value: object, *, durable: bool = True) -> None:
+    replace_state(folder, name, json.dumps(value, default=str).encode("ascii"), durable=durable)
 
 
-def overwrite(folder: str, name: str, data: bytes) -> None:
+def overwrite_state(folder: str, name: str, data: bytes) -> None:
     """Write in place, not durably, for a cache with a checksum; a rename would force a flush."""
     parent, base = Disk(folder).open_parent(name)
     try:
@@ -155,7 +159,7 @@ def overwrite(folder: str, name: str, data: bytes) -> None:
         close_quietly(parent)
 
 
-def remove(folder: str, name: str) -> bool:
+def remove_state(folder: str, name: str) -> bool:
     try:
         Disk(folder).drop(name)
     except (FileNotFoundError, NotADirectoryError):
@@ -184,7 +188,7 @@ def _cut_torn_line(handle: int, size: int) -> int:
     return end
 
 
-def force_names(root: str) -> None:
+def sync_leftover_names(root: str) -> None:
     """After a crash: fsync the directory entries of a dead writer, and our directories above it."""
     for folder, _, _ in os.walk(root):
         sync_directory(folder)
@@ -235,7 +239,7 @@ class Lock:
         return " ".join(data.decode("utf-8", "replace").split()) or "an unknown process"
 
     def _open(self) -> int:
-        with explained(self.path, "the lock cannot be opened"):
+        with state_errors(self.path, "the lock cannot be opened"):
             Disk(os.path.dirname(self.path)).make_root()
             return _open_regular(self.path, os.O_RDWR)
 
@@ -244,7 +248,7 @@ class Lock:
 
         The thread has a duplicate handle, and unlocks if it gets the lock after we gave up.
         """
-        with explained(self.path, "the lock cannot be taken"):
+        with state_errors(self.path, "the lock cannot be taken"):
             waiter = _Waiter(os.dup(handle))
         start = time.monotonic()
         waiter.start()
@@ -256,7 +260,7 @@ class Lock:
         if waiter.settle():
             return
         if waiter.error is not None:
-            raise failure(waiter.error, self.path, "the lock cannot be taken")
+            raise disk_failure(waiter.error, self.path, "the lock cannot be taken")
         raise Busy(
             f"{self.path}: the store is locked by {self.holder()}; nothing was written",
             path=self.path,
@@ -305,7 +309,7 @@ def _try(handle: int, path: str) -> bool:
                 path=path,
                 next="set MEMDIR_STATE_DIR to a directory on a local disk",
             ) from None
-        raise failure(error, path, "the lock cannot be taken") from None
+        raise disk_failure(error, path, "the lock cannot be taken") from None
     return True
 
 

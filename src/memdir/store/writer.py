@@ -17,12 +17,12 @@ from memdir.errors import Finding, HistoryBroken, MemdirError, Missing, Unwritab
 from memdir.hot import safe
 from memdir.hot.disk import Disk, read_start
 from memdir.hot.layout import Around
-from memdir.hot.memory import INDEX, is_memory
+from memdir.hot.memory import INDEX, is_memory_file
 from memdir.hot.place import store_key
 from memdir.store import registry
 from memdir.store.history import GitHistory, History, NoHistory
 from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Shelved, Store
-from memdir.store.state import Lock, explained
+from memdir.store.state import Lock, state_errors
 
 if TYPE_CHECKING:
     from memdir.format.draft import Change, Rules
@@ -128,7 +128,7 @@ class RecordedStore(Overlay):
         except MemdirError:
             # The write may have happened before the failure; then the new bytes are ours.
             with suppress(MemdirError):
-                if read_if_there(self.inside, path) == data:
+                if read_if_stored(self.inside, path) == data:
                     self.written[path] = data
             raise
         self.written[path] = data
@@ -156,7 +156,7 @@ class Shelf:
 
     def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
         where = os.path.join(self.folder, room)
-        with explained(where, "cannot be read"):
+        with state_errors(where, "cannot be read"):
             try:
                 labels = os.listdir(where)
             except FileNotFoundError:
@@ -164,7 +164,7 @@ class Shelf:
         numbers = [label.partition("-")[0] for label in labels]
         highest = max([int(number) for number in numbers if number.isdecimal()], default=0)
         shelved = Shelved(room, highest + 1, now, path)
-        with explained(where, f"{path} cannot be put there"):
+        with state_errors(where, f"{path} cannot be put there"):
             self.disk.make_root()
             self.disk.put(_place(shelved), data)
         return shelved
@@ -188,14 +188,14 @@ class Shelf:
         return items + [
             Shelved(ARCHIVE, THEIRS, facts[0] / 1e9, path.removeprefix(FOLDER))
             for path, facts in tree
-            if path.startswith(FOLDER) and is_memory(path.removeprefix(FOLDER))
+            if path.startswith(FOLDER) and is_memory_file(path.removeprefix(FOLDER))
         ]
 
     def read(self, shelved: Shelved) -> bytes:
         if shelved.number == THEIRS:
             return self.store.read(FOLDER + shelved.path)
         place = _place(shelved)
-        with explained(os.path.join(self.folder, place), "cannot be read"):
+        with state_errors(os.path.join(self.folder, place), "cannot be read"):
             return self.disk.read(place)[0]
 
     def clear(self, shelved: Shelved) -> None:
@@ -204,7 +204,7 @@ class Shelf:
             self.store.drop(FOLDER + shelved.path)
             return
         place = _place(shelved)
-        with explained(os.path.join(self.folder, place), "cannot be removed"):
+        with state_errors(os.path.join(self.folder, place), "cannot be removed"):
             self.disk.drop(place)
         while place.count("/") > 1:
             place = place.rpartition("/")[0]
@@ -281,7 +281,7 @@ class App:
         now = self.now()
         return Rules(
             now=now,
-            day=day_of(now),
+            day=history_day(now),
             shared=self.config.shared,
             index=self.config.options.index,
             max_body_bytes=self.config.options.max_body_bytes,
@@ -301,7 +301,7 @@ class App:
             desk = Desk(trial, DryShelf(self.shelf.folder, trial), cause, dry_run=True)
             yield desk
             desk.diff = [
-                (path, read_if_there(self.store, path), new) for path, new in trial.written.items()
+                (path, read_if_stored(self.store, path), new) for path, new in trial.written.items()
             ]
             return
         with self.lock.held(f"memdir {verb}", self.tell):
@@ -370,13 +370,13 @@ def open_app(
 ) -> App:
     options = config.options
     registry.use_types(config.own, tell)
-    layout = registry.load("layouts", config.layout, config.own)
+    layout = registry.load_member("layouts", config.layout, config.own)
 
     def open_search() -> Search:
-        search = registry.load("searches", options.search, config.own)
-        return cast(Search, search.open_search(store, cache_folder(config)))
+        search = registry.load_member("searches", options.search, config.own)
+        return cast(Search, search.open_search(store, store_cache_folder(config)))
 
-    folder = state_folder(config)
+    folder = store_state_folder(config)
     # One lock per directory for all layouts, since a writer deletes temporary files of others.
     usual = store_key(os.path.realpath(config.store))
     lock_file = os.path.join(config.state_dir, "stores", usual, "lock")
@@ -395,11 +395,11 @@ def open_app(
     )
 
 
-def state_folder(config: Config) -> str:
+def store_state_folder(config: Config) -> str:
     return os.path.join(config.state_dir, "stores", _key(config))
 
 
-def cache_folder(config: Config) -> str:
+def store_cache_folder(config: Config) -> str:
     """Folder with the catalog of this store; may be deleted at any time."""
     return os.path.join(config.cache_dir, "stores", _key(config))
 
@@ -410,7 +410,7 @@ def _key(config: Config) -> str:
     return store_key(real if config.layout == DEFAULT_LAYOUT else f"{real}#{config.layout}")
 
 
-def day_of(now: float) -> datetime.date:
+def history_day(now: float) -> datetime.date:
     try:
         return datetime.datetime.fromtimestamp(now).astimezone().date()
     except (ValueError, OverflowError, OSError):
@@ -425,13 +425,15 @@ def _add_what_was_done(
     if not done or not left:
         return
     where = "the history has it" if history.on else "old versions are in the trash"
-    error.message += f". Done before that ({where}): {list_few(done)}. Not done: {list_few(left)}"
+    error.message += (
+        f". Done before that ({where}): {name_few_paths(done)}. Not done: {name_few_paths(left)}"
+    )
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"
 
 
-def list_few(paths: Sequence[str], limit: int = 3) -> str:
+def name_few_paths(paths: Sequence[str], limit: int = 3) -> str:
     more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
     return ", ".join(paths[:limit]) + more
 
@@ -443,7 +445,7 @@ def _read_claude_md(project: str) -> str:
     return ""
 
 
-def read_if_there(store: Store, path: str) -> bytes | None:
+def read_if_stored(store: Store, path: str) -> bytes | None:
     try:
         return store.read(path)
     except Missing:

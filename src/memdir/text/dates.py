@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from memdir.text import pattern
-from memdir.text.markdown import CODE, OPEN, item_start, layers
+from memdir.text.markdown import CODE, OPEN, list_item_start, markdown_layers
 
 REACH_CHARACTERS = 120  # of a sentence read on either side; keeps the search linear
 CODE_COLUMNS, LIST_CODE_COLUMNS = 4, 6  # indent that makes code after a blank line
@@ -120,7 +120,9 @@ _STATE = pattern(
 _DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
 
 
-def make_absolute(text: str, day: date, *, events: bool = False) -> tuple[str, tuple[str, ...]]:
+def make_dates_absolute(
+    text: str, day: date, *, events: bool = False
+) -> tuple[str, tuple[str, ...]]:
     """The text with unambiguous dates resolved, and the phrases that are ambiguous.
 
     Habits and rules ("never on Friday") stay. `events` is for older texts: only past events and
@@ -148,7 +150,7 @@ def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
     held: list[str] = []
     was_aside, in_list, blank_above = False, False, True
     for (layer, _), line in zip(
-        layers([line.rstrip("\r\n") for line in lines]), lines, strict=True
+        markdown_layers([line.rstrip("\r\n") for line in lines]), lines, strict=True
     ):
         body = line.lstrip(" \t")
         indent = len(line[: min(len(line) - len(body), REACH_CHARACTERS)].expandtabs(4))
@@ -157,7 +159,7 @@ def _split_asides(text: str) -> Iterator[tuple[str, bool]]:
         if not body.strip():
             aside = was_aside
         elif not indent:
-            in_list = item_start(line) >= 0
+            in_list = list_item_start(line) >= 0
         if aside != was_aside:
             yield "".join(held), was_aside
             held, was_aside = [], aside

@@ -15,7 +15,7 @@ _MAX_TARGET_CHARACTERS = 4096  # the longest path on Linux
 _MAX_PARENTHESES = 8  # nested in a target
 
 
-def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
+def markdown_spans(line: str) -> tuple[dict[int, int], dict[int, int]]:
     """Code spans (start: end) and brackets outside them (opening: closing), in linear time."""
     ticks: dict[int, list[int]] = {}  # starts of backtick runs by length, last first
     start = line.rfind("`")
@@ -56,10 +56,10 @@ def structure(line: str) -> tuple[dict[int, int], dict[int, int]]:
     return spans, pairs
 
 
-def plain(text: str) -> str:
+def unescape_markdown(text: str) -> str:
     if "\\" not in text:
         return text
-    spans, _ = structure(text)
+    spans, _ = markdown_spans(text)
     out = []
     i = 0
     while i < len(text):
@@ -73,11 +73,11 @@ def plain(text: str) -> str:
     return "".join(out)
 
 
-def escape(text: str, marks: str) -> str:
+def escape_markdown(text: str, marks: str) -> str:
     """Inverse of `plain`; code spans stay readable."""
     if "\\" not in text and "-->" not in text and not any(mark in text for mark in marks):
         return text
-    spans = {} if "`" in marks or "-->" in text else structure(text)[0]
+    spans = {} if "`" in marks or "-->" in text else markdown_spans(text)[0]
     out = []
     i = 0
     while i < len(text):
@@ -92,7 +92,7 @@ def escape(text: str, marks: str) -> str:
     return "".join(out)
 
 
-def destination(line: str, start: int) -> tuple[str, int]:
+def markdown_link_target(line: str, start: int) -> tuple[str, int]:
     """Target of a link after `](` and the end of the link, -1 if it is not a link."""
     while line.startswith((" ", "\t"), start):
         start += 1
@@ -100,12 +100,12 @@ def destination(line: str, start: int) -> tuple[str, int]:
     end = _angled_end(line, start) if angled else _target_end(line, start)
     close = _link_close(line, end)
     if close >= 0:
-        return plain(line[start + 1 : end - 1] if angled else line[start:end]), close
+        return unescape_markdown(line[start + 1 : end - 1] if angled else line[start:end]), close
     # `[x](my file.md)` is not valid Markdown, but people and models write it.
     close = line.find(")", start, start + _MAX_TARGET_CHARACTERS)
     if close < 0 or not line.endswith(".md", start, close):
         return "", -1
-    return plain(line[start:close]), close + 1
+    return unescape_markdown(line[start:close]), close + 1
 
 
 def _angled_end(line: str, start: int) -> int:
@@ -154,9 +154,9 @@ _DASHES = "---"
 _FENCES = ("```", "~~~")
 
 
-def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
+def markdown_layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
     """The layer of each line and its visible text; lines come without line ends."""
-    result: list[tuple[str, str]] = [(FRONT, "")] * header_lines(lines)
+    result: list[tuple[str, str]] = [(FRONT, "")] * markdown_header_lines(lines)
     fence, fence_start, closable = "", 0, True
     while len(result) < len(lines):
         i = len(result)
@@ -179,7 +179,7 @@ def layers(lines: "Sequence[str]") -> list[tuple[str, str]]:
     return result
 
 
-def header_lines(lines: "Sequence[str]") -> int:
+def markdown_header_lines(lines: "Sequence[str]") -> int:
     """A header that is never closed is text."""
     if not lines or lines[0].removeprefix(BOM).strip() != _DASHES:
         return 0
@@ -192,7 +192,7 @@ def _indent(line: str) -> int:
 
 def opened_fence(line: str) -> str:
     body = line.lstrip(" \t>")
-    body = body[max(item_start(body), 0) :]
+    body = body[max(list_item_start(body), 0) :]
     if not body.startswith(_FENCES):
         return ""
     rest = body.lstrip(body[0])
@@ -219,7 +219,7 @@ def _comment(lines: "Sequence[str]", first: int) -> list[tuple[str, str]]:
     return []
 
 
-def item_start(line: str) -> int:
+def list_item_start(line: str) -> int:
     body = line.lstrip()
     marker = body[:1]
     if marker.isdigit():
@@ -231,7 +231,7 @@ def item_start(line: str) -> int:
     return len(line) - len(rest.lstrip()) if marker and rest[:1] in (" ", "\t") else -1
 
 
-def level_of(line: str) -> int:
+def heading_level(line: str) -> int:
     body = line.strip()
     level = len(body) - len(body.lstrip("#"))
     return level if 0 < level <= 6 and body[level : level + 1] in ("", " ", "\t") else 0
@@ -241,11 +241,11 @@ def heading_text(line: str) -> str:
     return line.strip().strip("#").strip()
 
 
-def headings(lines: "Sequence[str]") -> list[tuple[int, int]]:
+def markdown_headings(lines: "Sequence[str]") -> list[tuple[int, int]]:
     return [
         (i, level)
-        for i, (layer, shown) in enumerate(layers(lines))
-        if layer == TEXT and (level := level_of(shown))
+        for i, (layer, shown) in enumerate(markdown_layers(lines))
+        if layer == TEXT and (level := heading_level(shown))
     ]
 
 
@@ -260,9 +260,9 @@ _ITEM = pattern(r"\s{0,40}(?:[-*+•]|\d{1,4}[.)])\s")
 _LABEL = pattern(r"\s{0,8}\*\*[^*\n]{1,80}\*\*")
 
 
-def sections(lines: "Sequence[str]", level: int) -> list[tuple[str, list[str]]]:
+def markdown_sections(lines: "Sequence[str]", level: int) -> list[tuple[str, list[str]]]:
     """Title and lines of each section, split at this level or above; "" before the first."""
-    cuts = [index for index, depth in headings(lines) if depth <= level]
+    cuts = [index for index, depth in markdown_headings(lines) if depth <= level]
     parts = [("", list(lines[: cuts[0] if cuts else len(lines)]))]
     for start, end in zip(cuts, [*cuts[1:], len(lines)], strict=True):
         parts.append((heading_text(lines[start]), list(lines[start:end])))
@@ -279,7 +279,7 @@ class Block:
         self.heads: tuple[str, ...] = ()  # headings above
         self.lead = ""  # the line above that introduces it with a colon
         self.columns: tuple[str, ...] = ()  # column titles of a table row
-        spans = structure(text)[0] if kind != FENCED else {}
+        spans = markdown_spans(text)[0] if kind != FENCED else {}
         self.spans = sorted(spans.items())  # code spans
         self.masked = text  # code spans hidden
         if spans:
@@ -295,9 +295,9 @@ class Block:
         return line, offset - self.text.rfind("\n", 0, offset) - 1
 
 
-def blocks(text: str) -> "Iterator[Block]":
+def markdown_blocks(text: str) -> "Iterator[Block]":
     lines = [line[:MAX_LINE_CHARACTERS] for line in text[:MAX_TEXT_CHARACTERS].split("\n")]
-    body = header_lines(lines)
+    body = markdown_header_lines(lines)
     first = next((i for i in range(body) if lines[i].startswith("description")), 0)
     if first:
         end = first + 1
@@ -322,7 +322,7 @@ def blocks(text: str) -> "Iterator[Block]":
         block.lead = " ".join([lead, *(text for _, text in items)]).strip()
         yield block
         if kind == HEADING:
-            level = level_of(held[0])
+            level = heading_level(held[0])
             heads = [*(head for head in heads if head[0] < level), (level, held[0])]
             lead, items = "", []
         elif kind == PROSE:
@@ -344,7 +344,7 @@ def _paragraphs(lines: "Sequence[str]", first: int) -> "Iterator[tuple[str, int,
         kind = FENCED if fence else PROSE
         if not fence and line.lstrip().startswith("|"):
             kind = ROW
-        elif not fence and level_of(line) and _indent(line) <= 3:
+        elif not fence and heading_level(line) and _indent(line) <= 3:
             kind = HEADING
         begins = not fence and (not line.strip() or _ITEM.match(line) or _LABEL.match(line))
         if held and (edge or begins or kind in (ROW, HEADING) or len(held) >= MAX_BLOCK_LINES):
@@ -371,7 +371,7 @@ _MARKS = pattern(r"^[\s>#*+|-]{1,40}|\d{1,3}[.)]\s")
 _ASKED = pattern(r"(?i)^[*_]{0,2}(?:why|how to apply|rule|note|lesson)[*_]{0,2}:[*_]{0,2}\s*")
 
 
-def sentences(body: str) -> list[tuple[str, bool]]:
+def split_sentences(body: str) -> list[tuple[str, bool]]:
     """Each sentence, with True if it is a line of code; list items are separate."""
     result: list[tuple[str, bool]] = []
     heading, below, count = "", 0, 0  # a heading belongs to the paragraph directly below it

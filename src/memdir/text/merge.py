@@ -13,7 +13,7 @@ SMALL_GAP_LINES = 64  # larger gaps are not compared line by line
 Region = tuple[int, int, slice | None, slice | None]
 
 
-def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:
+def merge_three_texts(base: str, ours: str, theirs: str) -> tuple[str, int]:
     """The merged text and the number of conflicts, in which ours wins.
 
     If both sides insert lines at the same place, both are kept, theirs first.
@@ -21,7 +21,7 @@ def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:
     old, mine, other = base.split("\n"), ours.split("\n"), theirs.split("\n")
     out: list[str] = []
     done = clashes = 0
-    for start, end, our_part, their_part in find_regions(old, mine, other):
+    for start, end, our_part, their_part in find_changed_regions(old, mine, other):
         out += old[done:start]
         done = end
         our_lines = mine[our_part] if our_part else []
@@ -38,7 +38,7 @@ def merge(base: str, ours: str, theirs: str) -> tuple[str, int]:
     return "\n".join(out + old[done:]), clashes
 
 
-def find_regions(
+def find_changed_regions(
     old: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
 ) -> Iterator[Region]:
     """Changed regions: start and end in `old`, and the part of each side that changed it.
@@ -66,13 +66,13 @@ def find_regions(
 
 def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     i = j = 0
-    for left, right in [*align(old, new), (len(old), len(new))]:
+    for left, right in [*align_text_lines(old, new), (len(old), len(new))]:
         if left > i or right > j:
             yield i, left, j, right
         i, j = left + 1, right + 1
 
 
-def align(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def align_text_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Patience diff: index pairs of equal lines, anchored at lines that occur once."""
     pairs: list[tuple[int, int]] = []
     todo = [(0, len(old), 0, len(new), MAX_DEPTH)]

@@ -99,7 +99,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(sorted(result, key=lambda secret: (secret.line, secret.rule)))
 
 
-def before_secrets(text: str) -> str:
+def text_before_secrets(text: str) -> str:
     """The text up to its first secret, safe to show in a name or an index."""
     offsets = (offset for _, offset in (*_by_format(text), *_by_label(text)))
     return text[: min(offsets, default=len(text))]
@@ -107,12 +107,12 @@ def before_secrets(text: str) -> str:
 
 def secret_values(text: str) -> Iterator[tuple[str, str]]:
     for rule, start in (*_by_format(text), *_by_label(text)):
-        value = letters_and_digits(text[start:].split(None, 1)[0])
+        value = keep_letters_and_digits(text[start:].split(None, 1)[0])
         if len(value) >= _MIN_VALUE_CHARACTERS:
             yield rule, value
 
 
-def letters_and_digits(text: str) -> str:
+def keep_letters_and_digits(text: str) -> str:
     """Normalized, so that a value is recognized despite case and punctuation."""
     return "".join(filter(str.isalnum, text)).casefold()
 

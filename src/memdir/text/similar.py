@@ -15,7 +15,7 @@ from memdir.hot.memory import stem as stem_of
 from memdir.hot.types import names as type_names
 from memdir.hot.words import Words
 from memdir.text import pattern
-from memdir.text.markdown import MAX_CHARACTERS, MAX_SENTENCES, sentences
+from memdir.text.markdown import MAX_CHARACTERS, MAX_SENTENCES, split_sentences
 
 MERGE = 0.9  # only if one memory contains every sentence of the other
 SHOW = 0.5  # similar enough to show to a person
@@ -42,7 +42,7 @@ class Alike:
     linked: bool = False  # one mentions the other
 
 
-def find_alike(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]:
+def find_similar_texts(texts: Mapping[str, str], threshold: float = SHOW) -> list[Alike]:
     """Pairs of memories (path -> text) above the threshold, most similar first.
 
     From `MERGE` on, merging the two loses nothing.
@@ -79,14 +79,14 @@ class _Terms:
 class _Sketch:
     def __init__(self, path: str, text: str, terms: _Terms) -> None:
         self.path = path
-        document = memory.read(text)
+        document = memory.read_header(text)
         name, description = (document.values.get(key, "") for key in ("name", "description"))
-        body = sentences(document.body)
+        body = split_sentences(document.body)
         about = description or " ".join(sentence for sentence, _ in body[:ABOUT_SENTENCES])
         labels = f"{name} {stem_of(path)}".replace("_", " ").replace("-", " ")
         self.head = terms.mask(f"{labels} {about}", terms.types)
         self.head_size = self.head.bit_count() or 1
-        everything = [*sentences(description), *body]
+        everything = [*split_sentences(description), *body]
         masks = [terms.mask(sentence) for sentence, _ in everything]
         self.parts = [mask for mask in masks if mask.bit_count() >= MIN_TERMS][:MAX_PARTS]
         self.total = sum(map(int.bit_count, self.parts))
@@ -193,13 +193,13 @@ _SIGN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = pattern(rf"[{_SIGN}]|[^\W_{_SIGN}]+")
 
 
-def words(text: str) -> frozenset[str]:
+def compared_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def find_twin(text: str, listing: str, what_it_says: Callable[[str], str]) -> str:
+def find_twin_line(text: str, listing: str, what_it_says: Callable[[str], str]) -> str:
     """A line that says nearly the same, else ""; `what_it_says` extracts its text."""
-    mine = words(text)
+    mine = compared_words(text)
     if len(mine) < MIN_WORDS:
         return ""
     enough = SAME if len(mine) >= MIN_LOOSE_WORDS else 1.0
@@ -212,7 +212,7 @@ def find_twin(text: str, listing: str, what_it_says: Callable[[str], str]) -> st
         low = line.lower()
         if not any(word in low for word in few):
             continue
-        other = words(what_it_says(line))
+        other = compared_words(what_it_says(line))
         share = len(mine & other) / len(mine | other)
         if share > best:
             best, twin = share, line

@@ -19,12 +19,12 @@ _PICTURES = 0x2400  # first symbol of a C0 control: ␛ is 0x241B
 ELLIPSIS = "…"
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     return _HIDDEN.sub(lambda found: _symbol(ord(found[0])), text)
 
 
-def line(text: str) -> str:
-    return visible(text).replace("\n", "␊").replace("\t", " ")
+def one_line(text: str) -> str:
+    return visible_text(text).replace("\n", "␊").replace("\t", " ")
 
 
 def _symbol(code: int) -> str:
@@ -39,12 +39,12 @@ def _symbol(code: int) -> str:
     return f"<U+{code:04X}>"
 
 
-def count(number: int, one: str, several: str = "") -> str:
+def plural(number: int, one: str, several: str = "") -> str:
     """`1 file`, `2,000 files`."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
-def width(text: str) -> int:
+def text_width(text: str) -> int:
     """Columns on a terminal: wide characters take two, combining ones none."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
@@ -55,22 +55,22 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def cut(text: str, columns: int) -> str:
-    if width(text) <= columns:
+def cut_text(text: str, columns: int) -> str:
+    if text_width(text) <= columns:
         return text
     return _first(text, columns - 1).rstrip() + ELLIPSIS if columns > 0 else ""
 
 
-def cut_middle(text: str, columns: int) -> str:
+def cut_text_middle(text: str, columns: int) -> str:
     """Keeps both ends: names often differ only at their end."""
-    if width(text) <= columns:
+    if text_width(text) <= columns:
         return text
     end = _first(text[::-1], (columns - 1) // 3)[::-1]
-    return _first(text, columns - 1 - width(end)) + ELLIPSIS + end if columns > 0 else ""
+    return _first(text, columns - 1 - text_width(end)) + ELLIPSIS + end if columns > 0 else ""
 
 
-def pad(text: str, columns: int) -> str:
-    return text + " " * (columns - width(text))
+def pad_text(text: str, columns: int) -> str:
+    return text + " " * (columns - text_width(text))
 
 
 def _first(text: str, columns: int) -> str:
@@ -82,14 +82,14 @@ def _first(text: str, columns: int) -> str:
     return text
 
 
-def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
+def wrap_text(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     """A word longer than the line stays whole, so that it can be copied."""
     lines, now, empty = [], first, True
-    for word in _words(text, max(columns - width(rest), 1)):
+    for word in _words(text, max(columns - text_width(rest), 1)):
         blank = "" if empty else " "
-        if now.strip() and width(now + blank + word) > columns:
+        if now.strip() and text_width(now + blank + word) > columns:
             lines.append(now.rstrip())
-            now, blank = rest[: max(columns - width(word), 0)], ""
+            now, blank = rest[: max(columns - text_width(word), 0)], ""
         now += blank + word
         empty = False
     return [*lines, now]
@@ -98,7 +98,7 @@ def wrap(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
 def _words(text: str, columns: int) -> list[str]:
     parts = []
     for word in text.split():
-        while width(word) > columns and width(word) > len(word):
+        while text_width(word) > columns and text_width(word) > len(word):
             part = _first(word, columns) or word[0]
             parts.append(part)
             word = word[len(part) :]

@@ -10,38 +10,38 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from memdir.audit.audit import Wish, audit, find_lost
+from memdir.audit.audit import Wish, audit, find_lost_prunings
 from memdir.capture import signals
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
-from memdir.capture.route import find_undone
+from memdir.capture.route import find_undone_captures
 from memdir.capture.signals import Catch
 from memdir.claims.verify import open_repo
 from memdir.clients.conversation import PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
-from memdir.format.draft import SKIPPED, Change, Rules, Wishes, hash_of
-from memdir.format.pointer import read_pointers
+from memdir.format.draft import SKIPPED, Change, Rules, Wishes, content_hash
+from memdir.format.pointer import parse_pointers
 from memdir.hot.memory import Memory, decode, encode, read_memory
 from memdir.hot.types import names as known_types
 from memdir.store import logs
 from memdir.store.changes import retire_memory
-from memdir.store.logs import DailyLog, open_log
+from memdir.store.logs import DailyLog, open_daily_log
 from memdir.store.ports import Store
-from memdir.store.save import update_index, write_draft
-from memdir.store.state import DAMAGE, Lock, explained, read_json, replace_json
-from memdir.store.writer import App, Desk, Done, DryRun, DryShelf, Shelf, state_folder
+from memdir.store.save import follow_in_index, save_draft
+from memdir.store.state import DAMAGE, Lock, read_state_json, replace_state_json, state_errors
+from memdir.store.writer import App, Desk, Done, DryRun, DryShelf, Shelf, store_state_folder
 from memdir.upkeep.ideas import Ideas
 from memdir.upkeep.restructure import (
     Figures,
     Plan,
-    ask_for_ideas,
-    carry_out,
-    count_figures,
-    make_plan,
-    read_given,
+    apply_restructure,
+    ask_for_restructure_ideas,
+    count_restructure_figures,
+    plan_restructure,
+    read_restructured_store,
 )
 from memdir.upkeep.split import MERGED_KEY
-from memdir.upkeep.worksheet import Accounted, begin, has_words
+from memdir.upkeep.worksheet import Accounted, begin_restructure, line_has_words
 
 VERB = "dream"
 WHO = "memdir dream"
@@ -108,7 +108,7 @@ class Run:
         return self.plans[-1]
 
 
-def load_state(folder: str) -> State:
+def load_dream_state(folder: str) -> State:
     """What earlier runs left; what cannot be read is as if there had been none."""
 
     def parse(data: Any) -> State:
@@ -117,26 +117,26 @@ def load_state(folder: str) -> State:
         return state if math.isfinite(state.done + state.looked) else State()
 
     try:
-        return read_json(folder, STATE_FILE, parse, MAX_STATE_BYTES) or State()
+        return read_state_json(folder, STATE_FILE, parse, MAX_STATE_BYTES) or State()
     except (OSError, *DAMAGE):
         return State()
 
 
-def keep_state(folder: str, state: State) -> None:
+def keep_dream_state(folder: str, state: State) -> None:
     """Written only when a run is finished, so a run that failed was none."""
-    with explained(os.path.join(folder, STATE_FILE), "the run cannot be written down"):
-        replace_json(folder, STATE_FILE, {**asdict(state), "logs": dict(state.logs)})
+    with state_errors(os.path.join(folder, STATE_FILE), "the run cannot be written down"):
+        replace_state_json(folder, STATE_FILE, {**asdict(state), "logs": dict(state.logs)})
 
 
-def open_lock(folder: str) -> Lock:
+def open_dream_lock(folder: str) -> Lock:
     """One run at a time; the kernel takes the lock from a run that died."""
     return Lock(os.path.join(folder, LOCK_FILE), 0.0, 0.0)
 
 
-def run(app: App, *, model: bool = False) -> Run:
+def run_dream(app: App, *, model: bool = False) -> Run:
     if app.dry_run:
         return _run(app, model)
-    lock = open_lock(state_folder(app.config))
+    lock = open_dream_lock(store_state_folder(app.config))
     with lock.held_if_free(WHO) as handle:
         if handle is None:
             message = f"another run is under way: {lock.holder()}; nothing was changed"
@@ -144,21 +144,23 @@ def run(app: App, *, model: bool = False) -> Run:
         return _run(app, model)
 
 
-def run_if_due(app: App, sessions: Callable[[], Sequence[Session]], session: str = "") -> Run | str:
+def run_dream_if_due(
+    app: App, sessions: Callable[[], Sequence[Session]], session: str = ""
+) -> Run | str:
     """The reason if settings or gates do not allow a run; `session` is the one that asks."""
     if not app.config.options.dream:
         return "dream.enabled is not set"
-    folder = state_folder(app.config)
-    with open_lock(folder).held_if_free(WHO) as handle:
+    folder = store_state_folder(app.config)
+    with open_dream_lock(folder).held_if_free(WHO) as handle:
         if handle is None:
             return "another run is under way"
-        state, now = load_state(folder), app.now()
+        state, now = load_dream_state(folder), app.now()
         # A clock that was set back counts as none.
         if 0 <= now - state.done < PAUSE_SECONDS:
             return f"the last run was less than {PAUSE_SECONDS // 3600} hours ago"
         if 0 <= now - state.looked < THROTTLE_SECONDS:
             return f"somebody looked less than {THROTTLE_SECONDS // 60} minutes ago"
-        keep_state(folder, replace(state, looked=now))
+        keep_dream_state(folder, replace(state, looked=now))
         others = {item.id for item in sessions() if item.modified > state.done} - {session}
         if len(others) < MIN_SESSIONS:
             return f"{len(others)} other sessions since the last run; {MIN_SESSIONS} are needed"
@@ -166,10 +168,10 @@ def run_if_due(app: App, sessions: Callable[[], Sequence[Session]], session: str
 
 
 def _run(app: App, model: bool) -> Run:
-    folder = state_folder(app.config)
-    state, now = load_state(folder), app.now()
+    folder = store_state_folder(app.config)
+    state, now = load_dream_state(folder), app.now()
     oriented = _orient(app, state)
-    ideas = ask_for_ideas(app, VERB) if model else Ideas()
+    ideas = ask_for_restructure_ideas(app, VERB) if model else Ideas()
     with app.changing(VERB) as desk:
         result = _consolidate(app, desk, oriented, ideas)
         kinds = Counter(change.kind for change in desk.changes)
@@ -180,9 +182,9 @@ def _run(app: App, model: bool) -> Run:
     if not app.dry_run:
         result.held, refused = _hold(app, oriented.logs.held)
         result.done = replace(desk.done, remarks=(*desk.done.remarks, *refused))
-        result.lost = find_lost(app, desk.done.changes)
+        result.lost = find_lost_prunings(app, desk.done.changes)
         seen = {**state.logs, **oriented.logs.seen}
-        keep_state(folder, State(now, state.looked, seen, oriented.code))
+        keep_dream_state(folder, State(now, state.looked, seen, oriented.code))
     return result
 
 
@@ -193,7 +195,7 @@ def _orient(app: App, state: State) -> Oriented:
     for finding in report.findings:
         if finding.kind == "stale-claim":
             stale[finding.path] = (*stale.get(finding.path, ()), finding.message)
-    gathered = gather_logs(app, state.logs)
+    gathered = gather_logs_for_dream(app, state.logs)
     code = open_repo(app).state().partition("+")[0]  # the commit: a store may lie in the work tree
     # What is old and wrong goes; what is only old may well be right: a person decides.
     free = {
@@ -213,14 +215,16 @@ def _orient(app: App, state: State) -> Oriented:
     return Oriented(stale, drifted, old, gathered, code)
 
 
-def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
+def gather_logs_for_dream(app: App, seen: Mapping[str, int]) -> Gathered:
     """`seen` has the bytes of each log that were read before, by path."""
     said: list[Message] = []
     types: dict[str, str] = {}
     ends: dict[str, int] = {}
     remarks: list[str] = []
     config = app.config
-    for log in {item.root: item for item in (open_log(config), DailyLog(config.store))}.values():
+    for log in {
+        item.root: item for item in (open_daily_log(config), DailyLog(config.store))
+    }.values():
         start = os.path.join(log.root, logs.LOGS, "")
         stretches, findings = log.since(
             {path.removeprefix(start): end for path, end in seen.items()}
@@ -230,11 +234,11 @@ def gather_logs(app: App, seen: Mapping[str, int]) -> Gathered:
             ends[start + stretch.path] = stretch.end
             noon = datetime.datetime.combine(stretch.day, datetime.time(12), datetime.UTC)
             for entry in stretch.entries:
-                id = f"{stretch.day.isoformat()}-{hash_of(encode(entry.text))[:ID_CHARACTERS]}"
+                id = f"{stretch.day.isoformat()}-{content_hash(encode(entry.text))[:ID_CHARACTERS]}"
                 types[id] = entry.type
                 said.append(Message(id, PERSON, entry.text, noon.timestamp()))
     saved, held, heard = [], [], set()
-    undone = {item.text.message for item in find_undone(app)} if said else set()
+    undone = {item.text.message for item in find_undone_captures(app)} if said else set()
     for item in _draft(said):
         id, draft = item.origin.message, item.draft
         if item.refuse:
@@ -268,12 +272,12 @@ def _draft(said: Sequence[Message]) -> list[Catch]:
                 key = (catch.forget or (catch.draft.body if catch.draft else "")).lower()
                 if key in result and (catch.hold or not result[key].hold):
                     continue
-                if catch.draft is not None and has_words(rest):
+                if catch.draft is not None and line_has_words(rest):
                     body = f"{catch.draft.body}\n\n{rest}"
                     catch = replace(catch, draft=replace(catch.draft, body=body))
                     rest = ""
                 result[key] = catch
-    return signals.refuse_secrets(result.values(), said)
+    return signals.refuse_secret_drafts(result.values(), said)
 
 
 def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
@@ -281,29 +285,33 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
-    before = count_figures(begin(read_given(desk.store, {}))) if paper.written else None
-    plans = [make_plan(read_given(paper, oriented.stale), ideas)]
-    carry_out(plans[0], paper, shelf, rules.now)
+    before = (
+        count_restructure_figures(begin_restructure(read_restructured_store(desk.store, {})))
+        if paper.written
+        else None
+    )
+    plans = [plan_restructure(read_restructured_store(paper, oriented.stale), ideas)]
+    apply_restructure(plans[0], paper, shelf, rules.now)
     lines = [
         line for store in (desk.store, paper) for line in decode(store.index() or b"").split("\n")
     ]
     away = {change.path for change in _put_away(paper, shelf, rules, oriented)}
     if away:
-        plans.append(make_plan(read_given(paper, oriented.stale)))
-        carry_out(plans[1], paper, shelf, rules.now)
+        plans.append(plan_restructure(read_restructured_store(paper, oriented.stale)))
+        apply_restructure(plans[1], paper, shelf, rules.now)
     desk.plan = [*plans[0].texts, *plans[0].gone, *oriented.drifted]
     done, refused = _save(desk.store, rules, oriented)
-    done += carry_out(plans[0], desk.store, desk.shelf, rules.now)
+    done += apply_restructure(plans[0], desk.store, desk.shelf, rules.now)
     done += _put_away(desk.store, desk.shelf, rules, oriented)
     for later in plans[1:]:
-        done += carry_out(later, desk.store, desk.shelf, rules.now)
+        done += apply_restructure(later, desk.store, desk.shelf, rules.now)
     desk.changes += done
     desk.remarks += refused
     accounted = [item for each in plans for item in each.work.accounted]
     accounted += [
         Accounted(desk.store.index_path, line, POINTED)
         for line in dict.fromkeys(lines)
-        if any(pointer.target in away for pointer in read_pointers(line, 1))
+        if any(pointer.target in away for pointer in parse_pointers(line, 1))
     ]
     batch = f"{VERB}-{int(rules.now)}" if done else ""
     return Run(oriented, plans, before or plans[0].before, accounted, desk.done, batch)
@@ -318,7 +326,7 @@ def _save(store: Store, rules: Rules, oriented: Oriented) -> tuple[list[Change],
         if item.draft is None or item.origin.message in known:
             continue
         try:
-            changes.append(write_draft(item.draft, store, rules, Wishes()))
+            changes.append(save_draft(item.draft, store, rules, Wishes()))
         except (BadInput, Conflict, Missing) as error:
             changes.append(Change(SKIPPED, item.draft.name, "", reason=error.message))
     refused = [f"not saved from a log: {change.reason}" for change in changes if not change.hash]
@@ -332,7 +340,7 @@ def _put_away(store: Store, shelf: Shelf, rules: Rules, oriented: Oriented) -> l
         if store.exists(path) and not _is_worked_on(read_memory(path, store.read(path), 0)):
             done.append(replace(retire_memory(path, store, shelf, rules.now), reason=reason))
     if done:
-        update_index(store, rules)
+        follow_in_index(store, rules)
     return done
 
 

@@ -13,15 +13,15 @@ from importlib.resources import files
 from string import Template
 
 from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import check_line
+from memdir.format.draft import check_header_line
 from memdir.hot import memory
 from memdir.hot.safe import inert_line
 from memdir.models.model import Model, Question
 from memdir.text import similar
-from memdir.text.secrets import before_secrets, find_secrets
-from memdir.upkeep.split import find_pairs
+from memdir.text.secrets import find_secrets, text_before_secrets
+from memdir.upkeep.split import find_twins_to_merge
 from memdir.upkeep.titles import MAX_TITLE_CHARACTERS
-from memdir.upkeep.worksheet import Work, has_words
+from memdir.upkeep.worksheet import Work, line_has_words
 
 MAX_MEMORIES, MAX_PAIRS = 40, 20  # in one question
 EXCERPT_CHARACTERS = 700  # of a memory that the model sees
@@ -62,11 +62,11 @@ class Ideas:
     reason: str = ""  # why there are none
 
 
-def ask_model(work: Work, model: Model, seconds: float) -> Ideas:
+def ask_model_to_tidy(work: Work, model: Model, seconds: float) -> Ideas:
     """The model's ideas on what had to be guessed; whatever goes wrong, none with the reason."""
     guessed = [path for path in work.pages if path not in work.given.pages or path in work.headed]
     paths = sorted(guessed)[:MAX_MEMORIES]
-    pairs = [(pair.first, pair.second) for pair in find_pairs(work)[:MAX_PAIRS]]
+    pairs = [(pair.first, pair.second) for pair in find_twins_to_merge(work)[:MAX_PAIRS]]
     if not paths and not pairs:
         return Ideas(reason="there was nothing to ask")
     try:
@@ -107,14 +107,14 @@ def _build_question(
 
 def _show(work: Work, path: str, wanted: bool) -> str:
     memory = work.memory(path)
-    body = before_secrets(memory.document.body)[:EXCERPT_CHARACTERS]
+    body = text_before_secrets(memory.document.body)[:EXCERPT_CHARACTERS]
     head = ("path" if wanted else "path (only for the pairs)") + f": {inert_line(path)}"
     lines = [inert_line(line) for line in body.split("\n") if line.strip()]
     title, description = inert_line(memory.name), inert_line(memory.description)
     return "\n".join([head, f"title: {title}", f"description: {description}", *lines])
 
 
-def take_ideas(work: Work, ideas: Ideas) -> None:
+def take_tidying_ideas(work: Work, ideas: Ideas) -> None:
     """Give a memory the words that a model found, where they are fit and borne out by its text."""
     for key, values, limit in (
         ("name", ideas.titles, MAX_TITLE_CHARACTERS),
@@ -131,22 +131,26 @@ def take_ideas(work: Work, ideas: Ideas) -> None:
                 remark = f"the model's {key} for {path} was not taken: {reason}"
                 work.remarks += [remark] if remark not in work.remarks else []
                 continue
-            work.write(path, memory.edit(document, key, value).text)
+            work.write(path, memory.edit_header(document, key, value).text)
             work.note(path, f"{key} by {ideas.by}")
 
 
 def _unfit(value: str, limit: int, body: str) -> str:
     """Why these words cannot stand in a header; empty where they can."""
-    if not has_words(value):
+    if not line_has_words(value):
         return "it says nothing"
     if len(value) > limit:
         return f"it is longer than {limit} characters"
     if find_secrets(value):
         return "it looks like a secret"
     try:
-        check_line("it", value)
+        check_header_line("it", value)
     except BadInput as error:
         return error.message
-    said = {word[:STEM_LETTERS] for word in similar.words(value) if len(word) >= MIN_WORD_LETTERS}
-    known = {word[:STEM_LETTERS] for word in similar.words(body)}
+    said = {
+        word[:STEM_LETTERS]
+        for word in similar.compared_words(value)
+        if len(word) >= MIN_WORD_LETTERS
+    }
+    known = {word[:STEM_LETTERS] for word in similar.compared_words(body)}
     return "its text does not say that" if len(said & known) < len(said) * GROUNDED_SHARE else ""

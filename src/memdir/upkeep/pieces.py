@@ -22,26 +22,26 @@ from memdir.format.outline import (
     POINTER,
     RULE,
     Line,
-    block_end,
+    index_block_end,
 )
-from memdir.format.pointer import is_row
+from memdir.format.pointer import is_table_row
 from memdir.hot import memory, safe
 from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
-from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, heading_text, level_of
-from memdir.text.terminal import count
-from memdir.upkeep.split import GROUP_LINES, first_heading, split_lines, trim
+from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, heading_level, heading_text
+from memdir.text.terminal import plural
+from memdir.upkeep.split import GROUP_LINES, first_heading_of_part, split_overlong_lines, trim_part
 from memdir.upkeep.titles import (
     FEEDBACK,
-    free_path,
-    guess_type,
-    is_generic,
-    plain,
-    plain_line,
-    summarize,
-    title_of,
-    words_of,
+    free_topic_path,
+    guess_topic_type,
+    is_generic_title,
+    plain_title,
+    plain_title_line,
+    summarize_topic,
+    title_words,
+    topic_title,
 )
-from memdir.upkeep.worksheet import Page, Work, line_end
+from memdir.upkeep.worksheet import Page, Work, topic_line_end
 
 ABOUT = "About this index"
 MAX_INTRO_CHARACTERS = 600  # more is content, whatever it is about
@@ -100,16 +100,16 @@ class Topic:
     path: str = ""  # where it must be; else a free one is found
 
 
-def asks_to_stay(texts: Sequence[str]) -> bool:
+def piece_asks_to_stay(texts: Sequence[str]) -> bool:
     """Does a heading, or the text below it, say that agents must always see it?"""
-    first = heading_text(texts[0]) if texts and level_of(texts[0]) else ""
+    first = heading_text(texts[0]) if texts and heading_level(texts[0]) else ""
     if _STAY_TITLE.search(first) or _STAY_TITLE.search(first.lower()):
         return True
-    body = [text for text in texts if not level_of(text)]
+    body = [text for text in texts if not heading_level(text)]
     return any(_STAY_WORDS.search(text[:LOOK_CHARACTERS].lower()) for text in body)
 
 
-def find_kept(lines: Sequence[Line]) -> set[int]:
+def find_pieces_that_stay(lines: Sequence[Line]) -> set[int]:
     """The lines of sections that ask to stay in view; a section with pointers is none."""
     result: set[int] = set()
     heads = [i for i, line in enumerate(lines) if line.kind == HEADING]
@@ -120,12 +120,12 @@ def find_kept(lines: Sequence[Line]) -> set[int]:
             continue  # the title of the whole index
         kinds = {line.kind for line in lines[i + 1 : end]}
         texts = [line.text for line in lines[i : below[0] if below else end]]
-        if kinds.isdisjoint(_LEADS) and CONTENT in kinds and asks_to_stay(texts):
+        if kinds.isdisjoint(_LEADS) and CONTENT in kinds and piece_asks_to_stay(texts):
             result.update(range(i, end))
     return result
 
 
-def is_placeholder(text: str) -> bool:
+def is_placeholder_piece(text: str) -> bool:
     """A line to whoever keeps the index: nothing is known yet."""
     body = text.strip().removeprefix("- ").removeprefix("* ").strip()
     return bool(_PLACEHOLDER.fullmatch(body.casefold())) and "-->" not in body
@@ -177,12 +177,14 @@ class Extract:
             return
         body = range(start + 1, end)
         lines = self.lines
-        content = any(lines[i].kind in _SAYS and not is_placeholder(lines[i].text) for i in body)
+        content = any(
+            lines[i].kind in _SAYS and not is_placeholder_piece(lines[i].text) for i in body
+        )
         if content and not any(lines[i].kind in _LEADS or i in self.kept for i in body):
             # Comments and rules at its end stay with what follows.
             while end > start + 1 and lines[end - 1].kind in (BLANK, RULE, COMMENT):
                 end -= 1
-            texts = trim([line.text for line in lines[start:end]])
+            texts = trim_part([line.text for line in lines[start:end]])
             self.pieces.append(Piece(heading_text(lines[start].text), "", texts, whole=True))
             self.gone.update(range(start, end))
             return
@@ -202,7 +204,7 @@ class Extract:
         targets = self._find_targets(start, end)
         for i in self._find_content(start, end):
             line = lines[i]
-            if is_placeholder(line.text) and line.kind == CONTENT:
+            if is_placeholder_piece(line.text) and line.kind == CONTENT:
                 continue
             self.gone.add(i)
             if i in targets:
@@ -223,14 +225,14 @@ class Extract:
         only_intro = all(lines[i].kind != CONTENT or i not in self.gone for i in range(start, end))
         if only_intro and _INTRODUCES.search("\n".join(piece.lines)):
             piece.heading = ABOUT
-        if is_generic(piece.heading):
+        if is_generic_title(piece.heading):
             piece.heading = ""
 
     def _find_content(self, start: int, end: int) -> list[int]:
         """Lines to take out, with what belongs to them: the head of a table, a comment's start."""
         lines = self.lines
         intro = [i for i in range(start, end) if lines[i].kind == INTRO]
-        text = "\n".join(plain(lines[i].text) for i in intro)
+        text = "\n".join(plain_title(lines[i].text) for i in intro)
         is_intro = len(text) <= MAX_INTRO_CHARACTERS and _INTRODUCES.search(text)
         pointed = any(line.pointers or line.kind == ELSEWHERE for line in lines)
         result = set() if pointed and is_intro else set(intro)
@@ -245,11 +247,11 @@ class Extract:
                 ):
                     first -= 1
                 result.update(range(first, i))
-            if line.kind == CONTENT and is_row(line.text):
+            if line.kind == CONTENT and is_table_row(line.text):
                 top = bottom = i
-                while top and is_row(lines[top - 1].text):
+                while top and is_table_row(lines[top - 1].text):
                     top -= 1
-                while bottom < len(lines) and is_row(lines[bottom].text):
+                while bottom < len(lines) and is_table_row(lines[bottom].text):
                     bottom += 1
                 table = range(top, bottom)
                 if not any(lines[row].kind in _LEADS for row in table):
@@ -262,14 +264,14 @@ class Extract:
         for i in range(start, end):
             line = self.lines[i]
             if line.kind == POINTER and line.entry and line.paths[0] and len(line.paths) == 1:
-                for below in range(i + 1, min(block_end(self.lines, i, line.indent), end)):
+                for below in range(i + 1, min(index_block_end(self.lines, i, line.indent), end)):
                     if self.lines[below].kind in _LEADS:
                         break
                     result[below] = str(line.paths[0])
         return result
 
 
-def make_topics(pieces: Sequence[Piece], heading: str) -> list[Topic]:
+def make_topics_of_pieces(pieces: Sequence[Piece], heading: str) -> list[Topic]:
     """Every piece in memories of a good size; `heading` names those that have none."""
     result: list[Topic] = []
     for tiny in TINY_LINES:
@@ -288,7 +290,7 @@ def _group_tiny(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
         kind = ""
         if piece.whole and filled <= tiny:
             # A preference and a gotcha are two things, however short.
-            type, _ = guess_type("", piece.heading, piece.section, piece.lines[1:])
+            type, _ = guess_topic_type("", piece.heading, piece.section, piece.lines[1:])
             kind = type if tiny == TINY_LINES[0] else "any"
         length = sum(len(item.lines) for item in groups[-1]) if groups else 0
         if kind and kind == above and length + len(piece.lines) <= GROUP_LINES:
@@ -303,25 +305,26 @@ def _split_group(group: Sequence[Piece], heading: str) -> list[Topic]:
     """One topic, or several where the lines are too many for one file."""
     first = group[0]
     lines = [line for piece in group for line in (*piece.lines, "")][:-1]
-    names = [title for piece in group if (title := title_of(piece.heading))]
-    title = title_of(heading) or "Notes"
+    names = [title for piece in group if (title := topic_title(piece.heading))]
+    title = topic_title(heading) or "Notes"
     if len(names) > 2:
         title = f"{names[0]}, {names[1]} and {len(names) - 2} more"
     elif names:
         title = " and ".join(names)
-    parts = split_lines(lines)
+    parts = split_overlong_lines(lines)
     if len(parts) == 1:
         return [Topic(title, lines, first.section)]
     section = first.section or (first.heading if first.whole else "")
     named = [
-        (title_of(first_heading(part)) or f"part {i}", part) for i, part in enumerate(parts, 1)
+        (topic_title(first_heading_of_part(part)) or f"part {i}", part)
+        for i, part in enumerate(parts, 1)
     ]
     return [
         Topic(title if name == title else f"{title}: {name}", part, section) for name, part in named
     ]
 
 
-def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
+def write_topics_of_pieces(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
     """Gives each new path with the heading below which its pointer goes."""
     placed = {}
     taken_titles = {work.memory(path).name.casefold() for path in work.pages}
@@ -331,49 +334,53 @@ def write_topics(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
             number += 1
             title = f"{topic.title} {number}"
         taken_titles.add(title.casefold())
-        heading = heading_text(topic.lines[0]) if level_of(topic.lines[0]) else ""
+        heading = heading_text(topic.lines[0]) if heading_level(topic.lines[0]) else ""
         said = topic.lines[1:] if heading else topic.lines
-        type, reason = guess_type(topic.path, f"{title} {heading}", topic.section, said)
-        if asks_to_stay(topic.lines):
+        type, reason = guess_topic_type(topic.path, f"{title} {heading}", topic.section, said)
+        if piece_asks_to_stay(topic.lines):
             type, reason = FEEDBACK, "it says that agents must always see it"
         head = title.partition(" — ")[0].partition(" – ")[0]
         file_title = head if len(head.split()) > 1 else title
-        path = topic.path or free_path(file_title, type, work.taken, work.given.style)
+        path = topic.path or free_topic_path(file_title, type, work.taken, work.given.style)
         index = work.given.index  # the memory is as old as the index
-        fields = [("name", plain_line(title)), ("description", summarize(topic.lines))]
+        fields = [("name", plain_title_line(title)), ("description", summarize_topic(topic.lines))]
         fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
         if index.dated:
             fields.append((MODIFIED_KEYS[0], safe.iso_time(index.clock)))
         fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
-        text = memory.write(fields, "\n".join(topic.lines)).replace("\n", line_end(index.text))
+        text = memory.write_header(fields, "\n".join(topic.lines)).replace(
+            "\n", topic_line_end(index.text)
+        )
         work.pages[path] = Page(text, index.clock, index.dated)
-        lines = count(sum(1 for line in topic.lines if line.strip()), "line")
+        lines = plural(sum(1 for line in topic.lines if line.strip()), "line")
         work.note(path, f"{lines} out of the index; type {type}: {reason}")
         placed[path] = topic.section
     return placed
 
 
-def find_missing(document: Document) -> list[str]:
+def find_missing_header_fields(document: Document) -> list[str]:
     """The fields that every header should have and this one has not."""
     keys = {"name": ("name",), "description": ("description",), "type": TYPE_KEYS}
     return [field for field, names in keys.items() if not document.get(*names).strip()]
 
 
-def add_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
+def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
     """Complete every header; `hooks` gives the index's words and section for a path."""
     for path in sorted(work.pages):
         document = work.pages[path].document
-        missing = find_missing(document)
+        missing = find_missing_header_fields(document)
         if not missing:
             continue
         hook, section = hooks.get(path, ("", ""))
         lines = document.body.removeprefix(BOM).split("\n")
-        top = first_heading(lines)
-        type, reason = guess_type(path, top, section, lines)
-        description = plain_line(hook)[:MAX_DESCRIPTION]
+        top = first_heading_of_part(lines)
+        type, reason = guess_topic_type(path, top, section, lines)
+        description = plain_title_line(hook)[:MAX_DESCRIPTION]
         if len(hook) < MIN_HOOK_CHARACTERS:
-            description = summarize(lines) or plain(hook) or " ".join(words_of(stem(path)))
-        values = {"name": title_of(top) or stem(path), "description": description, "type": type}
+            description = (
+                summarize_topic(lines) or plain_title(hook) or " ".join(title_words(stem(path)))
+            )
+        values = {"name": topic_title(top) or stem(path), "description": description, "type": type}
         work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
         work.headed.add(path)
         reason = f"; type {type}: {reason}" if "type" in missing else ""
@@ -386,11 +393,11 @@ def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> st
     bom = BOM if new and document.body.startswith(BOM) else ""
     body = document.body.removeprefix(bom)
     if new and body[:1] not in ("\n", "\r", ""):
-        body = line_end(body) + body
+        body = topic_line_end(body) + body
     document = Document(document.opening, document.lines, document.closing, body)
     for key, value in fields.items():
         if key == "type":
             nested = document.values.get("metadata") == ""
             key = TYPE_KEYS[1] if nested else work.given.style.type_key
-        document = memory.edit(document, key, value)
+        document = memory.edit_header(document, key, value)
     return bom + document.text

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from memdir.format import index
-from memdir.format.names import means, title_for
+from memdir.format.names import memory_title, name_means
 from memdir.format.outline import (
     BLANK,
     MORE,
@@ -19,16 +19,16 @@ from memdir.format.outline import (
     RULE,
     Line,
     Lookup,
-    read_outline,
-    write_outline,
+    read_index_lines,
+    write_index_lines,
 )
-from memdir.format.pointer import LINK, SUFFIX, WIKILINK, is_row, write_pointer
+from memdir.format.pointer import LINK, SUFFIX, WIKILINK, format_pointer, is_table_row
 from memdir.hot import memory, types
-from memdir.hot.memory import POINTER_AIM, Memory, is_memory, stem
-from memdir.text.markdown import item_start
-from memdir.upkeep.pieces import Topic, write_topics
-from memdir.upkeep.titles import plain, plain_line, words_of
-from memdir.upkeep.worksheet import Work, holds
+from memdir.hot.memory import POINTER_AIM, Memory, is_memory_file, stem
+from memdir.text.markdown import list_item_start
+from memdir.upkeep.pieces import Topic, write_topics_of_pieces
+from memdir.upkeep.titles import plain_title, plain_title_line, title_words
+from memdir.upkeep.worksheet import Work, text_holds
 
 MIN_HOOK_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
@@ -37,7 +37,7 @@ _FILE = re.compile(r"\w[\w. -]{0,115}\.md", re.ASCII)  # a name for any disk
 _SEE = re.compile(r"[\s(—–-]*\b(?:see|details|details in|more in)\s*:?\s*[).]*$", re.IGNORECASE)
 
 
-def read_hooks(work: Work, *texts: str) -> dict[str, tuple[str, str]]:
+def read_index_hooks(work: Work, *texts: str) -> dict[str, tuple[str, str]]:
     """What the index says of each memory, and below which heading."""
     result: dict[str, tuple[str, str]] = {}
     for text in texts:
@@ -47,11 +47,11 @@ def read_hooks(work: Work, *texts: str) -> dict[str, tuple[str, str]]:
             if line.level:
                 section = line.text.strip("# \t") if line.level > 1 else ""
             if line.kind == POINTER and line.pointers and line.paths[0]:
-                result.setdefault(line.paths[0], (plain_line(_read_hook(lines, i)), section))
+                result.setdefault(line.paths[0], (plain_title_line(_read_hook(lines, i)), section))
     return result
 
 
-def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
+def shorten_pointers(work: Work, lines: list[Line], gone: set[int]) -> None:
     """Every pointer in one line of the right length; what it said in full stands in its memory."""
     for i, line in enumerate(lines):
         if i in gone or line.kind != POINTER:
@@ -60,25 +60,25 @@ def shorten(work: Work, lines: list[Line], gone: set[int]) -> None:
         if len(line.text) <= POINTER_AIM and not more:
             continue
         path = line.paths[0] if len(line.pointers) == 1 else None
-        if path is None or is_row(line.text) or not line.item:
+        if path is None or is_table_row(line.text) or not line.item:
             if len(line.text) > POINTER_AIM:
-                start = plain(line.text)[:60]
+                start = plain_title(line.text)[:60]
                 remark = f'a line with several links stays longer than it should: "{start}…"'
                 work.remarks.append(remark)
             continue
         hook, pointer = _read_hook(lines, i), line.pointers[0]
         title = pointer.title if pointer.form == LINK and line.entry else ""
         if not title or title.strip("`").removesuffix(".md") == stem(path):
-            title = title_for(work.memory(path))  # a file's name twice leaves no room for words
+            title = memory_title(work.memory(path))  # a file's name twice leaves no room for words
         gone.update(more)
         old = [lines[j].text for j in (i, *more)]
-        line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, hook)
-        if not holds(line.text, hook):
-            keep_hook(work, path, hook, old)
+        line.text = line.text[: line.indent] + format_pointer(plain_title_line(title), path, hook)
+        if not text_holds(line.text, hook):
+            keep_hook_text(work, path, hook, old)
         work.note(work.given.index_path, f"the line of {path}; its words stand there")
 
 
-def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
+def mend_pointers(work: Work, lines: list[Line], gone: set[int]) -> None:
     """A pointer to nothing becomes that memory or goes later; the words of other links stay."""
     for i, line in enumerate(lines):
         if i in gone or line.kind != POINTER:
@@ -90,11 +90,11 @@ def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
         ]
         if not missing:
             continue
-        if len(line.pointers) == 1 and line.entry and not is_row(line.text):
-            hook = plain_line(_read_hook(lines, i))
+        if len(line.pointers) == 1 and line.entry and not is_table_row(line.text):
+            hook = plain_title_line(_read_hook(lines, i))
             if missing[0].target in work.pages:  # made in this pass
                 line.paths[0] = missing[0].target
-            elif len(plain(hook).split()) >= MIN_HOOK_WORDS:
+            elif len(plain_title(hook).split()) >= MIN_HOOK_WORDS:
                 _make_memory(work, line, hook)
             continue
         old = line.text
@@ -110,29 +110,29 @@ def mend(work: Work, lines: list[Line], gone: set[int]) -> None:
 def _make_memory(work: Work, line: Line, hook: str) -> None:
     """A memory that says what the pointer to a missing one said."""
     target, title = line.pointers[0].target, line.pointers[0].title.removesuffix(SUFFIX)
-    is_name = is_memory(target) and _FILE.fullmatch(target)
-    fits = is_name and not any(means(target, other) for other in work.taken)
-    [path] = write_topics(work, [Topic(title, [hook], "", target if fits else "")])
+    is_name = is_memory_file(target) and _FILE.fullmatch(target)
+    fits = is_name and not any(name_means(target, other) for other in work.taken)
+    [path] = write_topics_of_pieces(work, [Topic(title, [hook], "", target if fits else "")])
     if path != target:
-        line.text = line.text[: line.indent] + write_pointer(plain_line(title), path, hook)
+        line.text = line.text[: line.indent] + format_pointer(plain_title_line(title), path, hook)
     line.paths[0] = path
     work.note(path, f"made of its line in the index, the file {target} was gone")
 
 
-def drop_merged(work: Work, text: str) -> str:
+def drop_merged_pointers(work: Work, text: str) -> str:
     """The index without the lines of memories that were merged into others."""
     if not work.merged:
         return text
-    bom, lines = read_outline(text, Lookup({**work.given.pages, **work.pages}, {}))
+    bom, lines = read_index_lines(text, Lookup({**work.given.pages, **work.pages}, {}))
     gone: set[int] = set()
     for i, line in enumerate(lines):
         path = (line.paths[0] if line.entry and len(line.paths) == 1 else None) or ""
         stays = work.merged.get(path, "")
         if path not in work.pages and stays in work.pages:
-            keep_hook(work, stays, line.pointers[0].hook)
+            keep_hook_text(work, stays, line.pointers[0].hook)
             gone.add(i)
             work.account(work.given.index_path, line.text, f"{path} is part of {stays} now")
-    return write_outline(bom, close_gaps(lines, gone)) if gone else text
+    return write_index_lines(bom, close_index_gaps(lines, gone)) if gone else text
 
 
 def _continued(lines: Sequence[Line], i: int) -> list[int]:
@@ -149,31 +149,31 @@ def _read_hook(lines: Sequence[Line], i: int) -> str:
     rest = " ".join(lines[j].text.strip() for j in _continued(lines, i))
     if line.entry or len(line.pointers) > 1:
         return f"{pointer.hook} {rest}".strip()
-    front = line.text[max(item_start(line.text), 0) : pointer.start].strip()
+    front = line.text[max(list_item_start(line.text), 0) : pointer.start].strip()
     behind = f"{line.text[pointer.end :].strip()} {rest}".strip(" .|")
     return f"{_SEE.sub('', front).strip()} {behind}".strip()
 
 
-def keep_hook(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> None:
+def keep_hook_text(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> None:
     """A hook that its memory does not say yet goes to the end of it; `lines` are where it stood."""
     page = work.pages[path]
     document = page.document
     description = document.get("description")
-    if not hook or holds(page.text, hook) or holds(description, hook):
+    if not hook or text_holds(page.text, hook) or text_holds(description, hook):
         return
-    rest = iter(words_of(description))
-    if all(word in rest for word in words_of(hook)):  # one after the other
+    rest = iter(title_words(description))
+    if all(word in rest for word in title_words(hook)):  # one after the other
         for text in lines:
             reason = f"the description of {path} has all its words"
             work.account(work.given.index_path, text, reason)
     elif not description and document.lines is not None:
-        work.write(path, memory.edit(document, "description", plain_line(hook)).text)
+        work.write(path, memory.edit_header(document, "description", plain_title_line(hook)).text)
     else:
-        work.append(path, KEPT + plain_line(hook))
+        work.append(path, KEPT + plain_title_line(hook))
         work.note(path, "took the words of its line in the index, which was too long")
 
 
-def close_gaps(lines: Sequence[Line], gone: Collection[int]) -> list[Line]:
+def close_index_gaps(lines: Sequence[Line], gone: Collection[int]) -> list[Line]:
     """The lines that stay: no rules or blank lines in a row where content was taken out."""
     kept: list[Line] = []
     hole = False
@@ -197,7 +197,7 @@ def close_gaps(lines: Sequence[Line], gone: Collection[int]) -> list[Line]:
     return kept
 
 
-def place(work: Work, text: str, new: Mapping[str, str]) -> str:
+def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
     """The index with pointers to the new memories (path -> heading), and none to nothing."""
     bom, lines = work.outline(text)
     new = {path: section for path, section in new.items() if path in work.pages}
@@ -211,27 +211,27 @@ def place(work: Work, text: str, new: Mapping[str, str]) -> str:
         new = dict(sorted(typed.items(), key=lambda item: _rank(item[1])))
     end = (lines[0].end if lines else "") or "\n"
     for section in dict.fromkeys(filter(None, new.values())):
-        if index.find_heading(lines, section) < 0:
+        if index.find_index_heading(lines, section) < 0:
             blank = [Line("", end)] if lines and lines[-1].text.strip() else []
             if lines:
                 lines[-1].end = lines[-1].end or end
             _, lines = work.outline(
-                write_outline("", [*lines, *blank, Line(f"## {section}", end), Line("", end)])
+                write_index_lines("", [*lines, *blank, Line(f"## {section}", end), Line("", end)])
             )
 
     def describe(path: str) -> tuple[str, str, str]:
         memory = work.memory(path)
-        return title_for(memory), memory.description, new.get(path, "")
+        return memory_title(memory), memory.description, new.get(path, "")
 
-    text = write_outline(bom, lines)
+    text = write_index_lines(bom, lines)
     order = [*new, *(path for path in sorted(work.pages) if path not in new)]
-    healed = index.heal(text, order, describe, work.names(), work.given.gone, by_link=True)
+    healed = index.heal_index(text, order, describe, work.names(), work.given.gone, by_link=True)
     kept = {line.removesuffix("\r") for line in healed.text.split("\n")}
     for line in lines:
         if line.text not in kept:
             reason = "it leads to a file that is gone"
             if line.paths and line.paths[0]:
-                keep_hook(work, line.paths[0], line.pointers[0].hook)
+                keep_hook_text(work, line.paths[0], line.pointers[0].hook)
                 reason = "the same pointer stands above"
             work.account(work.given.index_path, line.text, reason)
     for path in healed.repeated:
@@ -243,21 +243,21 @@ def place(work: Work, text: str, new: Mapping[str, str]) -> str:
     return healed.text
 
 
-def arrange_by_worth(work: Work, text: str) -> str:
+def arrange_pointers_by_worth(work: Work, text: str) -> str:
     """Over the limit: our own lines in the order of their worth, each section for itself."""
-    lines, characters = index.over_limit(text)
+    lines, characters = index.index_excess(text)
     if not lines and not characters:
         return text
     memories = sorted(map(work.memory, work.pages), key=_worth)
     ours = {
-        memory.path: write_pointer(title_for(memory), memory.path, memory.description)
+        memory.path: format_pointer(memory_title(memory), memory.path, memory.description)
         for memory in memories
     }
     work.remarks.append(
         f"too many memories for one index: agents do not see the last {lines} lines"
         f" ({characters:,} characters) of it; the most valuable come first. Retire what is old."
     )
-    return index.arrange(text, [memory.path for memory in memories], ours)
+    return index.arrange_index_pointers(text, [memory.path for memory in memories], ours)
 
 
 def _rank(section: str) -> int:

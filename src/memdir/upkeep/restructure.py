@@ -8,27 +8,35 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.claims.claim import STALE
-from memdir.claims.verify import verify
+from memdir.claims.verify import verify_claims_of
 from memdir.errors import KnowledgeAtRisk, MemdirError
-from memdir.format.draft import CREATED, RETIRED, UPDATED, WHY, Change, hash_of, style_of
-from memdir.format.index import Survey, over_limit, survey
-from memdir.format.outline import write_outline
-from memdir.format.pointer import read_pointers
+from memdir.format.draft import (
+    CREATED,
+    RETIRED,
+    UPDATED,
+    WHY,
+    Change,
+    content_hash,
+    guess_header_style,
+)
+from memdir.format.index import Survey, index_excess, survey_pointers
+from memdir.format.outline import write_index_lines
+from memdir.format.pointer import parse_pointers
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
 from memdir.models.ledger import open_model
-from memdir.models.model import tokens_of
-from memdir.store.look import read_files
+from memdir.models.model import count_model_tokens
+from memdir.store.look import read_store_files
 from memdir.store.ports import TRASH, Store
 from memdir.store.save import Targets
 from memdir.store.writer import App, Done, Shelf
-from memdir.text.markdown import heading_text, item_start, level_of
-from memdir.text.markdown import plain as unescaped
+from memdir.text.markdown import heading_level, heading_text, list_item_start
+from memdir.text.markdown import unescape_markdown as unescaped
 from memdir.text.similar import MERGE
-from memdir.text.terminal import count
+from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
-from memdir.upkeep.ideas import Ideas, ask_model, take_ideas
-from memdir.upkeep.titles import FEEDBACK, is_generic
+from memdir.upkeep.ideas import Ideas, ask_model_to_tidy, take_tidying_ideas
+from memdir.upkeep.titles import FEEDBACK, is_generic_title
 from memdir.upkeep.worksheet import (
     Accounted,
     Check,
@@ -36,10 +44,10 @@ from memdir.upkeep.worksheet import (
     Page,
     Proposal,
     Work,
-    bare,
-    begin,
-    has_words,
-    some,
+    bare_line,
+    begin_restructure,
+    line_has_words,
+    name_some,
 )
 
 VERB = "restructure"
@@ -107,16 +115,16 @@ class Plan:
         return ", ".join(f"{number} {word}" for number, word in parts if number) or "the index"
 
 
-def restructure(
+def restructure_store(
     app: App, *, model: bool = False, stale: Mapping[str, tuple[str, ...]] | None = None
 ) -> tuple[Plan, Done]:
     """verify → look → (plan → ask the model) → plan → carry out
 
     Code and model are asked before the lock is taken: others need not wait for them.
     """
-    ideas = ask_for_ideas(app, VERB) if model else Ideas()
+    ideas = ask_for_restructure_ideas(app, VERB) if model else Ideas()
     if stale is None:
-        verdicts = verify(app).memories.items()
+        verdicts = verify_claims_of(app).memories.items()
         stale = {
             path: tuple(f"{item.claim.text}: {item.reason}" for item in judged)
             for path, all_judged in verdicts
@@ -124,15 +132,15 @@ def restructure(
         }
     with app.changing(VERB) as desk:
         now = app.now()
-        result = make_plan(read_given(desk.store, stale), ideas)
+        result = plan_restructure(read_restructured_store(desk.store, stale), ideas)
         result = replace(result, batch=f"{VERB}-{int(now)}")
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.plan = [*result.texts, *result.gone]
-        desk.changes += carry_out(result, desk.store, desk.shelf, now)
+        desk.changes += apply_restructure(result, desk.store, desk.shelf, now)
     return result, desk.done
 
 
-def ask_for_ideas(app: App, purpose: str) -> Ideas:
+def ask_for_restructure_ideas(app: App, purpose: str) -> Ideas:
     """What the model of the settings proposes; without one, or where it fails, the reason."""
     try:
         model = open_model(app, purpose)
@@ -140,15 +148,17 @@ def ask_for_ideas(app: App, purpose: str) -> Ideas:
         ideas = Ideas(reason=error.message)
     else:
         seconds = max(app.config.options.model_timeout, MODEL_SECONDS)
-        ideas = ask_model(make_plan(read_given(app.store, {})).work, model, seconds)
+        ideas = ask_model_to_tidy(
+            plan_restructure(read_restructured_store(app.store, {})).work, model, seconds
+        )
     if ideas.reason:
         app.tell(f"done without the model: {ideas.reason}")
     return ideas
 
 
-def read_given(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
+def read_restructured_store(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
     """The store as a restructuring takes it; what cannot be read is left alone."""
-    files, _ = read_files(store, store.files())
+    files, _ = read_store_files(store, store.files())
     index_path = store.index_path
     index = memory.decode(store.index() or b"")
     paths = [*(path for path, _ in files), index_path]
@@ -157,7 +167,7 @@ def read_given(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
     every = {}
     for path, data in files:
         text = memory.decode(data)
-        said = safe.parse_time(memory.read(text).get(*MODIFIED_KEYS, *CREATED_KEYS))
+        said = safe.parse_time(memory.read_header(text).get(*MODIFIED_KEYS, *CREATED_KEYS))
         clock = times[path] if said is None else said
         every[path] = Page(text, clock, not copied or said is not None)
     pages = {path: page for path, page in every.items() if page.text.strip("\ufeff \t\r\n")}
@@ -172,7 +182,7 @@ def read_given(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
         gone=Targets(store).lost,
         stale=stale,
         empty=tuple(sorted(set(every) - set(pages))),
-        style=style_of([(path, page.document) for path, page in pages.items()]),
+        style=guess_header_style([(path, page.document) for path, page in pages.items()]),
     )
 
 
@@ -186,10 +196,10 @@ def _is_copied(times: Collection[float]) -> bool:
     return sum(1 for count in near if count >= MIN_COPIED_FILES) * 2 > len(moments)
 
 
-def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
+def plan_restructure(given: Given, ideas: Ideas | None = None) -> Plan:
     """Restructure the store on paper: a pass over it, repeated until nothing is left to do."""
-    work = begin(given)
-    before = count_figures(work)
+    work = begin_restructure(given)
+    before = count_restructure_figures(work)
     for _ in range(MAX_PASSES):
         was = work.index, dict(work.pages)
         work.remarks.clear()
@@ -201,21 +211,21 @@ def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
     # What only a person can decide: memories that the code contradicts, or that are alike.
     for path, evidence in given.stale.items():
         if path in work.pages and evidence:
-            command = split.retire_command(path)
+            command = split.retire_command_for_twin(path)
             work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
-    split.propose_alike(work)
+    split.propose_merging_similar(work)
     old = {path: page.text for path, page in given.pages.items()}
     kept = {given.index_path: work.index} | ({README: given.readme} if given.readme else {})
     there = old | ({given.index_path: given.index.text} if given.index.text else {})
-    lost = tuple(find_lost(there, work.texts | kept, work.accounted))
-    after = count_figures(work)
+    lost = tuple(find_lost_lines(there, work.texts | kept, work.accounted))
+    after = count_restructure_figures(work)
     return Plan(
         before=before,
         after=after,
         texts={path: text for path, text in work.texts.items() if there.get(path) != text},
         gone=tuple(sorted(given.pages.keys() - work.pages.keys())),
         index=work.index if work.index != given.index.text else None,
-        checks=tuple(check_result(work, after, lost)),
+        checks=tuple(check_restructure_result(work, after, lost)),
         lost=lost,
         work=work,
         reasons={path: "; ".join(dict.fromkeys(said)) for path, said in work.notes.items()},
@@ -225,46 +235,50 @@ def make_plan(given: Given, ideas: Ideas | None = None) -> Plan:
 def _make_pass(work: Work, ideas: Ideas) -> None:
     """Out of the index, in parts, with headers and dates, each thing once; then the pointers."""
     bom, lines = work.outline(work.index)
-    kept = set() if any(over_limit(work.index)) else pieces.find_kept(lines)
+    kept = set() if any(index_excess(work.index)) else pieces.find_pieces_that_stay(lines)
     if kept:
         head = next(heading_text(lines[i].text) for i in sorted(kept) if lines[i].level)
         work.remarks.append(f'"{head}" stays in the index: it says that agents must always see it')
     extract = pieces.Extract(lines, kept)
     gone = extract.gone
-    hooks = pointers.read_hooks(work, work.index, work.given.readme)
+    hooks = pointers.read_index_hooks(work, work.index, work.given.readme)
     title = heading_text(lines[extract.title].text) if extract.title >= 0 else ""
     own = [piece for piece in extract.pieces if not piece.target]
     own = [piece for piece in own if not _drop_known(work, piece.lines)]
-    placed = pieces.write_topics(work, pieces.make_topics(own, "" if is_generic(title) else title))
+    placed = pieces.write_topics_of_pieces(
+        work, pieces.make_topics_of_pieces(own, "" if is_generic_title(title) else title)
+    )
     for piece in extract.pieces:
         if piece.target in work.pages:
             work.append(piece.target, "\n".join(piece.lines))
             work.note(piece.target, "took what hung below its line in the index")
-    pointers.mend(work, lines, gone)
-    pieces.add_headers(work, hooks)
-    parts = split.split_overlong(work)
-    split.write_dates(work)
-    pointers.shorten(work, lines, gone)
-    split.merge_alike(work, ideas.merges)
-    take_ideas(work, ideas)
-    text = write_outline(bom, pointers.close_gaps(lines, gone))
-    text = pointers.drop_merged(work, text)
+    pointers.mend_pointers(work, lines, gone)
+    pieces.add_missing_headers(work, hooks)
+    parts = split.split_overlong_memories(work)
+    split.write_plan_dates(work)
+    pointers.shorten_pointers(work, lines, gone)
+    split.merge_similar_memories(work, ideas.merges)
+    take_tidying_ideas(work, ideas)
+    text = write_index_lines(bom, pointers.close_index_gaps(lines, gone))
+    text = pointers.drop_merged_pointers(work, text)
     # As they stood in the index, then those without a pointer; parts after their whole.
-    orphans = survey(text, sorted(work.pages), work.names()).orphans
+    orphans = survey_pointers(text, sorted(work.pages), work.names()).orphans
     sections: dict[str, str] = {}
     for path in [*placed, *(path for path in orphans if path not in parts), *parts.values()]:
         if path in placed or path in orphans:
             sections.setdefault(path, placed.get(path, ""))
         for part in (part for part, whole in parts.items() if whole == path):
             sections.setdefault(part, hooks.get(path, ("", ""))[1])
-    work.index = pointers.arrange_by_worth(work, pointers.place(work, text, sections))
+    work.index = pointers.arrange_pointers_by_worth(
+        work, pointers.place_pointers(work, text, sections)
+    )
 
 
 def _drop_known(work: Work, lines: Sequence[str]) -> bool:
     """Does a memory say all these lines already? Then they make no second one."""
-    said = [bare(line) for line in lines if has_words(line) and not level_of(line)]
+    said = [bare_line(line) for line in lines if line_has_words(line) and not heading_level(line)]
     for path, page in work.pages.items():
-        known = {bare(line) for line in page.document.body.split("\n")}
+        known = {bare_line(line) for line in page.document.body.split("\n")}
         if len(" ".join(said).split()) >= MIN_KNOWN_WORDS and known.issuperset(said):
             for line in lines:
                 work.account(work.given.index_path, line, f"{path} says it already")
@@ -282,17 +296,17 @@ def _remark(work: Work) -> None:
         if work.memory(path).type == FEEDBACK and WHY.lower() not in work.pages[path].text.lower()
     ]
     if bare_rules:
-        message = f"no reason ({WHY.strip('*:')}) stands in {some(bare_rules)}"
+        message = f"no reason ({WHY.strip('*:')}) stands in {name_some(bare_rules)}"
         work.remarks.append(f"{message}; add it if you know it: memdir edit NAME --why")
     if work.given.empty:
-        work.remarks.append(f"nothing stands in {some([*work.given.empty])}: left alone")
+        work.remarks.append(f"nothing stands in {name_some([*work.given.empty])}: left alone")
     for path in new:
-        if pieces.asks_to_stay(work.pages[path].document.body.strip().split("\n")):
+        if pieces.piece_asks_to_stay(work.pages[path].document.body.strip().split("\n")):
             message = "says that agents must always see it, but the index was full"
             work.remarks.append(f"{path} {message}")
 
 
-def carry_out(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change]:
+def apply_restructure(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change]:
     """New memories first, the index next to last: at no moment is a line in neither place."""
     if plan.lost:
         first = plan.lost[0]
@@ -312,31 +326,31 @@ def carry_out(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change
         data = memory.encode(text)
         store.put(path, data)
         done.append(
-            Change(kind, memory.stem(path), path, hash_of(data), plan.reasons.get(path, ""))
+            Change(kind, memory.stem(path), path, content_hash(data), plan.reasons.get(path, ""))
         )
     for path in plan.gone:
         data = store.read(path)
         shelf.lay(TRASH, path, data, now)
         store.drop(path)
         done.append(
-            Change(RETIRED, memory.stem(path), path, hash_of(data), plan.reasons.get(path, ""))
+            Change(RETIRED, memory.stem(path), path, content_hash(data), plan.reasons.get(path, ""))
         )
     return done
 
 
-def find_lost(
+def find_lost_lines(
     before: Mapping[str, str], after: Mapping[str, str], accounted: Iterable[Accounted]
 ) -> list[Lost]:
     """The lines of before that are nowhere afterwards and that nobody accounted for."""
-    known = {bare(line) for text in after.values() for line in text.split("\n")}
-    known |= {bare(item.text) for item in accounted}
+    known = {bare_line(line) for text in after.values() for line in text.split("\n")}
+    known |= {bare_line(item.text) for item in accounted}
     flat = [" ".join(text.split()) for text in after.values()]
     whole = "\n".join([*flat, *map(unescaped, flat)])
     result = []
     for path, text in before.items():
         for number, line in enumerate(text.split("\n"), 1):
-            words = bare(line)
-            if has_words(words) and words not in known and not _is_said(line, words, whole):
+            words = bare_line(line)
+            if line_has_words(words) and words not in known and not _is_said(line, words, whole):
                 result.append(Lost(path, number, line))
     return result
 
@@ -345,35 +359,35 @@ def _is_said(line: str, words: str, whole: str) -> bool:
     """Does the whole text say a line: in its flow, as a pointer with its words, or as a value?"""
     if words in whole:
         return True
-    if pointers := read_pointers(line.strip(), 1):
-        front = line.strip()[max(item_start(line.strip()), 0) : pointers[0].start]
+    if pointers := parse_pointers(line.strip(), 1):
+        front = line.strip()[max(list_item_start(line.strip()), 0) : pointers[0].start]
         parts = [_SEE.sub("", front)]
         parts += [part for item in pointers for part in (item.title.strip("`"), item.hook)]
-        if all(bare(part) in whole for part in parts if has_words(part)):
+        if all(bare_line(part) in whole for part in parts if line_has_words(part)):
             return True
     # In a header the value counts, however it is quoted there.
     _, colon, value = words.partition(": ")
-    return bool(colon) and bare(memory.unquote(value.strip())) in whole
+    return bool(colon) and bare_line(memory.unquote_value(value.strip())) in whole
 
 
-def count_figures(work: Work) -> Figures:
+def count_restructure_figures(work: Work) -> Figures:
     found = _survey(work)
     return Figures(
         index_lines=found.lines,
         index_characters=found.characters,
-        tokens=tokens_of(work.index),
+        tokens=count_model_tokens(work.index),
         files=len(work.pages),
         inline=len(found.inline) + (0 if found.pointers else len(found.intro)),
         long_pointers=len(found.overlong),
-        overlong=sum(map(split.is_overlong, work.texts.values())),
-        duplicates=len(split.find_pairs(work, MERGE)),
+        overlong=sum(map(split.is_memory_overlong, work.texts.values())),
+        duplicates=len(split.find_twins_to_merge(work, MERGE)),
         orphans=len(found.orphans),
         dangling=len(found.dangling),
         headless=len(_headless(work)),
     )
 
 
-def check_result(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
+def check_restructure_result(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Check]:
     """The questions of the verification list, each with its answer."""
     found = _survey(work)
     size = f"{figures.index_lines} of {MAX_LINES} lines, "
@@ -381,14 +395,14 @@ def check_result(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Che
     fits = figures.index_lines <= MAX_LINES and figures.index_characters <= MAX_CHARACTERS
     fix = "retire or archive what is old: memdir list"
     asked = {item.path for item in work.proposals if item.what.startswith(split.MERGE_INTO)}
-    pairs = split.find_pairs(work)
+    pairs = split.find_twins_to_merge(work)
     twins = [
         f"{pair.first} and {pair.second}"
         for pair in pairs
         if pair.score >= MERGE and not asked & {pair.first, pair.second}
     ]
     alike = sum(pair.score < MERGE for pair in pairs)
-    pairs_left = f"; {count(alike, 'pair')} alike, for you to decide" if alike else ""
+    pairs_left = f"; {plural(alike, 'pair')} alike, for you to decide" if alike else ""
     return [
         Check("limit", fits, f"the index has {size}", "" if fits else fix),
         _none(
@@ -405,27 +419,31 @@ def check_result(work: Work, figures: Figures, lost: Sequence[Lost]) -> list[Che
 def _check_content(work: Work, numbers: Sequence[int]) -> Check:
     """Content stays in the index only where it asks to stay in view, and the index fits."""
     _, lines = work.outline(work.index)
-    fits = not any(over_limit(work.index))
-    kept = {lines[i].number for i in pieces.find_kept(lines)} if fits else set()
+    fits = not any(index_excess(work.index))
+    kept = {lines[i].number for i in pieces.find_pieces_that_stay(lines)} if fits else set()
     texts = [lines[number - 1].text.strip() for number in numbers if number not in kept]
     stay = len(kept.intersection(numbers))
     fine = "the index holds pointers only"
-    fine += f", and {count(stay, 'line')} that must stay in view" if stay else ""
+    fine += f", and {plural(stay, 'line')} that must stay in view" if stay else ""
     return _none(
-        "content", [text for text in texts if text and not pieces.is_placeholder(text)], fine
+        "content", [text for text in texts if text and not pieces.is_placeholder_piece(text)], fine
     )
 
 
 def _headless(work: Work) -> list[str]:
-    return [path for path, page in work.pages.items() if pieces.find_missing(page.document)]
+    return [
+        path
+        for path, page in work.pages.items()
+        if pieces.find_missing_header_fields(page.document)
+    ]
 
 
 def _survey(work: Work) -> Survey:
-    return survey(work.index, sorted(work.pages), work.names(), work.given.gone)
+    return survey_pointers(work.index, sorted(work.pages), work.names(), work.given.gone)
 
 
 def _none(name: str, wrong: Sequence[str], fine: str) -> Check:
     if not wrong:
         return Check(name, True, fine)
-    message = f"not so: {some([text[:60] for text in wrong])}"
+    message = f"not so: {name_some([text[:60] for text in wrong])}"
     return Check(name, False, message, "see the report, or edit by hand")

@@ -11,23 +11,30 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from memdir.format.draft import Style
-from memdir.format.pointer import write_pointer
+from memdir.format.pointer import format_pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
-from memdir.text.dates import make_absolute
-from memdir.text.markdown import TEXT, heading_text, headings, item_start, layers, level_of
-from memdir.text.similar import MERGE, SHOW, Alike, find_alike
-from memdir.text.terminal import count
-from memdir.upkeep.titles import free_path, plain_line, summarize, title_of
+from memdir.text.dates import make_dates_absolute
+from memdir.text.markdown import (
+    TEXT,
+    heading_level,
+    heading_text,
+    list_item_start,
+    markdown_headings,
+    markdown_layers,
+)
+from memdir.text.similar import MERGE, SHOW, Alike, find_similar_texts
+from memdir.text.terminal import plural
+from memdir.upkeep.titles import free_topic_path, plain_title_line, summarize_topic, topic_title
 from memdir.upkeep.worksheet import (
     Page,
     Proposal,
     Work,
-    bare,
-    has_words,
-    holds,
-    line_end,
-    some,
+    bare_line,
+    line_has_words,
+    name_some,
+    text_holds,
+    topic_line_end,
 )
 
 MAX_FILE_LINES = 200  # more is read only in part, or not at all
@@ -41,12 +48,12 @@ SOME_DAY = datetime.date(2000, 1, 3)  # to see whether there is anything to writ
 UNKNOWN_DAY = "metadata.day_unknown"  # relative dates in there count from no day that we know
 
 
-def split_lines(lines: Sequence[str]) -> list[list[str]]:
+def split_overlong_lines(lines: Sequence[str]) -> list[list[str]]:
     """The lines whole if they fit a file, else cut at headings, else between blocks."""
     if len(lines) <= MAX_PART_LINES:
-        return [trim(lines)]
+        return [trim_part(lines)]
     level = _split_level(lines)
-    sections = _cut_at_headings(lines, level) if level else split_blocks(lines)
+    sections = _cut_at_headings(lines, level) if level else split_overlong_blocks(lines)
     limit = GROUP_LINES if level else MAX_PART_LINES
     groups: list[list[str]] = []
     for section in sections:  # neighbours together, so that no part is a scrap
@@ -54,44 +61,48 @@ def split_lines(lines: Sequence[str]) -> list[list[str]]:
             groups[-1] += section
         else:
             groups.append([*section])
-    parts = [part for group in groups for part in (split_lines(group) if level else [trim(group)])]
+    parts = [
+        part
+        for group in groups
+        for part in (split_overlong_lines(group) if level else [trim_part(group)])
+    ]
     return [part for part in parts if part]
 
 
-def first_heading(lines: Sequence[str]) -> str:
-    return next((heading_text(lines[i]) for i, _ in headings(lines)), "")
+def first_heading_of_part(lines: Sequence[str]) -> str:
+    return next((heading_text(lines[i]) for i, _ in markdown_headings(lines)), "")
 
 
 def _split_level(lines: Sequence[str]) -> int:
     """The level at which the lines fall into several sections; 0 where there is none."""
-    levels = [level for _, level in headings(lines)]
+    levels = [level for _, level in markdown_headings(lines)]
     return next((level for level in sorted(set(levels)) if levels.count(level) > 1), 0)
 
 
 def _cut_at_headings(lines: Sequence[str], level: int) -> list[list[str]]:
     """The sections of this level or above it; the first one may have no heading."""
-    cuts = [0, *(i for i, found in headings(lines) if found <= level and i), len(lines)]
+    cuts = [0, *(i for i, found in markdown_headings(lines) if found <= level and i), len(lines)]
     sections = [list(lines[start:end]) for start, end in pairwise(cuts)]
-    return [section for section in sections if trim(section)]
+    return [section for section in sections if trim_part(section)]
 
 
-def split_blocks(lines: Sequence[str]) -> list[list[str]]:
+def split_overlong_blocks(lines: Sequence[str]) -> list[list[str]]:
     """Paragraphs and items, nested lines and blank ones below with them; code and tables whole."""
     blocks: list[list[str]] = []
     before, above = "", TEXT
-    for (layer, _), line in zip(layers(lines), lines, strict=True):
+    for (layer, _), line in zip(markdown_layers(lines), lines, strict=True):
         inside = layer != TEXT and layer == above
-        is_item = item_start(line) >= 0 and line[:1] not in (" ", "\t")
+        is_item = list_item_start(line) >= 0 and line[:1] not in (" ", "\t")
         # A paragraph that was broken into lines is one thing.
-        flows = not line.strip() or (before.strip() and not is_item and not level_of(line))
-        if not blocks or not (inside or (flows and not level_of(before))):
+        flows = not line.strip() or (before.strip() and not is_item and not heading_level(line))
+        if not blocks or not (inside or (flows and not heading_level(before))):
             blocks.append([])
         blocks[-1].append(line)
         before, above = line, layer
     return blocks
 
 
-def trim(lines: Sequence[str]) -> list[str]:
+def trim_part(lines: Sequence[str]) -> list[str]:
     """Without blank lines and rules at both ends; a rule is no knowledge."""
     kept = [i for i, line in enumerate(lines) if line.strip() and not _is_rule(line.strip())]
     return list(lines[kept[0] : kept[-1] + 1]) if kept else []
@@ -101,12 +112,12 @@ def _is_rule(body: str) -> bool:
     return len(body) > 2 and body[0] in "-*_" and not body.strip(body[0] + " ")
 
 
-def split_overlong(work: Work) -> dict[str, str]:
+def split_overlong_memories(work: Work) -> dict[str, str]:
     """Every overlong memory that has headings; gives each new part with what it is a part of."""
     made: dict[str, str] = {}
     for path in sorted(work.pages):
         text = work.pages[path].text
-        if is_overlong(text):
+        if is_memory_overlong(text):
             parts = _split(work, path)
             made |= dict.fromkeys(parts, path)
             if not parts:
@@ -115,7 +126,7 @@ def split_overlong(work: Work) -> dict[str, str]:
     return made
 
 
-def is_overlong(text: str) -> bool:
+def is_memory_overlong(text: str) -> bool:
     """Longer than what is read at once?"""
     return text.count("\n") + (not text.endswith("\n")) > MAX_FILE_LINES
 
@@ -124,14 +135,14 @@ def _split(work: Work, path: str) -> list[str]:
     """Cut at headings; the first part leads to the others."""
     page = work.pages[path]
     document = page.document
-    end = line_end(document.body)
+    end = topic_line_end(document.body)
     lines = [line.removesuffix("\r") for line in document.body.split("\n")]
     level = _split_level(lines)
     sections = _cut_at_headings(lines, level) if level else []
     # What stands above the sections stays; without such an introduction, a short first section.
     kept: list[str] = []
-    if sections and (not level_of(sections[0][0]) or len(sections[0]) <= MAX_PART_LINES // 2):
-        kept = trim(sections.pop(0))
+    if sections and (not heading_level(sections[0][0]) or len(sections[0]) <= MAX_PART_LINES // 2):
+        kept = trim_part(sections.pop(0))
     if not sections:
         return []
     label = stem(path)
@@ -142,19 +153,21 @@ def _split(work: Work, path: str) -> list[str]:
         fields += [(keys[0], document.get(*keys))] if document.get(*keys) else []
     fields.append(("metadata.part_of", path))
     made, links, used = [], [], set[str]()
-    for number, part in enumerate(split_lines([line for each in sections for line in each]), 1):
-        name = title_of(first_heading(part)) or f"part {number}"
+    for number, part in enumerate(
+        split_overlong_lines([line for each in sections for line in each]), 1
+    ):
+        name = topic_title(first_heading_of_part(part)) or f"part {number}"
         name = f"{name}, part {number}" if name in used else name
         used.add(name)
         file_title = f"{label}{'_' if style.prefix else '-'}{name}"
         folder = path[: len(path) - len(path.rpartition("/")[2])]
-        new = free_path(file_title, UNKNOWN, work.taken, style, folder)
-        summary = summarize(part)
-        named = [("name", plain_line(f"{title}: {name}")), ("description", summary)]
-        text = memory.write(named + fields, "\n".join(part)).replace("\n", end)
+        new = free_topic_path(file_title, UNKNOWN, work.taken, style, folder)
+        summary = summarize_topic(part)
+        named = [("name", plain_title_line(f"{title}: {name}")), ("description", summary)]
+        text = memory.write_header(named + fields, "\n".join(part)).replace("\n", end)
         work.pages[new] = Page(text, page.clock, page.dated)
         made.append(new)
-        links.append(write_pointer(name, new.rpartition("/")[2], summary))
+        links.append(format_pointer(name, new.rpartition("/")[2], summary))
     body = end.join([*kept, "", PARTS, "", *links]) + end
     head = Document(document.opening, document.lines, document.closing, "").text
     work.write(path, head + (end if document.lines is not None else "") + body)
@@ -162,7 +175,7 @@ def _split(work: Work, path: str) -> list[str]:
     return made
 
 
-def merge_alike(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
+def merge_similar_memories(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
     """Merge what is surely the same, and the pairs that a model named among the likely ones."""
     if len(work.pages) > MAX_COMPARED_PAGES:
         work.remarks.append(
@@ -171,7 +184,7 @@ def merge_alike(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
         return
     wanted = {frozenset(pair) for pair in chosen}
     work.proposals = [item for item in work.proposals if not item.what.startswith(MERGE_INTO)]
-    for pair in find_pairs(work):
+    for pair in find_twins_to_merge(work):
         first, second = paths = pair.first, pair.second
         if first not in work.pages or second not in work.pages:
             continue
@@ -199,37 +212,37 @@ def merge_alike(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
             continue
         evidence = (f"{pair.score:.0%} alike, but {objection}",)
         work.proposals.append(
-            Proposal(second, MERGE_INTO + first, evidence, retire_command(second))
+            Proposal(second, MERGE_INTO + first, evidence, retire_command_for_twin(second))
         )
 
 
-def find_pairs(work: Work, min_score: float = SHOW) -> list[Alike]:
+def find_twins_to_merge(work: Work, min_score: float = SHOW) -> list[Alike]:
     """Pairs that may be the same; compared once, as long as nothing changes."""
     if len(work.pages) > MAX_COMPARED_PAGES:
         return []
     texts = work.texts
     if work.compared is None or work.compared[0] != texts:
-        work.compared = texts, find_alike(texts, SHOW)
+        work.compared = texts, find_similar_texts(texts, SHOW)
     return [pair for pair in work.compared[1] if pair.score >= min_score]
 
 
-def propose_alike(work: Work) -> None:
+def propose_merging_similar(work: Work) -> None:
     """Pairs that are alike and stay two: only a person knows whether one of them is right."""
     asked = {
         frozenset((item.path, item.what.removeprefix(MERGE_INTO)))
         for item in work.proposals
         if item.what.startswith(MERGE_INTO)
     }
-    for item in find_pairs(work):
+    for item in find_twins_to_merge(work):
         if {item.first, item.second} not in asked:
             message = f"uses much the same words as {item.first}"
             doubt = "the same thing twice, or does one correct the other?"
             evidence = (f"{item.score:.0%} alike", doubt)
-            command = retire_command(item.second)
+            command = retire_command_for_twin(item.second)
             work.proposals.append(Proposal(item.second, message, evidence, command))
 
 
-def retire_command(path: str) -> str:
+def retire_command_for_twin(path: str) -> str:
     return f"memdir retire {shlex.quote(path)}"
 
 
@@ -246,23 +259,29 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
     mine, theirs = page.document, other.document
     lines = [line.removesuffix("\r") for line in theirs.body.split("\n")]
     new = [
-        trim(block)
-        for block in split_blocks(lines)
-        if any(has_words(bare(line)) and not holds(page.text, line) for line in block)
+        trim_part(block)
+        for block in split_overlong_blocks(lines)
+        if any(
+            line_has_words(bare_line(line)) and not text_holds(page.text, line) for line in block
+        )
     ]
     is_file = goes in work.given.pages
     description = theirs.get("description")
-    if is_file and description and not holds(page.text, description):
+    if is_file and description and not text_holds(page.text, description):
         new.insert(0, [description])
-    kept = [bare(line) for block in new for line in block]
-    counted = count(sum(map(len, new)), "line")
+    kept = [bare_line(line) for block in new for line in block]
+    counted = plural(sum(map(len, new)), "line")
     if is_file:
         reason = f"header of {goes}, which is merged into {stays}"
         for key, value in theirs.values.items():
-            if value and key not in ("description", memory.NEST) and not holds(page.text, value):
+            if (
+                value
+                and key not in ("description", memory.NEST)
+                and not text_holds(page.text, value)
+            ):
                 work.account(goes, f"{key}: {value}", reason)
         origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
-        work.write(stays, memory.edit(mine, MERGED_KEY, origin).text)
+        work.write(stays, memory.edit_header(mine, MERGED_KEY, origin).text)
         work.merged[goes] = stays
         work.note(stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
         work.note(goes, f"says the same as {stays}; merged into it")
@@ -270,14 +289,14 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
         work.notes.pop(goes, None)
         work.note(stays, f"says what stood in the index; {counted} of it new")
     for line in lines:
-        if bare(line) and bare(line) not in kept:
+        if bare_line(line) and bare_line(line) not in kept:
             work.account(goes if is_file else work.given.index_path, line, f"{stays} says the same")
     for block in new:
         work.append(stays, "\n".join(block))
     del work.pages[goes]
 
 
-def write_dates(work: Work) -> None:
+def write_plan_dates(work: Work) -> None:
     """What surely happened on a day; habits, rules and whatever is unsure keep their words."""
     unknown: list[str] = []
     for path in sorted(work.pages):
@@ -285,8 +304,8 @@ def write_dates(work: Work) -> None:
         day = _day_of(page)
         document = page.document
         old = document.get("description")
-        body, _ = make_absolute(document.body, day or SOME_DAY, events=True)
-        description, _ = make_absolute(old, day or SOME_DAY, events=True)
+        body, _ = make_dates_absolute(document.body, day or SOME_DAY, events=True)
+        description, _ = make_dates_absolute(old, day or SOME_DAY, events=True)
         if (body, description) == (document.body, old):
             continue
         if day is None:
@@ -299,12 +318,12 @@ def write_dates(work: Work) -> None:
         text = page.text[: len(page.text) - len(document.body)] + body
         if description != old:
             work.account(path, f"description: {old}", f"dates by {day}: {description}")
-            text = memory.edit(memory.read(text), "description", description).text
+            text = memory.edit_header(memory.read_header(text), "description", description).text
         work.write(path, text)
         work.note(path, f"dates written out, counted from {day}")
     if unknown:
         reason = "nobody knows the day they count from"
-        work.remarks.append(f"relative dates stay in {some(unknown)}: {reason}")
+        work.remarks.append(f"relative dates stay in {name_some(unknown)}: {reason}")
 
 
 def mark_unknown_days(work: Work) -> None:
@@ -315,8 +334,8 @@ def mark_unknown_days(work: Work) -> None:
             continue
         if UNKNOWN_DAY in document.values or document.lines is None:
             continue
-        if make_absolute(page.text, SOME_DAY, events=True)[0] != page.text:
-            text = memory.edit(document, UNKNOWN_DAY, "true").text
+        if make_dates_absolute(page.text, SOME_DAY, events=True)[0] != page.text:
+            text = memory.edit_header(document, UNKNOWN_DAY, "true").text
             work.pages[path] = Page(text, page.clock, page.dated)
 
 

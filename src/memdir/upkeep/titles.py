@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from memdir.format import names
 from memdir.format.draft import UNSAID, Style
-from memdir.format.pointer import cut_at_word
+from memdir.format.pointer import cut_hook_at_word
 from memdir.hot import types
 from memdir.hot.memory import UNKNOWN, stem
 from memdir.text import secrets
-from memdir.text.markdown import heading_text, headings, level_of, sentences
+from memdir.text.markdown import heading_level, heading_text, markdown_headings, split_sentences
 
 MAX_TITLE_CHARACTERS = 60
 MAX_LINE_CHARACTERS = 110  # of a description that we make; its pointer has to fit as well
@@ -53,21 +53,21 @@ _RULE = re.compile(
 _ADDRESS = re.compile(r"https?://|\bdocs/\S|`[\w./-]{1,80}\.md`", re.IGNORECASE)
 
 
-def plain_line(text: str) -> str:
+def plain_title_line(text: str) -> str:
     """One line without control characters; marks stay."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def plain(text: str) -> str:
+def plain_title(text: str) -> str:
     """Words as a person reads them: no links, marks or hidden characters, one line."""
     text = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", text[:LOOK_CHARACTERS]))
     text = "".join(char if unicodedata.category(char)[0] != "C" else " " for char in text)
     return " ".join(text.replace("**", "").replace("__", "").split())
 
 
-def title_of(heading: str) -> str:
+def topic_title(heading: str) -> str:
     """A short title of a heading: without numbers and asides, cut at a word."""
-    text = _NUMBER.sub("", plain(heading)).strip(" :*_`#").replace("`", "")
+    text = _NUMBER.sub("", plain_title(heading)).strip(" :*_`#").replace("`", "")
     short = " ".join(_ASIDE.sub("", text).split()).strip(" :—–-")
     text = short if len(short) >= 4 else text
     if secrets.find_secrets(text):
@@ -77,38 +77,42 @@ def title_of(heading: str) -> str:
             head = text.partition(mark)[0]
             if 8 <= len(head) <= MAX_TITLE_CHARACTERS:
                 return head
-    return cut_at_word(text, MAX_TITLE_CHARACTERS)
+    return cut_hook_at_word(text, MAX_TITLE_CHARACTERS)
 
 
-def is_generic(title: str) -> bool:
+def is_generic_title(title: str) -> bool:
     """Does a title name the index itself rather than what stands in it?"""
-    return all(map(_GENERIC.fullmatch, words_of(title)))
+    return all(map(_GENERIC.fullmatch, title_words(title)))
 
 
-def words_of(text: str) -> list[str]:
+def title_words(text: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in text.casefold()).split()
 
 
-def summarize(lines: Sequence[str]) -> str:
+def summarize_topic(lines: Sequence[str]) -> str:
     """One line on what these lines say: their headings, their labels, or how they begin."""
     if not any(map(str.isalnum, "".join(lines))):
         return ""
-    shown = secrets.before_secrets("\n".join(lines)[:SAMPLE_CHARACTERS])
+    shown = secrets.text_before_secrets("\n".join(lines)[:SAMPLE_CHARACTERS])
     if not shown.strip():
         return UNSAID
     lines = shown.split("\n")
-    heads = [plain(heading_text(lines[i])) for i, _ in headings(lines)]
-    below = [title_of(text) for text in heads[1:] if text]
+    heads = [plain_title(heading_text(lines[i])) for i, _ in markdown_headings(lines)]
+    below = [topic_title(text) for text in heads[1:] if text]
     if len(below) > 1 and len(", ".join(below)) >= MIN_LINE_CHARACTERS:
         return _join(below, ", ")
     labels = [
-        plain(label[1] or label[2]).strip(" :.") for label in map(_LABEL.match, lines) if label
+        plain_title(label[1] or label[2]).strip(" :.")
+        for label in map(_LABEL.match, lines)
+        if label
     ]
     if len(labels) > 2 and len(labels) * 2 >= sum(1 for line in lines if _ITEM.match(line)):
         return _join(labels, ", ")
-    body = "\n".join(line for line in lines if not level_of(line))
-    said = [plain(text).strip(" -*_:#>.;,") for text, code in sentences(body) if not code]
-    said = [text for text in said if any(map(str.isalnum, text))] or [*heads, plain(body)]
+    body = "\n".join(line for line in lines if not heading_level(line))
+    said = [
+        plain_title(text).strip(" -*_:#>.;,") for text, code in split_sentences(body) if not code
+    ]
+    said = [text for text in said if any(map(str.isalnum, text))] or [*heads, plain_title(body)]
     if len(said[0]) >= MIN_LINE_CHARACTERS:
         return _cut(said[0])
     return _join(said[:4], "; ")
@@ -126,15 +130,17 @@ def _join(parts: Iterable[str], mark: str) -> str:
 
 
 def _cut(text: str) -> str:
-    short = cut_at_word(text, MAX_LINE_CHARACTERS)
+    short = cut_hook_at_word(text, MAX_LINE_CHARACTERS)
     # Half a code span would turn the rest of the line into code.
     return short.replace("`", "") if short.count("`") % 2 else short
 
 
-def free_path(title: str, type: str, taken: Collection[str], style: Style, below: str = "") -> str:
+def free_topic_path(
+    title: str, type: str, taken: Collection[str], style: Style, below: str = ""
+) -> str:
     """A file name made of a title that no file has, whatever the disk thinks of case."""
     mark = "_" if style.prefix else "-"
-    base = names.name_for(title, type, mark)
+    base = names.memory_name(title, type, mark)
     if style.prefix and type != UNKNOWN and not base.startswith(type):
         base = f"{type}_{base}"
     known = {stem(path).casefold().replace("-", "_") for path in taken}
@@ -145,14 +151,16 @@ def free_path(title: str, type: str, taken: Collection[str], style: Style, below
     return f"{below}{name}.md"
 
 
-def guess_type(path: str, heading: str, section: str, lines: Sequence[str]) -> tuple[str, str]:
+def guess_topic_type(
+    path: str, heading: str, section: str, lines: Sequence[str]
+) -> tuple[str, str]:
     """The type, and the reason in a few words: the file's name, a heading, or the wording."""
     name = stem(path).lower()
     for type in types.names():
         if name == type or name.startswith((type + "_", type + "-")):
             return type, f'the file is called "{type}"'
     for where, text in (("heading", heading), ("section", section)):
-        words = " ".join(words_of(plain(text)))
+        words = " ".join(title_words(plain_title(text)))
         for type in types.names():
             if words and words in (type.replace("_", " "), types.get(type).section.casefold()):
                 return type, f'its {where} says "{text}"'

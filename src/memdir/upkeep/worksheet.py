@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from memdir.format.draft import Style
-from memdir.format.outline import Line, Lookup, read_outline
+from memdir.format.outline import Line, Lookup, read_index_lines
 from memdir.format.pointer import Pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MODIFIED_KEYS, Document, Memory
@@ -36,7 +36,7 @@ class Page:
 
     @property
     def document(self) -> Document:
-        return memory.read(self.text)
+        return memory.read_header(self.text)
 
 
 @dataclass(frozen=True)
@@ -102,16 +102,16 @@ class Work:
         page = self.pages[path]
         if text == page.text:
             return
-        document = memory.read(text)
+        document = memory.read_header(text)
         has_date = document.get(*MODIFIED_KEYS, *CREATED_KEYS)
         if page.dated and not has_date and document.lines is not None:
-            text = memory.edit(document, MODIFIED_KEYS[0], safe.iso_time(page.clock)).text
+            text = memory.edit_header(document, MODIFIED_KEYS[0], safe.iso_time(page.clock)).text
         self.pages[path] = Page(text, page.clock, page.dated)
 
     def append(self, path: str, block: str) -> None:
         """A block at the end of a memory's body, a blank line above it, in its own line ends."""
         text = self.pages[path].text
-        end = line_end(text)
+        end = topic_line_end(text)
         gap = "" if text.endswith(end * 2) else end if text.endswith("\n") else end * 2
         self.write(path, text + gap + block.replace("\n", end) + end)
 
@@ -126,7 +126,7 @@ class Work:
 
     def outline(self, text: str) -> tuple[str, list[Line]]:
         """The byte order mark and the lines of an index, read against the store as it is now."""
-        return read_outline(text, Lookup(self.pages, self.names()))
+        return read_index_lines(text, Lookup(self.pages, self.names()))
 
     @property
     def texts(self) -> dict[str, str]:
@@ -142,31 +142,31 @@ class Work:
         return {*self.given.taken, *self.pages}
 
 
-def begin(given: Given) -> Work:
+def begin_restructure(given: Given) -> Work:
     """Nothing done yet."""
     return Work(given, given.index.text, dict(given.pages))
 
 
-def line_end(text: str) -> str:
+def topic_line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text[:4096] else "\n"
 
 
-def bare(line: str) -> str:
+def bare_line(line: str) -> str:
     """A line without its marks (bullet, number, heading, quote), its blanks single."""
     return " ".join(_MARKS.sub("", line.replace("\ufeff", "")).rstrip(" \t\r#|*").split())
 
 
-def holds(text: str, words: str) -> bool:
+def text_holds(text: str, words: str) -> bool:
     """Does a text say these words, wherever its lines break?"""
-    return bare(words) in " ".join(text.split())
+    return bare_line(words) in " ".join(text.split())
 
 
-def has_words(text: str) -> bool:
+def line_has_words(text: str) -> bool:
     """A line without a letter or digit is no knowledge."""
     return any(map(str.isalnum, text))
 
 
-def some(paths: list[str]) -> str:
+def name_some(paths: list[str]) -> str:
     """The first three by name, the others as a number."""
     more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more
