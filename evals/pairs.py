@@ -65,10 +65,9 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
         _thresholds(pairs, alike, stores),
         evaluate_disagreements(singles, stores),
     )
-    summary = (
-        f"{plural(len(pairs), 'pair')} and"
-        f" {plural(len(singles), 'single memory', 'single memories')} with labels, {plural(memories, 'memory', 'memories')} around them"
-    )
+    alone = plural(len(singles), "single memory", "single memories")
+    around = plural(memories, "memory", "memories")
+    summary = f"{plural(len(pairs), 'pair')} and {alone} with labels, {around} around them"
     report = Report("pairs", data, summary, sections)
     answer = evaluation_report_fields(report)
     figures = {figure.name: figure for figure in report.figures}
