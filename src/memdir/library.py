@@ -181,7 +181,7 @@ class Memdir:
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
         _check(**{f"name {number}": name for number, name in enumerate(names, 1)})
-        return verify.verify_claims_of(self.app, names)
+        return verify.verify_memories(self.app, names)
 
     def audit(self, *, deep: bool = False) -> Audit:
         """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""

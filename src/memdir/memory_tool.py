@@ -224,6 +224,9 @@ class MemoryTool:
             raise taken
         with self._changing("rename") as desk:
             paths, index_path = self._find(path, below), desk.store.index_path
+            if to_below.startswith(f"{below}/"):
+                message = f"{to_below} lies inside {below}"
+                raise BadInput(message, path=to_below, next="choose another place")
             # Whatever stands there, a link too, is neither followed nor replaced.
             if self._app.store.exists(to_below):
                 raise taken
@@ -365,7 +368,7 @@ def _text(given: Input, key: str, *, empty: bool = False) -> str:
 
 
 def _range(given: Input, count: int) -> tuple[int, int]:
-    value = given.get("view_range") or (1, -1)
+    value = given.get("view_range", (1, -1))
     if not isinstance(value, list | tuple) or [type(item) for item in value] != [int, int]:
         raise Refused("Error: view_range is [first line, last line]; -1 is the end")
     first, last = value

@@ -102,11 +102,9 @@ fd00::1 224.0.0.1"""
 
 
 def test_an_address_is_public_or_not_in_any_coat():
-    assert urls.is_public_address_of_claim("93.184.216.34")
-    assert urls.is_public_address_of_claim("2606:2800:220:1:248:1893:25c8:1946")
-    assert [
-        address for address in PRIVATE.split() if urls.is_public_address_of_claim(address)
-    ] == []
+    assert urls.is_public_address("93.184.216.34")
+    assert urls.is_public_address("2606:2800:220:1:248:1893:25c8:1946")
+    assert [address for address in PRIVATE.split() if urls.is_public_address(address)] == []
 
 
 def test_no_more_than_fifty_are_asked(web):

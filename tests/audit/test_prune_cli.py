@@ -130,7 +130,7 @@ def test_an_edit_opens_the_editor_and_belongs_to_the_batch(worn, tmp_path):
 def test_a_run_that_ends_early_has_what_was_answered_and_can_be_undone(worn, end):
     before = contents(worn)
     shown = at_terminal(f"xd{end}")
-    assert "d puts it into the trash" in shown  # an answer that is none is explained
+    assert "d moves it to the trash" in shown  # an answer that is none is explained
     assert names(worn) == ALL - {"four"}
     batches = set(re.findall(r"memdir undo --batch (prune-\d+)", shown))
     assert len(batches) == (end != KILL)

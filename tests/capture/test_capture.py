@@ -185,7 +185,9 @@ def kill_before(fatal: int, monkeypatch) -> None:
         return called
 
     for holder in (Captures, Journal, plan):
-        for name in {"announce", "keep", "finish", "add", "save", "retire"} & {*vars(holder)}:
+        for name in {"announce", "keep", "finish", "add", "save_memory", "retire_memories"} & {
+            *vars(holder)
+        }:
             monkeypatch.setattr(holder, name, watched(getattr(holder, name)))
 
 

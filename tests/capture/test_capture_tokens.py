@@ -71,9 +71,7 @@ def run(address: str, ledger: Ledger, reader: ProjectReader) -> Captured:
         if at % 3 == 2:
             said.append(Message(f"w{at}", PERSON, WISHES[at // 3], NOON + at))
     keys = {"ANTHROPIC_API_KEY": "k"}
-    model = registry.load_member("models", "anthropic").open_model(
-        "claude-haiku-4-5", address, keys
-    )
+    model = registry.load("models", "anthropic").open_model("claude-haiku-4-5", address, keys)
     metered = Metered(model, ledger, Limits(20_000, 100_000, 8_000), "capture", "s1")
     paths = sorted(Path(reader.store).iterdir())
     known = [read_memory(path.name, path.read_bytes(), NOON) for path in paths]

@@ -216,3 +216,11 @@ def test_the_proof_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     process("doctor", TMPDIR=str(tmp_path))
     assert [name for name in os.listdir(tmp_path) if name.startswith("memdir")] == []
+
+
+def test_a_missing_index_is_told_and_mended(store):
+    memdir("remember", "Use uv, never pip.", "--name", "use-uv")
+    (store / "MEMORY.md").unlink()
+    assert "1 file without a pointer" in memdir("doctor").text
+    assert memdir("doctor", "--fix").code == 0
+    assert "use-uv.md" in (store / "MEMORY.md").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memdir.clients.other_tools import list_import_sources
-from memdir.hot.memory import read_header as read_header
+from memdir.hot.memory import read_header
 from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
@@ -178,3 +178,9 @@ def test_a_directory_in_place_of_a_file_is_refused(source, home, project, tmp_pa
     words = [] if source in places else [str(place)]
     refused = memdir("import", source, *words, "--json")
     assert refused.code == 1 and "not a regular file" in refused.error["message"]
+
+
+def test_a_file_without_a_heading_holds_nothing_to_import(home):
+    put(home, **{".gemini__GEMINI.md": "Be brief.\n"})
+    answer = memdir("import", "gemini-cli", "--json")
+    assert answer.code == 0 and answer.json["files"] == []

@@ -22,7 +22,7 @@ def only_ours_afterwards():
 
 @pytest.mark.parametrize(("family", "name"), MEMBERS)
 def test_a_member_written_for_0_1_0_loads(family, name):
-    assert registry.load_own_member(family, name, str(OLD)).__doc__
+    assert registry.load_own(family, name, str(OLD)).__doc__
 
 
 def test_a_layout_a_search_and_a_type_of_0_1_0_keep_memories(home, tmp_path):

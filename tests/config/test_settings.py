@@ -295,3 +295,13 @@ def test_a_broken_config_file_is_reported_with_its_line(world, content, line):
     assert config.options == Options()
     (finding,) = config.findings
     assert (finding.kind, finding.path, finding.line) == ("broken-settings", str(file), line)
+
+
+def test_a_repository_that_would_switch_memory_on_is_told(world):
+    world.user(autoMemoryEnabled=False)
+    file = world.repository("settings.json", autoMemoryEnabled=True)
+    config = world.read()
+    assert not config.enabled
+    assert [(finding.kind, finding.path) for finding in config.findings] == [
+        ("ignored-setting", str(file))
+    ]

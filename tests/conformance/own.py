@@ -15,13 +15,13 @@ FOLDER = os.path.expanduser(os.environ.get("MEMDIR_TEST_OWN") or EXAMPLES)
 
 def members(family: str) -> tuple[str, ...]:
     """Ours and the user's."""
-    return registry.family_members(family, FOLDER)
+    return registry.members(family, FOLDER)
 
 
 def own(family: str) -> tuple[str, ...]:
     """The user's alone."""
-    return registry.own_family_members(family, FOLDER)
+    return registry.own_members(family, FOLDER)
 
 
 def load(family: str, name: str) -> ModuleType:
-    return registry.load_member(family, name, FOLDER)
+    return registry.load(family, name, FOLDER)

@@ -27,7 +27,7 @@ def sent(name: str, *questions: Question) -> list[dict]:
     """The bodies of the requests."""
     with serve(Reply(data={"x": 3})) as script:
         address = script.address + ("/v1" if name == "openai" else "")
-        model = registry.load_member("models", name).open_model("some-model", address, KEYS)
+        model = registry.load("models", name).open_model("some-model", address, KEYS)
         for question in questions:
             assert model.answer(question).data == {"x": 3}
         return [request.body for request in script.requests]
@@ -85,5 +85,5 @@ def test_what_a_cache_gave_is_counted_apart(name, usage):
     }  # fmt: skip
     with serve(Reply(raw=json.dumps(said[name]).encode())) as script:
         address = script.address + ("/v1" if name == "openai" else "")
-        model = registry.load_member("models", name).open_model("some-model", address, KEYS)
+        model = registry.load("models", name).open_model("some-model", address, KEYS)
         assert model.answer(THIRD).usage == Usage(50, 20, 900)

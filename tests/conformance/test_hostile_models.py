@@ -57,7 +57,7 @@ def server(reply: Callable[[Handler], None]) -> Iterator[str]:
 
 
 def ask(name: str, address: str, seconds: float = 20.0):
-    model = registry.load_member("models", name).open_model("m", address, KEYS)
+    model = registry.load("models", name).open_model("m", address, KEYS)
     return model.answer(Question("s", "u", None, 10, seconds))
 
 
@@ -165,4 +165,4 @@ def test_a_script_that_is_no_file_is_refused_and_a_pipe_is_not_waited_for(tmp_pa
     os.mkfifo(tmp_path / "answers")
     for path in ("/dev/zero", "/", "\0", str(tmp_path / "answers")):
         with pytest.raises(BadInput):
-            registry.load_member("models", "scripted").open_model(path, "", {})
+            registry.load("models", "scripted").open_model(path, "", {})

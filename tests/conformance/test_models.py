@@ -99,7 +99,7 @@ def from_a_file(folder: Path) -> Member:
         file.write_text(json.dumps(line) + "\n")
 
     def open_it() -> Model:
-        opened.append(registry.load_member("models", "scripted").open_model(str(file), "", {}))
+        opened.append(registry.load("models", "scripted").open_model(str(file), "", {}))
         return opened[-1]
 
     return Member("scripted", say, open_it, lambda: repr([one.asked for one in opened]))
@@ -225,7 +225,7 @@ def test_a_broken_server_is_a_typed_failure(name, reply, kind):
 def test_a_closed_port_is_a_failure_that_cost_nothing(name):
     with serve() as script:
         address = script.address
-    model = registry.load_member("models", name).open_model("m", address, KEYS)
+    model = registry.load("models", name).open_model("m", address, KEYS)
     with pytest.raises(ModelUnavailable) as failure:
         model.answer(Question("s", "u", None, 10, 5.0))
     assert failure.value.usage is not None and failure.value.usage.total == 0
@@ -234,12 +234,12 @@ def test_a_closed_port_is_a_failure_that_cost_nothing(name):
 @pytest.mark.parametrize(("name", "key"), [("anthropic", "ANTHROPIC"), ("openai", "OPENAI")])
 def test_without_a_key_the_variable_is_named(name, key):
     with pytest.raises(ModelUnavailable, match=f"{key}_API_KEY is not set"):
-        registry.load_member("models", name).open_model("m", "", {})
+        registry.load("models", name).open_model("m", "", {})
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_a_key_does_not_travel_in_the_clear(name):
-    open_model = registry.load_member("models", name).open_model
+    open_model = registry.load("models", name).open_model
     with pytest.raises(ModelUnavailable, match="is not https"):
         open_model("m", "http://models.example/v1", KEYS)
     open_model("m", "https://models.example/v1", KEYS)
@@ -334,9 +334,7 @@ def test_a_late_command_is_ended_with_its_children(tmp_path):
 def test_a_command_inside_a_command_is_refused(tmp_path):
     as_a_program(tmp_path, "claude")
     with pytest.raises(ModelUnavailable, match="started by memdir itself"):
-        registry.load_member("models", "claude").open_model(
-            "", "", {"PATH": str(tmp_path), NESTED: "1"}
-        )
+        registry.load("models", "claude").open_model("", "", {"PATH": str(tmp_path), NESTED: "1"})
 
 
 @pytest.mark.parametrize("printed", ["", "Usage: claude", "[]", '{"type": "other"}', "[" * 99999])
@@ -356,4 +354,4 @@ def test_a_script_with_a_mistake_is_refused_when_it_is_opened(tmp_path, line):
     file = tmp_path / "answers.jsonl"
     file.write_text(line + "\n")
     with pytest.raises(BadInput):
-        registry.load_member("models", "scripted").open_model(str(file), "", {})
+        registry.load("models", "scripted").open_model(str(file), "", {})

@@ -35,7 +35,7 @@ def search(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
 def as_ours(request: pytest.FixtureRequest) -> bool:
     """True where a search has to rank as ours do; a user's own may do it in its own way."""
     name = request.node.callspec.params["search"]
-    return name in registry.family_members("searches") or own.FOLDER == own.EXAMPLES
+    return name in registry.members("searches") or own.FOLDER == own.EXAMPLES
 
 
 @pytest.fixture

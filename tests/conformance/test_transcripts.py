@@ -24,7 +24,7 @@ class Kept:
 
     def __init__(self, name: str, home: Path, project: Path) -> None:
         member, writer = WRITERS[name]
-        self.module = registry.load_member("transcripts", member)
+        self.module = registry.load("transcripts", member)
         self.reader = self.module.open_reader(str(home), {})
         self.writer, self.tool = writer(), SHELL[member]
         self.home, self.project = home, project

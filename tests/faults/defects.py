@@ -113,7 +113,7 @@ def _no_lock() -> None:
 
 
 def _no_version_check() -> None:
-    real = save.revise
+    real = save.revise_memory
 
     def revise(old: bytes, revision: Any, now: float) -> bytes:
         return real(old, dataclasses.replace(revision, expected=""), now)

@@ -9,8 +9,8 @@ pytestmark = pytest.mark.usefixtures("project")
 
 COUNT = """
 import sys
-from memdir.cli.main import run
-code = run(sys.argv[1:])
+from memdir.cli.main import run_command_line
+code = run_command_line(sys.argv[1:])
 ours = [name for name in sys.modules if name.partition(".")[0] == "memdir"]
 print(code, len(ours), *sorted(ours), file=sys.stderr)
 """

@@ -108,18 +108,18 @@ def test_a_type_that_is_broken_is_told_and_hides_no_other(own, home, tmp_path):
 def test_a_file_that_fails_says_which_and_why(own):
     lay(own, "searches", "mine", "import nothing_of_that_name")
     with pytest.raises(BadInput, match="nothing_of_that_name") as refused:
-        registry.load_member("searches", "mine", str(own))
+        registry.load("searches", "mine", str(own))
     assert refused.value.path == str(own / "searches/mine.py") and refused.value.next
     lay(own, "searches", "mine", "x = 1").touch()
     os.utime(own / "searches/mine.py", ns=(1, 1))
-    assert registry.load_member("searches", "mine", str(own)).x == 1  # mended
+    assert registry.load("searches", "mine", str(own)).x == 1  # mended
 
 
 def test_a_file_that_others_may_change_is_not_run(own):
     path = lay(own, "searches", "mine", "raise SystemError")
     path.chmod(0o646)
     with pytest.raises(BadInput, match="can be changed by others"):
-        registry.load_member("searches", "mine", str(own))
+        registry.load("searches", "mine", str(own))
 
 
 def test_a_repository_cannot_bring_members(own, home, tmp_path):

@@ -75,3 +75,22 @@ def test_a_token_in_a_past_session_is_written_nowhere(tmp_path):
     assert client.memories() == []
     for token in TOKENS.values():
         assert_unwritten(token, client.home, talk.path)
+
+
+RECORD = (
+    *("records", "save", "--category", "decision", "--title", "Use a", "--tag", "x"),
+    *("--set", "decision=d", "--set", "rationale=because"),
+    *("--set", "status=accepted", "--set", "context=c"),
+)
+
+
+@pytest.mark.parametrize("verb", ["retire", "archive", "forget"])
+def test_a_token_in_a_reason_is_written_nowhere(verb, home):
+    token = TOKENS["github-token"]
+    assert memdir("remember", "Use uv, never pip.", "--name", "use-uv").code == 0
+    assert memdir(*RECORD).code == 0
+    for words in ((verb, "use-uv"), ("records", "archive", "use-a"), RECORD):
+        answer = memdir(*words, "--reason", f"leaked {token}")
+        assert answer.code == 1 and token not in answer.text
+    assert_unwritten(token, home)
+    assert memdir("show", "use-uv").code == 0

@@ -136,7 +136,7 @@ def test_content_of_an_index_becomes_a_few_memories_not_one_for_each_line(applie
 def forgotten(request, tmp_path: Path) -> Opened:
     """A copy, two years on, beside code that has removed every file the memories speak of."""
     opened = copied(request.param, tmp_path)
-    judged = verify.verify_claims_of(opened.app()).memories.values()
+    judged = verify.verify_memories(opened.app()).memories.values()
     claims = [item.claim for items in judged for item in items if item.claim.kind == PATH]
     paths = sorted({path for claim in claims if PLAIN.fullmatch(path := claim.text.rstrip("/"))})
     above = {path[:i] for path in paths for i, sign in enumerate(path) if sign == "/"}

@@ -126,7 +126,7 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         findings += inspect.audit_body(page, lookup)
         findings += inspect.audit_safety(page)
         edit = inspect.finding_command("edit", page.path)
-        findings += inspect.audit_ignore_marks(page.path, page.text.split("\n"), edit)
+        findings += inspect.audit_conflict_marks(page.path, page.text.split("\n"), edit)
         findings += _stale_claims(page.path, verdicts.get(page.path, ()))
     paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
     findings += inspect.audit_similar_pairs({page.path: page.text for page in paired})
@@ -175,7 +175,7 @@ def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey
         return Survey(), []
     lines = text.split("\n")
     findings += inspect.audit_index(survey, path, lines, data is not None)
-    findings += inspect.audit_ignore_marks(
+    findings += inspect.audit_conflict_marks(
         path, lines, f"edit {path}: keep what holds, take out the marks"
     )
     if data is None and app.config.options.index and scan.memories:
@@ -233,10 +233,10 @@ def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts,
     if not wish.deep and not wish.online:
         return {}, []
     from memdir.claims.verify import (
-        verify_claims_of,
+        verify_memories,
     )  # compiling its patterns would slow a plain audit
 
-    checked = verify_claims_of(app, say=say)
+    checked = verify_memories(app, say=say)
     judged: Verdicts = checked.memories
     remarks = list(checked.remarks)
     if not wish.deep:

@@ -155,7 +155,7 @@ def audit_ignored_files(ignored: Collection[str], files: Collection[str]) -> Ite
 START, END = "<<<<<<< ", ">>>>>>> "  # followed by the name of the side
 
 
-def audit_ignore_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding]:
+def audit_conflict_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[Finding]:
     start = 0
     for number, line in enumerate(lines, 1):
         if line.startswith(START):

@@ -14,7 +14,7 @@ from memdir.capture.origin import reason_to_hold_draft
 from memdir.capture.pages import Page, Patch, knowledge_page, page_has_draft, propose_page_patches
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.plan import SETTLED
-from memdir.capture.progress import Progress, restore_progress
+from memdir.capture.progress import Progress, restore_value
 from memdir.capture.route import (
     Place,
     Places,
@@ -160,7 +160,7 @@ def _catches(
     try:
         value = state.read_state_json(folder, name, dict) or {}
         if (value.get("session"), value.get("cursor")) == (session.id, new.cursor.id):
-            return tuple(restore_progress(Catch, item) for item in value["catches"])
+            return tuple(restore_value(Catch, item) for item in value["catches"])
     except (OSError, *state.DAMAGE):
         pass  # the model is asked again
     # After a failure or a spent budget, the model is not asked about further sessions.

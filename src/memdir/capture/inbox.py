@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import cast
 
-from memdir.capture.progress import restore_progress
+from memdir.capture.progress import restore_value
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
@@ -196,7 +196,7 @@ class Inbox:
         with state.state_errors(os.path.join(self.folder, SETTLED), "cannot be read"):
             lines, _ = state.read_state_lines(self.folder, SETTLED)
         pairs, _ = state.parse_state_lines(
-            lines, lambda value: (restore_progress(str, value["id"]), value)
+            lines, lambda value: (restore_value(str, value["id"]), value)
         )
         return dict(pairs)
 
@@ -232,13 +232,13 @@ def write_held_draft(held: Held) -> bytes:
 
 
 def read_held_draft(data: bytes, id: str) -> Held:
-    """Inverse of `write_held`; raises one of `state.DAMAGE` for anything else."""
+    """Inverse of `write_held_draft`; raises one of `state.DAMAGE` for anything else."""
     value = json.loads(data)
     parts = {key: value[key] for key in ("origin", "forget", "draft")}
-    catch = cast(Catch, restore_progress(Catch, {**parts, "hold": value["reason"]}))
+    catch = cast(Catch, restore_value(Catch, {**parts, "hold": value["reason"]}))
     if value["id"] != id:
         raise ValueError("not the draft of that name")
-    return Held(id, catch, catch.hold, float(restore_progress(float, value["time"])))
+    return Held(id, catch, catch.hold, float(restore_value(float, value["time"])))
 
 
 def _is_kept(line: dict[str, str], now: float) -> bool:

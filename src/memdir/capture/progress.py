@@ -130,15 +130,15 @@ class Plan:
     reason: str = ""
 
 
-def restore_progress(kind: Any, value: Any) -> Any:
+def restore_value(kind: Any, value: Any) -> Any:
     """Inverse of `asdict` for these classes; raises one of `state.DAMAGE`."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is types.UnionType:  # X | None; an unknown day is empty
         absent = value is None or (value == "" and parts[0] is datetime.date)
-        return None if absent else restore_progress(parts[0], value)
+        return None if absent else restore_value(parts[0], value)
     if origin is tuple:
         inner = parts[:1] * len(value) if parts[1:] == (...,) else parts
-        return tuple(restore_progress(part, item) for part, item in zip(inner, value, strict=True))
+        return tuple(restore_value(part, item) for part, item in zip(inner, value, strict=True))
     if kind is datetime.date:
         return datetime.date.fromisoformat(value)
     if kind is float and type(value) in (int, float) and abs(value) <= MAX_TIME_SECONDS:
@@ -148,7 +148,7 @@ def restore_progress(kind: Any, value: Any) -> Any:
     if kind in (float, str, int, bool):
         raise ValueError("not what was written")
     hints = _hints(kind)
-    return kind(**{name: restore_progress(hints[name], item) for name, item in value.items()})
+    return kind(**{name: restore_value(hints[name], item) for name, item in value.items()})
 
 
 _hints = functools.cache(get_type_hints)
@@ -235,8 +235,8 @@ class Journal:
 
 def _parse_line(value: Any) -> Counter[str] | Entry:
     if "id" in value:
-        return cast(Entry, restore_progress(Entry, value))
-    totals = Counter({decision: restore_progress(int, count) for decision, count in value.items()})
+        return cast(Entry, restore_value(Entry, value))
+    totals = Counter({decision: restore_value(int, count) for decision, count in value.items()})
     if set(totals) != set(DECISIONS) or min(totals.values()) < 0:
         raise ValueError("not what was written")
     return totals
@@ -298,7 +298,7 @@ class Captures:
         try:
             with state.state_errors(whole, "cannot be read"):
                 return state.read_state_json(
-                    self.folder, path, functools.partial(restore_progress, kind)
+                    self.folder, path, functools.partial(restore_value, kind)
                 )
         except state.DAMAGE:
             if path == PLAN:  # kept for inspection, out of the way of the next run

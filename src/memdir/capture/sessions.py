@@ -44,7 +44,7 @@ class Reader(Protocol):
 
 def open_session(app: App, client: str, path: str = "") -> Reader:
     """A `path` named by a person may be anywhere."""
-    member = registry.load_member(FAMILY, client.replace("-", "_"), app.config.own)
+    member = registry.load(FAMILY, client.replace("-", "_"), app.config.own)
     # Not the environment variable: a repository may have set it.
     environ = {**app.config.environ, "CLAUDE_CONFIG_DIR": app.config.claude_dir}
     reader = cast(Reader, member.open_reader(app.config.home, environ))
@@ -198,7 +198,7 @@ def _other_projects(app: App) -> list[str]:
 
 
 def _list(app: App, chosen: Chosen, projects: Sequence[str]) -> list[PastSession]:
-    clients = registry.family_members(FAMILY, app.config.own)
+    clients = registry.members(FAMILY, app.config.own)
     if chosen.client:
         wanted = chosen.client.strip().lower().replace("-", "_")
         if wanted not in clients:

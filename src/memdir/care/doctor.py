@@ -65,7 +65,7 @@ def examine_installation(app: App) -> Iterator[Check]:
     yield examine_folder_for_doctor("state", app.config.state_dir)
     yield _tried("lock", lambda: _lock(app.lock))
     yield _tried("history", lambda: _history(app.history))
-    yield _tried("index", lambda: _index(app.store))
+    yield _tried("index", lambda: _index(app.store, app.rules().index))
     yield from _memories(app.store)
     yield _tried("trash", lambda: _trash(app.shelf))
 
@@ -128,7 +128,7 @@ def _history(history: History) -> Check:
     return Check("history", True, f"{read}{plural(number, 'change')} can be read")
 
 
-def _index(store: Store) -> Check:
+def _index(store: Store, expected: bool) -> Check:
     names = {item.name: item.path for item in store.scan().memories}
     text = memory.decode(store.index() or b"")
     survey = index.survey_pointers(text, store.files(), names, Targets(store).lost)
@@ -136,7 +136,7 @@ def _index(store: Store) -> Check:
         size = f"{survey.lines:,} lines, {survey.characters:,} characters"
         fix = "shorten it: memdir index --check lists the lines"
         return Check("index", False, f"too long for an agent: {size}", fix)
-    if survey.dangling or (survey.orphans and text):
+    if survey.dangling or (survey.orphans and (text or expected)):
         orphans, dead = plural(len(survey.orphans), "file"), len(survey.dangling)
         return Check("index", False, f"{orphans} without a pointer, {dead} dead pointers", MENDED)
     if survey.no_memories:

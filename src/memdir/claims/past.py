@@ -16,7 +16,7 @@ from memdir.claims.tree import (
     Bounds,
     decode_path,
     encode_path,
-    is_build_output,
+    is_safe_repo_path,
     match_path_endings,
 )
 from memdir.store.git import Ended, Git
@@ -132,7 +132,7 @@ def _take_tokens(
             raise ValueError("no removal or rename")
         else:
             old, new = decode_path(tokens[i + 1]), decode_path(tokens[i + 2]) if needed == 3 else ""
-            if is_build_output(old) and (not new or is_build_output(new)):
+            if is_safe_repo_path(old) and (not new or is_safe_repo_path(new)):
                 ends.append((old, new, len(commits) - 1))
         i += needed
     return tokens[i:]

@@ -105,7 +105,7 @@ REFUSED = frozenset(("", ".", "..", ".git"))  # a forged tree object may contain
 MAX_PATH_CHARACTERS = 4096
 
 
-def is_build_output(path: str) -> bool:
+def is_safe_repo_path(path: str) -> bool:
     parts = path.lower().split("/")
     return len(path) <= MAX_PATH_CHARACTERS and REFUSED.isdisjoint(parts) and "\0" not in path
 
@@ -116,14 +116,14 @@ class WorkTree:
 
     def leads_to(self, path: str) -> str:
         """Path inside the checkout that links lead to; empty if none."""
-        if not is_build_output(path):
+        if not is_safe_repo_path(path):
             return ""
         try:
             real = os.path.realpath(os.path.join(self.root, path), strict=True)
         except (OSError, ValueError):
             return ""
         below = os.path.relpath(real, self.root)
-        return below if is_build_output(below) else ""
+        return below if is_safe_repo_path(below) else ""
 
     def has_file(self, path: str, *, folder: bool = False) -> bool:
         """True for a file, or a link to a file or non-empty folder; `folder` allows no file."""
@@ -133,7 +133,7 @@ class WorkTree:
         return bool(real) and not folder
 
     def has_folder(self, path: str) -> bool:
-        return is_build_output(path) and self.leads_to(path) == path and self._is_filled(path)
+        return is_safe_repo_path(path) and self.leads_to(path) == path and self._is_filled(path)
 
     def is_beyond_link(self, path: str) -> bool:
         """True if a folder of the path is a link: git refuses such paths."""
@@ -148,7 +148,7 @@ class WorkTree:
 
     def read(self, path: str, limit: int) -> bytes | None:
         """Content of a regular file, empty for anything else; None if it is too large."""
-        if not is_build_output(path):
+        if not is_safe_repo_path(path):
             return b""
         try:
             data, facts = Disk(self.root).read(path, limit)
@@ -158,7 +158,7 @@ class WorkTree:
 
     def facts(self, path: str) -> tuple[int, ...]:
         """Values that change when the file does."""
-        if not is_build_output(path):
+        if not is_safe_repo_path(path):
             return ()
         try:
             facts = Disk(self.root).stat(path)
@@ -214,7 +214,7 @@ def read_tracked_paths(git: Git, commit: str, bounds: Bounds) -> Tree:
             known, path = _ENTRY.fullmatch(facts), decode_path(name)
             if known is None or not path:
                 tree.cut = True
-            elif not is_build_output(path):
+            elif not is_safe_repo_path(path):
                 continue
             elif known[1] == _SUBMODULE:
                 tree.submodules.add(path)
@@ -241,7 +241,7 @@ def read_dirty_paths(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
     known = [entry for entry in entries if _CHANGE.match(entry) and len(entry) > 3]
     dirty = {decode_path(entry[3:]): entry[:2].decode("ascii") for entry in known}
     whole = ended.whole and len(known) == len(entries)
-    return {path: letters for path, letters in dirty.items() if is_build_output(path)}, whole
+    return {path: letters for path, letters in dirty.items() if is_safe_repo_path(path)}, whole
 
 
 def read_untracked_paths(git: Git, bounds: Bounds) -> list[str] | None:
@@ -254,7 +254,7 @@ def read_untracked_paths(git: Git, bounds: Bounds) -> list[str] | None:
         limit=bounds.tree_bytes,
     )
     paths = [decode_path(path) for path in out.split(b"\0") if path]
-    return paths if ended.whole and all(map(is_build_output, paths)) else None
+    return paths if ended.whole and all(map(is_safe_repo_path, paths)) else None
 
 
 MAX_STARRED_PARTS = 4  # parts between stars
@@ -268,7 +268,7 @@ def path_in_repo(name: str, root: str) -> str:
     while name.startswith("./"):
         name = name[2:]
     path = name.rstrip("/")
-    return path if is_build_output(path) else ""
+    return path if is_safe_repo_path(path) else ""
 
 
 def match_path_endings(

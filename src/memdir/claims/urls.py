@@ -133,9 +133,7 @@ def _seconds_left(end: float) -> float:
 def _connect(host: str, port: int, private: bool, seconds: float) -> socket.socket:
     """Checks each address of the host first: a name can lead into a private network."""
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    allowed = [
-        entry for entry in addresses if private or is_public_address_of_claim(str(entry[4][0]))
-    ]
+    allowed = [entry for entry in addresses if private or is_public_address(str(entry[4][0]))]
     if not allowed:
         raise _Refused("it leads into a private network; not asked")
     error: OSError = OSError("no address")
@@ -151,16 +149,14 @@ def _connect(host: str, port: int, private: bool, seconds: float) -> socket.sock
     raise error
 
 
-def is_public_address_of_claim(address: str) -> bool:
+def is_public_address(address: str) -> bool:
     """True for a global address that is not a private one wrapped in IPv6."""
     known = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(known, ipaddress.IPv6Address):
         inner = known.ipv4_mapped or known.sixtofour
         if inner is None and known in _NAT64:
             inner = ipaddress.IPv4Address(int(known) & 0xFFFFFFFF)
-        if known.teredo is not None or (
-            inner is not None and not is_public_address_of_claim(str(inner))
-        ):
+        if known.teredo is not None or (inner is not None and not is_public_address(str(inner))):
             return False
         if known not in _NAT64 and (known not in _GLOBAL or known in _NOT_GIVEN):
             return False

@@ -38,7 +38,7 @@ def open_repo(app: App) -> Repo:
     return GitRepo(app.config.code, app.config.cache_dir)
 
 
-def verify_claims_of(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
+def verify_memories(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
     """Checks these memories (by name or path), or all of them with their index."""
     store, paths = app.store, None
     if names:
@@ -104,7 +104,7 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
             old[each.path] = each
     if not old:
         return 0
-    checked = verify_claims_of(app, () if len(old) == len(memories) else list(old), say)
+    checked = verify_memories(app, () if len(old) == len(memories) else list(old), say)
     for path, judged in checked.memories.items():
         if path in old:
             kept.keep(path, Kept(verdict_facts(old[path]), state, make_verdict_rows(judged, kept)))

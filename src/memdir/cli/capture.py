@@ -59,7 +59,7 @@ def learn(
     if model and no_model:
         raise click.UsageError("give --model or --no-model, not both")
     client = client.replace("_", "-")
-    known = [name.replace("_", "-") for name in registry.family_members(FAMILY, session.config.own)]
+    known = [name.replace("_", "-") for name in registry.members(FAMILY, session.config.own)]
     if client not in known:
         raise BadInput(f"there is no client {client[:40]!r}", next=f"use one of {', '.join(known)}")
     path = os.path.abspath(transcript)

@@ -12,7 +12,7 @@ import click
 
 from memdir.care.doctor import run_doctor
 from memdir.care.status import Status, collect_status
-from memdir.cli.command import ACTOR, Session, command, make_folder_for_editor
+from memdir.cli.command import ACTOR, Session, command, make_own_folder
 from memdir.cli.output import Answer, Cell, Fields, pick, show_local_time
 from memdir.config.config import is_config_silent
 from memdir.config.scope import Scope
@@ -98,7 +98,7 @@ def doctor(session: Session, fix: bool) -> Answer:
     from shutil import rmtree
 
     checks: list[tuple[str, Check]] = []
-    folder = make_folder_for_editor("memdir-doctor-")
+    folder = make_own_folder("memdir-doctor-")
     try:
         for scope, app in session.apps():
             trial = _trial(app, os.path.join(os.path.realpath(folder), scope.replace("/", "-")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 
 import click
 
@@ -39,12 +40,19 @@ SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 
 @command("log", "memdir log use-uv")
 @click.argument("name", required=False, default="")
-@click.option("-n", "number", default=NEWEST, show_default=True, help="How many; 0 is all.")
+@click.option(
+    "-n",
+    "number",
+    type=click.IntRange(0),
+    default=NEWEST,
+    show_default=True,
+    help="How many; 0 is all.",
+)
 def log(session: Session, name: str, number: int) -> Answer:
     """The actor `outside` is an agent, an editor or a sync that wrote without memdir. Signs before
     a file: + added, ~ changed, - removed.
     """
-    limit = number if number > 0 else None
+    limit = min(number, sys.maxsize) or None
     several = session.config.scope.kind == "all"
     items = [
         (scope, logged)

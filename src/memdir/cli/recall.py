@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
-from memdir.claims.verify import verify_claims_of as check_claims
+from memdir.claims.verify import verify_memories as check_claims
 from memdir.cli.command import STDIN, Session, command, read_text_option
 from memdir.cli.output import FINDING, Answer, Fields, Screen, pick, pick_all
 from memdir.hot import inject, safe

@@ -17,7 +17,7 @@ from memdir.cli.command import (
     Session,
     command,
     guess_type_option,
-    make_folder_for_editor,
+    make_own_folder,
     read_day_option,
     read_text_option,
 )
@@ -74,7 +74,7 @@ def edit_in_editor(app: App, name: str, expected: str, wishes: Wishes) -> tuple[
 @contextmanager
 def edit_copy_in_editor(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
     """Edited text and path of the private copy; a changed copy is kept."""
-    copy = os.path.join(make_folder_for_editor("memdir-edit-"), name)
+    copy = os.path.join(make_own_folder("memdir-edit-"), name)
     try:
         try:
             with open(copy, "wb") as file:

@@ -173,7 +173,7 @@ def readable_message(text: str) -> str:
 def make_messages(
     who: str, id: str, text: str, time: float, tool: str = "", wrote: Sequence[str] = ()
 ) -> list[Message]:
-    """Empty if it says and writes nothing; a person's text must have passed `typed`."""
+    """Empty if it says and writes nothing; a person's text must have passed `typed_text`."""
     names = frozenset((REMINDER,)) if who == TOOL else frozenset[str]()
     if who != PERSON and (f"<{FRAME}" in text or (names and REMINDER in text)):
         text = _without_tags(text, names)

@@ -65,9 +65,7 @@ class Piece:
 
 
 def list_import_sources(own: str = "") -> list[str]:
-    return [
-        name.replace("_", "-") for name in sorted({*READERS, *registry.family_members(FAMILY, own)})
-    ]
+    return [name.replace("_", "-") for name in sorted({*READERS, *registry.members(FAMILY, own)})]
 
 
 def read_memories_of_tool(config: Config, source: str, path: str = "") -> Brought:
@@ -77,7 +75,7 @@ def read_memories_of_tool(config: Config, source: str, path: str = "") -> Brough
             raise BadInput(f"there is no source {source!r}", next=f"there are: {', '.join(known)}")
         return read_import(source)
     name = source.replace("-", "_")
-    read_member = READERS.get(name) or registry.load_member(FAMILY, name, config.own).read
+    read_member = READERS.get(name) or registry.load(FAMILY, name, config.own).read
     project = "" if config.scope.kind == "user" else config.checkout
     brought: Brought = read_member(path, Around(config.home, project, config.environ))
     taken: dict[str, bytes] = {}

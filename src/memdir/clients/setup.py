@@ -168,14 +168,14 @@ def is_temporary_install_path(path: str) -> bool:
 
 
 def list_clients(own: str = "") -> list[str]:
-    return [name.replace("_", "-") for name in registry.family_members(FAMILY, own)]
+    return [name.replace("_", "-") for name in registry.members(FAMILY, own)]
 
 
 def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = False) -> Plan:
     """Returns what was done, or would be in a dry run."""
     if client not in (known := list_clients(config.own)):
         raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
-    member = registry.load_member(FAMILY, client.replace("-", "_"), config.own)
+    member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
     receipt = read_setup_receipt(config.state_dir, client, member.folder(host))
     plan: Plan = member.plan(wish, host, receipt)
@@ -199,7 +199,7 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
 
 
 def is_client_set_up(config: Config, client: str) -> bool:
-    member = registry.load_member(FAMILY, client.replace("-", "_"), config.own)
+    member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     return bool(read_setup_receipt(config.state_dir, client, member.folder(_host(config))).files)
 
 

@@ -62,8 +62,12 @@ def read_settings(path: str, findings: list[Finding]) -> dict[str, object]:
         return {}
     try:
         values = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        findings.append(broken_settings(path, f"is not JSON: {error}", getattr(error, "lineno", 0)))
+    except json.JSONDecodeError as error:
+        findings.append(broken_settings(path, f"is not JSON: {error}", error.lineno))
+        return {}
+    except (ValueError, RecursionError):
+        problem = "is not JSON: a number too long or a nesting too deep"
+        findings.append(broken_settings(path, problem))
         return {}
     if isinstance(values, dict):
         return values

@@ -28,6 +28,19 @@ MOVED = {
     "memdir.core.ports": ("store.ports", "models.model"),
     "memdir.core.types": ("hot.types",),
 }
+# Functions among them that have another name now.
+RENAMED = {
+    "answered": "model_answer",
+    "check_path": "check_path_on_disk",
+    "failure": "disk_failure",
+    "is_memory": "is_memory_file",
+    "is_of_records": "is_record_file",
+    "is_server": "is_our_server",
+    "odd_content": "describe_odd_content",
+    "only_settings": "refuse_plugin",
+    "server": "client_server",
+    "too_slow": "model_too_slow",
+}
 
 
 class OldNames(MetaPathFinder, Loader):
@@ -44,6 +57,9 @@ class OldNames(MetaPathFinder, Loader):
         for name in MOVED[module.__name__]:
             names = vars(importlib.import_module(f"memdir.{name}"))
             vars(module).update({key: value for key, value in names.items() if key[:2] != "__"})
+        for old, new in RENAMED.items():
+            if hasattr(module, new):
+                setattr(module, old, getattr(module, new))
 
 
 sys.meta_path.append(OldNames())

@@ -209,7 +209,7 @@ def _show_state(
 ) -> tuple[Section, Section, Section]:
     pairs = len(find_similar_texts(texts))
     alike = Figure("near-duplicate pairs", pairs, COUNT, len(texts))
-    checked = verify.verify_claims_of(app)
+    checked = verify.verify_memories(app)
     verdicts = Counter(item.verdict for items in checked.memories.values() for item in items)
     asked = sum(verdicts[name] for name in VERDICTS)
     claims = (Figure(f"claims {name}", verdicts[name], COUNT, asked) for name in VERDICTS)

@@ -58,7 +58,7 @@ def parse_pointers(line: str, number: int) -> list[Pointer]:
 
 
 def format_pointer(title: str, target: str, hook: str) -> str:
-    """Inverse of `read_pointers`; always a single line."""
+    """Inverse of `parse_pointers`; always a single line."""
     title = format_line(title) or format_line(target.rpartition("/")[2].removesuffix(SUFFIX))
     hook, written = format_line(hook), _written_target(target)
     line = ""

@@ -344,7 +344,7 @@ def digest_of(data: bytes) -> str:
 
 
 def read_sealed_file(path: str, mark: str, limit: int) -> bytes | None:
-    """Inverse of `seal`; None if the file is missing or damaged, or others may write it."""
+    """Inverse of `seal_bytes`; None if the file is missing or damaged, or others may write it."""
     try:
         data, facts = read_start(path, limit, follow=False)
     except OSError:

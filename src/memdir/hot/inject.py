@@ -406,7 +406,7 @@ def inject_once(
     now: float,
     nonce: str,
 ) -> Injected:
-    """Like `inject`, and hooks of the same session that run at once do not repeat each other."""
+    """Like `inject_memories`; hooks of one session that run at once do not repeat each other."""
     injected = inject_memories(bodies, pointers, state, now=now, nonce=nonce)
     if injected.text:
         versions = [memory.version for memory in injected.bodies + injected.pointers]

@@ -166,7 +166,7 @@ def unquote_value(value: str) -> str:
 
 
 def quote_value(value: str, *, always: bool = False) -> str:
-    """Inverse of `unquote`; adds quotes if other YAML readers would misread the value."""
+    """Inverse of `unquote_value`; adds quotes if other YAML readers would misread the value."""
     plain = value == value.strip() and value and not value.startswith(_HAZARDS)
     plain = plain and not any(char in value for char in "\n\r\0")
     if plain and ": " not in value and " #" not in value and value[-1] != ":" and not always:

@@ -46,7 +46,7 @@ END = "session-end"
 END_SECONDS = 0.4  # after one second the client kills the hook and tells the user
 
 
-def run_hook_main(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     event = arguments[0] if arguments else ""
     if event == WORKER:
         from memdir.worker import main as work

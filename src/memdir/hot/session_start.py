@@ -113,7 +113,7 @@ def read_index_at_session_start(scope: str, root: str, here: "Here") -> tuple[st
         return None
 
 
-def answer_subagent_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     places = here.agents(asked.agent) if asked.agent else []
     if places and BUILT_IN in here.holds:
         # The client loads the scope in the agent's definition itself.

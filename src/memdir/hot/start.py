@@ -35,9 +35,9 @@ if __name__ == "__main__":
         root = os.path.realpath(__file__).rsplit("/", 3)[0]
         # The remaining imports are C modules, found at the end of the path.
         sys.path[:] = [sys.path[-1], root, *sys.path[:-1]]
-        from memdir.hot.run import run_hook_main
+        from memdir.hot.run import main
 
-        run_hook_main(sys.argv[1:])
+        main(sys.argv[1:])
     except BaseException:  # a broken hook must not break the session: exit code 2 would block it
         pass
     os._exit(0)  # everything is closed; normal interpreter shutdown would cost 1 ms

@@ -38,14 +38,14 @@ if __name__ == "__main__":
     try:
         root = os.path.realpath(__file__).rsplit("/", 3)[0]
         sys.path[:] = [sys.path[-1], root, *sys.path[:-1]]
-        from memdir.hot.run import run_hook_main
+        from memdir.hot.run import main
 
         out, answer = sys.stdout.buffer, io.BytesIO()
         sys.stdin = io.TextIOWrapper(
             io.BytesIO(read_cursor_payload(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES), os.environ))
         )
         sys.stdout = io.TextIOWrapper(answer)
-        run_hook_main(sys.argv[1:])
+        main(sys.argv[1:])
         out.write(write_cursor_answer(answer.getvalue()))
         out.flush()
     except BaseException:  # a broken hook must not break the session

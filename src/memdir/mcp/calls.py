@@ -295,7 +295,7 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
     remarks: list[str] = []
     counts: Counter[str] = Counter()
     for app in [stores.app(scope)] if name else [app for _, app in stores.apps(scope)]:
-        checked = verify.verify_claims_of(app, [name] if name else [])
+        checked = verify.verify_memories(app, [name] if name else [])
         remarks += checked.remarks
         for path, judged in checked.memories.items():
             counts.update(claim.verdict for claim in judged)

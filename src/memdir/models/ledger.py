@@ -132,7 +132,7 @@ def write_ledger_line(call: Call) -> bytes:
 
 
 def read_ledger_line(line: bytes) -> Call:
-    """The inverse of `write`; earlier versions wrote neither `cost` nor `produced`."""
+    """The inverse of `write_ledger_line`; earlier versions wrote neither `cost` nor `produced`."""
     values = {"produced": "", "cost": None, **json.loads(line)}
     given, made, cached = counts = [values.pop(f"{kind}_tokens") for kind in _KINDS]
     cost, time = values.pop("cost"), datetime.datetime.fromisoformat(values.pop("time"))
@@ -302,7 +302,7 @@ def open_model(
     if not wanted:
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
     member, name = model_member_and_name(wanted)
-    opened = registry.load_member("models", member, app.config.own).open_model(
+    opened = registry.load("models", member, app.config.own).open_model(
         name, options.model_base_url, app.config.environ
     )
     limits = Limits(options.session_tokens, options.day_tokens, run)

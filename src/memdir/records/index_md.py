@@ -144,8 +144,7 @@ def report_record_health(text: str, records: Pairs, now: float) -> dict[str, obj
 @contextmanager
 def change_records(app: App, verb: str, reason: str = "") -> Iterator[Desk]:
     """Interrupted renames are repaired first; the index is written last."""
-    with app.changing(verb) as desk:
-        desk.cause = replace(desk.cause, reason=reason)
+    with app.changing(verb, reason) as desk:
         if heal_renamed_records(desk):
             update_record_index(desk.store)
         yield desk

@@ -271,7 +271,7 @@ def amend_record(
 
 
 def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
-    """If killed halfway, the record exists under both names; `heal_renames` removes one."""
+    """If killed halfway, the record exists under both names; `heal_renamed_records` removes one."""
     data = write_record(merged | {"id": stem(place)})
     try:
         store.put(place, data)

@@ -113,8 +113,7 @@ def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
 
 
 def save_memory(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
-    with app.changing("save") as desk:
-        desk.cause = replace(desk.cause, reason=reason)
+    with app.changing("save", reason) as desk:
         before = _read_memory(desk.store, draft.name + ".md") if draft.name else None
         change = save_draft(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
@@ -146,8 +145,7 @@ def touch_memories(app: App, names: Sequence[str]) -> Done:
 
 
 def retire_memories(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
-    with app.changing("archive" if room == ARCHIVE else "retire") as desk:
-        desk.cause = replace(desk.cause, reason=reason)
+    with app.changing("archive" if room == ARCHIVE else "retire", reason) as desk:
         desk.plan, now = _find_paths(desk, names), app.now()
         done = [retire_memory(path, desk.store, desk.shelf, now, room) for path in desk.plan]
         finish_change(app, desk, done)

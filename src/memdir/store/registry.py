@@ -42,22 +42,22 @@ OWN_PACKAGE = "memdir_own"
 _loaded: dict[tuple[str, int], ModuleType] = {}  # by path and modification time
 
 
-def family_members(family: str, own: str = "") -> tuple[str, ...]:
+def members(family: str, own: str = "") -> tuple[str, ...]:
     if family not in FAMILIES:
         raise BadInput(f"there is no family {family!r}", next=f"There are: {', '.join(FAMILIES)}")
-    return tuple(sorted({*FAMILIES[family], *own_family_members(family, own)}))
+    return tuple(sorted({*FAMILIES[family], *own_members(family, own)}))
 
 
-def load_member(family: str, name: str, own: str = "") -> ModuleType:
+def load(family: str, name: str, own: str = "") -> ModuleType:
     if name in FAMILIES.get(family, {}):
         return importlib.import_module(FAMILIES[family][name])
-    if name in own_family_members(family, own):
-        return load_own_member(family, name, own)
-    listed = ", ".join(family_members(family, own)) or "none"
+    if name in own_members(family, own):
+        return load_own(family, name, own)
+    listed = ", ".join(members(family, own)) or "none"
     raise BadInput(f"{family} has no member {name!r}", next=f"There are: {listed}")
 
 
-def own_family_members(family: str, own: str) -> tuple[str, ...]:
+def own_members(family: str, own: str) -> tuple[str, ...]:
     try:
         names = os.listdir(os.path.join(own, family)) if own else []
     except OSError:
@@ -68,7 +68,7 @@ def own_family_members(family: str, own: str) -> tuple[str, ...]:
 
 def use_types(own: str, tell: Callable[[str], None]) -> None:
     added: dict[str, Type] = {}
-    for name in own_family_members(TYPES, own):
+    for name in own_members(TYPES, own):
         try:
             added[name] = _load_type(name, own)
         except MemdirError as error:
@@ -77,14 +77,14 @@ def use_types(own: str, tell: Callable[[str], None]) -> None:
 
 
 def _load_type(name: str, own: str) -> Type:
-    added = getattr(load_own_member(TYPES, name, own), "TYPE", None)
+    added = getattr(load_own(TYPES, name, own), "TYPE", None)
     if isinstance(added, Type) and added.name == name:
         return added
     path = os.path.join(own, TYPES, f"{name}.py")
     raise BadInput(f"{path} has no TYPE called {name!r}", path=path, next="see memdir.hot.types")
 
 
-def load_own_member(family: str, name: str, own: str) -> ModuleType:
+def load_own(family: str, name: str, own: str) -> ModuleType:
     path = os.path.join(own, family, f"{name}.py")
     key = path, _changed(path)
     if key not in _loaded:

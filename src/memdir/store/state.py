@@ -1,7 +1,7 @@
 """Files of our own state: append-only lines, small files that are replaced as a whole, the lock.
 
 Files are 0600 in folders of 0700; pipes are never waited for. `folder` may be a link, `name`
-below it may not. Functions raise `OSError`; `explained` turns that into a message for the user.
+below it may not. Functions raise `OSError`; `state_errors` turns that into a message for the user.
 
 One writer at a time: a blocking flock. No lock file with an age: the kernel releases an flock when
 its holder dies, so a killed writer blocks nobody. Processes that wait print the holder.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from memdir.config.config import Config
-from memdir.errors import Finding, HistoryBroken, MemdirError, Missing, Unwritable
+from memdir.errors import BadInput, Finding, HistoryBroken, MemdirError, Missing, Unwritable
 from memdir.hot import safe
 from memdir.hot.disk import Disk, read_start
 from memdir.hot.layout import Around
@@ -290,12 +290,14 @@ class App:
         )
 
     @contextmanager
-    def changing(self, verb: str) -> Iterator[Desk]:
+    def changing(self, verb: str, reason: str = "") -> Iterator[Desk]:
         """Every change goes through here: lock, commit changes by others, act, commit ours.
 
         Print `desk.done` afterwards, when the lock is free again.
         """
-        cause = Cause(verb, actor=self.actor, batch=self.batch)
+        if reason:
+            refuse_secret_reason(reason)
+        cause = Cause(verb, actor=self.actor, batch=self.batch, reason=reason)
         if self.dry_run:
             trial = DryRun(self.store)
             desk = Desk(trial, DryShelf(self.shelf.folder, trial), cause, dry_run=True)
@@ -370,10 +372,10 @@ def open_app(
 ) -> App:
     options = config.options
     registry.use_types(config.own, tell)
-    layout = registry.load_member("layouts", config.layout, config.own)
+    layout = registry.load("layouts", config.layout, config.own)
 
     def open_search() -> Search:
-        search = registry.load_member("searches", options.search, config.own)
+        search = registry.load("searches", options.search, config.own)
         return cast(Search, search.open_search(store, store_cache_folder(config)))
 
     folder = store_state_folder(config)
@@ -408,6 +410,14 @@ def _key(config: Config) -> str:
     """Two layouts may share a directory, but not their state."""
     real = os.path.realpath(config.store)
     return store_key(real if config.layout == DEFAULT_LAYOUT else f"{real}#{config.layout}")
+
+
+def refuse_secret_reason(reason: str) -> None:
+    from memdir.text.secrets import find_secrets
+
+    if secrets := find_secrets(reason):
+        message = f"the reason holds what looks like a secret ({secrets[0].rule})"
+        raise BadInput(message, next="say it without the secret; the history keeps every reason")
 
 
 def history_day(now: float) -> datetime.date:

@@ -74,7 +74,7 @@ def unescape_markdown(text: str) -> str:
 
 
 def escape_markdown(text: str, marks: str) -> str:
-    """Inverse of `plain`; code spans stay readable."""
+    """Inverse of `unescape_markdown`; code spans stay readable."""
     if "\\" not in text and "-->" not in text and not any(mark in text for mark in marks):
         return text
     spans = {} if "`" in marks or "-->" in text else markdown_spans(text)[0]
@@ -264,7 +264,7 @@ def markdown_sections(lines: "Sequence[str]", level: int) -> list[tuple[str, lis
     """Title and lines of each section, split at this level or above; "" before the first."""
     cuts = [index for index, depth in markdown_headings(lines) if depth <= level]
     parts = [("", list(lines[: cuts[0] if cuts else len(lines)]))]
-    for start, end in zip(cuts, [*cuts[1:], len(lines)], strict=True):
+    for start, end in zip(cuts, [*cuts[1:], len(lines)], strict=False):
         parts.append((heading_text(lines[start]), list(lines[start:end])))
     return [(title, part) for title, part in parts if title or any(map(str.strip, part))]
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.claims.claim import STALE
-from memdir.claims.verify import verify_claims_of
+from memdir.claims.verify import verify_memories
 from memdir.errors import KnowledgeAtRisk, MemdirError
 from memdir.format.draft import (
     CREATED,
@@ -124,7 +124,7 @@ def restructure_store(
     """
     ideas = ask_for_restructure_ideas(app, VERB) if model else Ideas()
     if stale is None:
-        verdicts = verify_claims_of(app).memories.items()
+        verdicts = verify_memories(app).memories.items()
         stale = {
             path: tuple(f"{item.claim.text}: {item.reason}" for item in judged)
             for path, all_judged in verdicts
