@@ -215,7 +215,7 @@ def put(self, path, data):
 
 Markdown.put = put
 if sys.argv[3] == "undo":
-    review.undo_changes(opened.app())
+    review.undo_and_hold_again(opened.app())
 else:
     opened.save("Killed", "k")
 """

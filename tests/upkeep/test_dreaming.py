@@ -209,8 +209,8 @@ def test_a_run_that_failed_does_not_count_as_done(tmp_path):
 
 HOLDER = """
 import sys, time
-from memdir.upkeep.dream import open_lock
-with open_lock(sys.argv[1]).held_if_free("memdir dream") as free:
+from memdir.upkeep.dream import open_dream_lock
+with open_dream_lock(sys.argv[1]).held_if_free("memdir dream") as free:
     print(free is not None, flush=True)
     time.sleep(60)
 """

@@ -366,7 +366,7 @@ MAX_CHARACTERS = 40_000
 MAX_SENTENCES = 2_000
 # A full stop before a lower-case letter does not end a sentence: `e.g. this`.
 _ENDS = pattern(r"(?<=[.!?][\s*_)\"'`])\s{0,4}(?=[^a-z\s])|(?<=[;。！？])\s{0,4}|\s—\s|\s--\s")
-_MARKS = pattern(r"^[\s>#*+|-]{1,40}|\d{1,3}[.)]\s")
+_MARKS = pattern(r"^(?:[\s>#*+|-]{1,40}|\d{1,3}[.)]\s)")
 # Labels that every memory has.
 _ASKED = pattern(r"(?i)^[*_]{0,2}(?:why|how to apply|rule|note|lesson)[*_]{0,2}:[*_]{0,2}\s*")
 
