@@ -18,9 +18,10 @@ help: ## list the targets
 demo: $(READY) ## show what memdir does, in a throw-away home
 	@$(RUN) examples/demo.py $(ARGS)
 
-quick: $(READY) ## on save: lint, types, fast tests of the packages you changed
-	@.venv/bin/ruff check -q . && .venv/bin/dmypy run -- >/dev/null || .venv/bin/dmypy run -- | tail -20
-	@.venv/bin/pytest -n auto -m "not slow" $$(.venv/bin/python tests/self/changed.py) $(ARGS)
+quick: $(READY) ## on save: lint, types, and tests of the packages you changed for some seconds
+	@.venv/bin/ruff check -q . && .venv/bin/mypy | tail -20
+	@MEMDIR_QUICK_SECONDS=9 .venv/bin/pytest -n auto --ff -m "not slow" \
+	    $$(.venv/bin/python tests/self/changed.py) $(ARGS)
 
 test: $(READY) ## run the tests (ARGS="-k name" chooses some)
 	@.venv/bin/pytest -n auto $(ARGS)

@@ -1,6 +1,7 @@
 """What every test stands on: a throw-away home, a fixed day, and ../shared if it is here."""
 
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -72,3 +73,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def store(project: Path, home: Path) -> Path:
     """Where the project's memories lie; not there until something is saved."""
     return Path(read_config({"HOME": str(home)}, str(project)).store)
+
+
+BEGUN = time.monotonic()
+
+
+def pytest_runtest_setup(item):
+    """`make quick` runs what fits into its seconds; `make test` runs everything."""
+    seconds = float(os.environ.get("MEMDIR_QUICK_SECONDS", "inf"))
+    if time.monotonic() - BEGUN > seconds:
+        pytest.skip("no time left in make quick: make test runs it")
