@@ -23,8 +23,9 @@ from memdir.hot.memory import INDEX, TEAM, is_record_file, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
 from memdir.store.changes import finish_change, move_memory, retire_memory
+from memdir.store.ports import read_if_stored
 from memdir.store.save import refuse_file_in_store
-from memdir.store.writer import App, Desk, name_few_paths, read_if_stored
+from memdir.store.writer import App, Desk, name_few_paths
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
@@ -225,8 +226,7 @@ class MemoryTool:
         with self._changing("rename") as desk:
             paths, index_path = self._find(path, below), desk.store.index_path
             if to_below.startswith(f"{below}/"):
-                message = f"{to_below} lies inside {below}"
-                raise BadInput(message, path=to_below, next="choose another place")
+                raise BadInput(f"{to_below} lies inside {below}", next="choose another place")
             # Whatever stands there, a link too, is neither followed nor replaced.
             if self._app.store.exists(to_below):
                 raise taken
@@ -241,9 +241,8 @@ class MemoryTool:
                 if reason := reason or refuse_file_in_store(new, data, rules, allow_secret=secret):
                     raise BadInput(reason, path=new, next="choose another name")
             desk.plan = [new for _, new in pairs]
-            finish_change(
-                self._app, desk, [move_memory(old, new, desk.store) for old, new in pairs]
-            )
+            moved = [move_memory(old, new, desk.store) for old, new in pairs]
+            finish_change(self._app, desk, moved)
         return f"Successfully renamed {path} to {to}"
 
     @contextmanager

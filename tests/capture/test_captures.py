@@ -11,8 +11,8 @@ from memdir.capture.progress import (
     RECEIVED,
     SAVED,
     Captures,
-    Done,
     Entry,
+    HandledRequest,
     Item,
     Journal,
     Plan,
@@ -32,8 +32,18 @@ DRAFT = Draft(
     extra=(("metadata.session", "s1"), ("a", "b")),
 )
 ORIGIN = Origin("claude-code", "s1", "m1", "person", "", 'quo"te')
+HANDLED = HandledRequest("m1", "q", "n")
 PROGRESS = Progress(
-    "s1", "claude-code", "/t", Cursor("m2", 99), 120, 2, 1, 5.5, 6.5, (Done("m1", "q", "n"),)
+    "s1",
+    "claude-code",
+    "/t",
+    Cursor("m2", 99),
+    120,
+    2,
+    1,
+    5.5,
+    6.5,
+    (HANDLED,),
 )
 PLAN = Plan(
     "capture-x",

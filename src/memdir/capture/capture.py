@@ -19,7 +19,7 @@ from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out_draft
 from memdir.capture.progress import (
     MAX_FAILURES,
     Captures,
-    Done,
+    HandledRequest,
     Plan,
     Progress,
     capture_pause_seconds,
@@ -296,7 +296,7 @@ class Choice:
 
     catches: tuple[Catch, ...] = ()
     left: bool = False
-    done: tuple[Done, ...] = ()
+    done: tuple[HandledRequest, ...] = ()
     tokens: int = 0
     reason: str = ""
     after: float = 0.0
@@ -329,7 +329,7 @@ def choose_captured_drafts(
     at_once = _own_words(asked, said, origin)
     if len(asked) == len(signals) and not is_conversation_worth_asking(said, signals):
         return at_once  # only requests, which need no model
-    met = tuple(Done(signal.said.id, draft_quote(signal.quote)) for signal in asked)
+    met = tuple(HandledRequest(signal.said.id, draft_quote(signal.quote)) for signal in asked)
     at_once = replace(at_once, left=True, done=met)
     if waits:
         return replace(at_once, reason=waits, after=known.after)
@@ -374,7 +374,7 @@ def _merge(
     signals: Sequence[Signal],
     said: Sequence[Message],
     origin: Origin,
-    done: Sequence[Done],
+    done: Sequence[HandledRequest],
 ) -> Choice:
     """The model's drafts, and the requests it missed in the person's own words.
 
@@ -428,7 +428,7 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
     )
 
 
-def _repeats(catch: Catch, done: Sequence[Done]) -> bool:
+def _repeats(catch: Catch, done: Sequence[HandledRequest]) -> bool:
     """True for a draft of a request that was saved before."""
     quote = draft_quote(catch.origin.quote)
     return any(

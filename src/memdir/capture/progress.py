@@ -71,7 +71,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Done:
+class HandledRequest:
     """A request carried out at once while the rest of the session waits for a model."""
 
     message: str
@@ -97,7 +97,7 @@ class Progress:
     failures: int = 0
     after: float = 0.0
     time: float = 0.0
-    done: tuple[Done, ...] = ()
+    done: tuple[HandledRequest, ...] = ()
     asked: str = ""
     why: str = ""
 

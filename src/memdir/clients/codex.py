@@ -23,8 +23,8 @@ from memdir.clients.edit_settings import (
     NAME,
     Merge,
     Receipt,
-    edit_client_block,
-    edit_client_table,
+    edit_block,
+    edit_table,
     is_our_hook,
 )
 from memdir.hot.memory import decode
@@ -60,8 +60,8 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     table = {**setup.client_server_entry(host)[NAME], "env_vars": list(setup.VARIABLES)}
     edits = [
         Merge(hooks, wanted, is_our_hook, remarks=remarks).edit(receipt, wish.remove),
-        edit_client_table(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
-        edit_client_block(words, receipt, wish.remove, setup.WORDS),
+        edit_table(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
+        edit_block(words, receipt, wish.remove, setup.WORDS),
     ]
     if not wish.remove:
         remarks.append(TRUST)

@@ -373,7 +373,7 @@ def _append(edit: Edit, clean: str, text: str) -> Edit:
     return replace(edit, new=encode_setting(clean + gap + text.replace("\n", newline)))
 
 
-def edit_client_block(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
+def edit_block(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
     file, block = look_at_client_file(path, receipt), f"{BEGIN}\n{words}{END}\n"
     advice = "take out by hand what stands between the marks of memdir" * remove
     with left_alone(path, block.rstrip("\n"), advice):
@@ -398,9 +398,7 @@ def _without_marked(text: str) -> str:
     return head + after
 
 
-def edit_client_table(
-    path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]
-) -> Edit:
+def edit_table(path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]) -> Edit:
     top, name, values = table
     rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # valid TOML, too
     text = "\n".join([f"{TABLE_NOTE}: {top}.{name}", f"[{top}.{name}]", *rows, ""])

@@ -246,6 +246,12 @@ def add_why_and_how(body: str, why: str, how: str) -> str:
     return body
 
 
+def refuse_secret_reason(reason: str) -> None:
+    if hits := secrets.find_secrets(reason):
+        message = f"the reason holds what looks like a secret ({hits[0].rule})"
+        raise BadInput(message, next="say it without the secret; the history keeps every reason")
+
+
 def _find_secret(draft: Draft) -> str:
     fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
     # In `password: …` the key identifies the secret.

@@ -40,7 +40,6 @@ LOCK_SECONDS = 1.0  # it is held for a few writes
 LINE_START = b'{"id": "'
 RESERVED = "reserved"  # outcome of a call without an answer yet; its estimate counts
 ANSWERED = "answered"
-RUN_TOKENS = 8_000  # default limit per capture
 MILLION = 1_000_000
 _KINDS = ("input", "output", "cached")
 # List prices of late 2025 in US dollars per million tokens: input, output, cached input. A cost

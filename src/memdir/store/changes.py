@@ -32,7 +32,7 @@ from memdir.store.look import (
     is_store_for_others,
     list_shelved_memories,
 )
-from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
+from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_stored
 from memdir.store.save import (
     adopt_memory,
     follow_in_index,
@@ -40,7 +40,7 @@ from memdir.store.save import (
     save_draft,
     write_memory_edit,
 )
-from memdir.store.writer import App, Desk, Done, DryRun, Shelf, name_few_paths, read_if_stored
+from memdir.store.writer import App, Desk, Done, DryRun, Shelf, name_few_paths
 
 MERGED = "is without what this change did to it; later lines stay"
 KEPT = "was changed again at the same place; there it keeps its present text"

@@ -165,3 +165,10 @@ class Shelved:
 
 class Search(Protocol):
     def find(self, prompt: str, limit: int) -> Found: ...
+
+
+def read_if_stored(store: Store, path: str) -> bytes | None:
+    try:
+        return store.read(path)
+    except Missing:
+        return None

@@ -33,8 +33,8 @@ from memdir.format.outline import Lookup, unescape_target
 from memdir.format.pointer import SUFFIX, Pointer, format_pointer
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, Memory, is_memory_file, read_memory, stem
-from memdir.store.ports import Store
-from memdir.store.writer import name_few_paths, read_if_stored
+from memdir.store.ports import Store, read_if_stored
+from memdir.store.writer import name_few_paths
 from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide the style of a new header

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from memdir.config.config import Config
-from memdir.errors import BadInput, Finding, HistoryBroken, MemdirError, Missing, Unwritable
+from memdir.errors import Finding, HistoryBroken, MemdirError, Missing, Unwritable
 from memdir.hot import safe
 from memdir.hot.disk import Disk, read_start
 from memdir.hot.layout import Around
 from memdir.hot.memory import INDEX, is_memory_file
 from memdir.hot.place import store_key
-from memdir.store import registry
+from memdir.store import ports, registry
 from memdir.store.history import GitHistory, History, NoHistory
 from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Shelved, Store
 from memdir.store.state import Lock, state_errors
@@ -128,7 +128,7 @@ class RecordedStore(Overlay):
         except MemdirError:
             # The write may have happened before the failure; then the new bytes are ours.
             with suppress(MemdirError):
-                if read_if_stored(self.inside, path) == data:
+                if ports.read_if_stored(self.inside, path) == data:
                     self.written[path] = data
             raise
         self.written[path] = data
@@ -296,6 +296,8 @@ class App:
         Print `desk.done` afterwards, when the lock is free again.
         """
         if reason:
+            from memdir.format.draft import refuse_secret_reason
+
             refuse_secret_reason(reason)
         cause = Cause(verb, actor=self.actor, batch=self.batch, reason=reason)
         if self.dry_run:
@@ -303,7 +305,8 @@ class App:
             desk = Desk(trial, DryShelf(self.shelf.folder, trial), cause, dry_run=True)
             yield desk
             desk.diff = [
-                (path, read_if_stored(self.store, path), new) for path, new in trial.written.items()
+                (path, ports.read_if_stored(self.store, path), new)
+                for path, new in trial.written.items()
             ]
             return
         with self.lock.held(f"memdir {verb}", self.tell):
@@ -412,14 +415,6 @@ def _key(config: Config) -> str:
     return store_key(real if config.layout == DEFAULT_LAYOUT else f"{real}#{config.layout}")
 
 
-def refuse_secret_reason(reason: str) -> None:
-    from memdir.text.secrets import find_secrets
-
-    if secrets := find_secrets(reason):
-        message = f"the reason holds what looks like a secret ({secrets[0].rule})"
-        raise BadInput(message, next="say it without the secret; the history keeps every reason")
-
-
 def history_day(now: float) -> datetime.date:
     try:
         return datetime.datetime.fromtimestamp(now).astimezone().date()
@@ -453,10 +448,3 @@ def _read_claude_md(project: str) -> str:
         data, _ = read_start(os.path.join(project, CLAUDE_MD), MAX_CLAUDE_MD_BYTES)
         return data.decode("utf-8", "replace")
     return ""
-
-
-def read_if_stored(store: Store, path: str) -> bytes | None:
-    try:
-        return store.read(path)
-    except Missing:
-        return None
