@@ -3,14 +3,7 @@
 import pytest
 
 from memdir.errors import BadInput
-from memdir.models.model import (
-    BadAnswer,
-    Question,
-    Usage,
-    find_misfits_in_answer,
-    model_answer,
-    model_member_and_name,
-)
+from memdir.models import model
 
 NAMES = {"type": "array", "items": {"type": "string"}}
 SCHEMA = {
@@ -36,7 +29,7 @@ SCHEMA = {
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(data, wrong):
-    assert find_misfits_in_answer(data, SCHEMA) == ([wrong] if wrong else [])
+    assert model.find_misfits_in_answer(data, SCHEMA) == ([wrong] if wrong else [])
 
 
 @pytest.mark.parametrize(
@@ -50,18 +43,18 @@ def test_what_does_not_fit_is_told_with_its_place(data, wrong):
     ],
 )
 def test_json_is_found_however_it_is_wrapped(text):
-    answer = model_answer(Question("s", "u", SCHEMA), text, "m", Usage(1, 1))
+    answer = model.model_answer(model.Question("s", "u", SCHEMA), text, "m", model.Usage(1, 1))
     assert answer.data == {"names": ["x"]}
 
 
 @pytest.mark.parametrize("text", ["", "none", "{", "}{", "[" * 100_000, '{"names": ["x"]'])
 def test_no_json_is_a_bad_answer_that_keeps_its_cost(text):
-    with pytest.raises(BadAnswer, match="did not answer in JSON") as failure:
-        model_answer(Question("s", "u", SCHEMA), text, "m", Usage(7, 3))
-    assert failure.value.usage == Usage(7, 3)
+    with pytest.raises(model.BadAnswer, match="did not answer in JSON") as failure:
+        model.model_answer(model.Question("s", "u", SCHEMA), text, "m", model.Usage(7, 3))
+    assert failure.value.usage == model.Usage(7, 3)
 
 
 @pytest.mark.parametrize("text", ["", " ", ":", ":x", "openai:"])
 def test_half_a_name_is_refused(text):
     with pytest.raises(BadInput, match="names no model"):
-        model_member_and_name(text)
+        model.model_member_and_name(text)

@@ -20,18 +20,8 @@ from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
 from memdir.capture.sessions import Chosen, find_session_project, open_session
 from memdir.capture.signals import Catch
+from memdir.cli import output
 from memdir.cli.command import Session, command, read_time_option
-from memdir.cli.output import (
-    CHANGE,
-    DRY_RUN,
-    PROJECT,
-    Answer,
-    Fields,
-    Screen,
-    changed_file_fields,
-    pick,
-    show_local_time,
-)
 from memdir.config.config import Config
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import RETIRED, describe_body
@@ -51,7 +41,7 @@ MAX_COLUMNS = 400  # of each text in a dry run
 @click.option("--no-model", is_flag=True, help="Use no model, whatever the settings say.")
 def learn(
     session: Session, transcript: str, client: str, model: str | None, no_model: bool
-) -> Answer:
+) -> output.Answer:
     """What a person asked to remember is saved at once; other finds are held for a review, unless a
     model is set. Memories go to the project of the conversation, unless you name another. A dry
     run shows the drafts; it calls no model unless --model names one.
@@ -86,8 +76,10 @@ def learn(
     }
     declared = f"received {SAVED} {REFUSED} {HELD} waiting tokens reason remarks"
     more = {"dry_run": app.dry_run, "store": app.store.root}
-    fields = pick(outcome, declared, **entries, **more)
-    return Answer(fields, lines, int(outcome.unreadable), DRY_RUN if app.dry_run else "")
+    fields = output.pick(outcome, declared, **entries, **more)
+    return output.Answer(
+        fields, lines, int(outcome.unreadable), output.DRY_RUN if app.dry_run else ""
+    )
 
 
 def _project(config: Config) -> str:
@@ -96,17 +88,17 @@ def _project(config: Config) -> str:
     return config.project_root if own else config.store
 
 
-def _entry(entry: Entry, catch: Catch | None) -> Fields:
+def _entry(entry: Entry, catch: Catch | None) -> output.Fields:
     id = held_draft_id(catch) if catch and entry.what == HELD else entry.id
-    fields = pick(entry, "id name reason", id=id)
+    fields = output.pick(entry, "id name reason", id=id)
     if catch and catch.draft:
-        fields["draft"] = pick(catch.draft, "type description body why how")
+        fields["draft"] = output.pick(catch.draft, "type description body why how")
     elif catch:
         fields["forget"] = catch.forget
     return fields
 
 
-def _capture_lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
+def _capture_lines(screen: output.Screen, outcome: Outcome, dry_run: bool) -> Iterator[str]:
     if not outcome.received:
         yield from screen.block("", f"nothing captured: {outcome.reason}", "")
         return
@@ -123,11 +115,11 @@ def _capture_lines(screen: Screen, outcome: Outcome, dry_run: bool) -> Iterator[
             yield from screen.block(label, text, style=style)
             yield from _draft_lines(screen, catch) if dry_run and catch else []
     if outcome.waiting:
-        again = f"; next try after {show_local_time(outcome.after)}" if outcome.after else ""
+        again = f"; next try after {output.show_local_time(outcome.after)}" if outcome.after else ""
         yield from screen.block("waiting", f"{outcome.waiting}: {outcome.reason}{again}")
 
 
-def _draft_lines(screen: Screen, catch: Catch) -> Iterator[str]:
+def _draft_lines(screen: output.Screen, catch: Catch) -> Iterator[str]:
     rows = [("", f"forget: {catch.forget}")]
     if draft := catch.draft:
         body = " ".join(text_before_secrets(draft.body).split())
@@ -162,13 +154,13 @@ INDENT = " " * (OUTCOME + 4)
 @click.option("--patches", metavar="DIR", help="Write the patches there for git apply.")
 def extract(
     session: Session, since: str | None, last: int | None, patches: str | None, **options: Any
-) -> Answer:
+) -> output.Answer:
     """What you asked to remember is saved in the project of the session; other finds wait in memdir
     review. What every conversation needs becomes a patch for CLAUDE.md, what people should read a
     patch for docs/knowledge; memdir applies neither. SESSION is an id or a file; without one, all
     sessions of this project are read. A second run finds nothing new.
     """
-    if options["every"] and (session.asked.dir or session.asked.scope != PROJECT):
+    if options["every"] and (session.asked.dir or session.asked.scope != output.PROJECT):
         text = "--all-projects saves in each project's own store: leave out --dir and --scope."
         raise click.UsageError(text)
     app = session.app
@@ -182,15 +174,17 @@ def extract(
     files = _write_patches(made, patches) if patches and not app.dry_run else {}
     left = any(item.outcome == LEFT for item in made.items)
     things = Counter(item.session.path for item in made.items)
-    fields: Fields = {
+    fields: output.Fields = {
         "before": made.before,
         "after": made.after,
-        "changes": [pick(change, CHANGE, store=store) for store, change in made.changes],
+        "changes": [
+            output.pick(change, output.CHANGE, store=store) for store, change in made.changes
+        ],
         "batch": made.batch if made.changes and not app.dry_run else "",
         "lost": made.lost,
         "routed": [_item_fields(item) for item in made.items],
         "patches": [
-            pick(patch, "project=root path diff=text file", file=files.get(number, ""))
+            output.pick(patch, "project=root path diff=text file", file=files.get(number, ""))
             for number, patch in enumerate(made.patches)
         ],
         "sessions": len(made.sessions),
@@ -202,9 +196,9 @@ def extract(
         "tokens": made.tokens,
         "remarks": made.remarks,
         "dry_run": app.dry_run,
-        "files": [file for done in made.done for file in changed_file_fields(done.diff)],
+        "files": [file for done in made.done for file in output.changed_file_fields(done.diff)],
     }
-    return Answer(fields, _extract_lines(session, made, files), int(bool(made.lost) or left))
+    return output.Answer(fields, _extract_lines(session, made, files), int(bool(made.lost) or left))
 
 
 def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
@@ -217,7 +211,7 @@ def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
     return dict(enumerate(write_page_patches(folder, texts)))
 
 
-def _item_fields(item: Item) -> Fields:
+def _item_fields(item: Item) -> output.Fields:
     catch, draft = item.routed.catch, None
     if catch.draft:
         # Cut at the first secret: text that was refused must not be printed.
@@ -226,8 +220,8 @@ def _item_fields(item: Item) -> Fields:
             for name in ("body", "description", "why", "how")
         }
         day = catch.draft.day.isoformat() if catch.draft.day else ""
-        draft = pick(catch.draft, "name type day", day=day, **texts)
-    return pick(
+        draft = output.pick(catch.draft, "name type day", day=day, **texts)
+    return output.pick(
         item,
         ITEM,
         reason=item.reason or item.routed.reason,
@@ -264,7 +258,7 @@ def _extract_lines(session: Session, made: Extraction, files: dict[int, str]) ->
         for past in made.sessions[:FEW]
     ]
     yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows)] if rows else []
-    yield from [*screen.more_lines(len(made.sessions), FEW), "", DRY_RUN]
+    yield from [*screen.more_lines(len(made.sessions), FEW), "", output.DRY_RUN]
 
 
 def _headline(made: Extraction, dry: bool) -> str:
@@ -278,7 +272,7 @@ def _headline(made: Extraction, dry: bool) -> str:
 
 
 def _group(
-    screen: Screen, destination: str, items: Sequence[Item], several: bool, dry: bool
+    screen: output.Screen, destination: str, items: Sequence[Item], several: bool, dry: bool
 ) -> Iterator[str]:
     """A dry run shows the whole text of held items: no review has them yet."""
     if items:

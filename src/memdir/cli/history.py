@@ -7,17 +7,8 @@ import sys
 
 import click
 
+from memdir.cli import output
 from memdir.cli.command import Session, command, read_time_option
-from memdir.cli.output import (
-    SHORT_ID,
-    Answer,
-    Cell,
-    Fields,
-    changed_file_fields,
-    done_fields,
-    pick,
-    show_local_time,
-)
 from memdir.errors import BadInput, Missing
 from memdir.format.names import name_means
 from memdir.hot import safe
@@ -48,7 +39,7 @@ SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
     show_default=True,
     help="How many; 0 is all.",
 )
-def log(session: Session, name: str, number: int) -> Answer:
+def log(session: Session, name: str, number: int) -> output.Answer:
     """The actor `outside` is an agent, an editor or a sync that wrote without memdir. Signs before
     a file: + added, ~ changed, - removed.
     """
@@ -68,15 +59,15 @@ def log(session: Session, name: str, number: int) -> Answer:
         text = "Show one: memdir diff ID · undo one: memdir undo ID"
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
     changes = [{**fields_of_log_answer(logged), "scope": scope} for scope, logged in items]
-    return Answer({"changes": changes}, lines)
+    return output.Answer({"changes": changes}, lines)
 
 
-def fields_of_log_answer(logged: Logged) -> Fields:
+def fields_of_log_answer(logged: Logged) -> output.Fields:
     paths = [{"change": change, "path": path} for change, path in logged.paths]
-    return pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
+    return output.pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
 
-def _row(logged: Logged, *scope: str) -> list[Cell]:
+def _row(logged: Logged, *scope: str) -> list[output.Cell]:
     # Nearly every change touches the index; it is listed only if nothing else changed.
     paths = [(c, path) for c, path in logged.paths if path not in INDEXES] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
@@ -86,20 +77,20 @@ def _row(logged: Logged, *scope: str) -> list[Cell]:
         named = any(name_means(cause.name, path) for _, path in logged.paths)
         text = cause.verb if named else f"{cause.verb} {cause.name}".strip()
         text += f" ({cause.reason})" * bool(cause.reason) + ": " * bool(files)
-    where = [*scope, show_local_time(logged.time), cause.actor]
-    return [(logged.id[:SHORT_ID], "cyan"), *where, text + " ".join(files)]
+    where = [*scope, output.show_local_time(logged.time), cause.actor]
+    return [(logged.id[: output.SHORT_ID], "cyan"), *where, text + " ".join(files)]
 
 
 @command("diff", "memdir diff use-uv")
 @click.argument("change", metavar="[CHANGE|NAME]", required=False, default="")
-def diff(session: Session, change: str) -> Answer:
+def diff(session: Session, change: str) -> output.Answer:
     """The newest change, the one with this id, or the newest of this memory."""
     logged, versions = _find(_store_of(session, change), change)
-    files = changed_file_fields(versions)
+    files = output.changed_file_fields(versions)
     lines = session.screen.table([_row(logged)])
     for file in files:
         lines += ["", *session.screen.diff_lines(str(file["diff"]))]
-    return Answer({"changes": [fields_of_log_answer(logged)], "files": files}, lines)
+    return output.Answer({"changes": [fields_of_log_answer(logged)], "files": files}, lines)
 
 
 def _store_of(session: Session, change: str) -> App:
@@ -124,7 +115,9 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
 @click.argument("change", required=False)
 @click.option("--batch", metavar="ID", help="All changes of one batch.")
 @click.option("--since", metavar="TIME", help="All changes since: 10m, 2h, 2026-03-02T14:00.")
-def undo(session: Session, change: str | None, batch: str | None, since: str | None) -> Answer:
+def undo(
+    session: Session, change: str | None, batch: str | None, since: str | None
+) -> output.Answer:
     """Undoes the newest change that still stands, unless you name one. Undo is itself a change, so
     it can be undone. If something newer is in the way, both texts are shown and nothing is
     written.
@@ -141,13 +134,13 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
 
     screen = session.screen
     done = screen.advised(review.undo_and_hold_again(app, change or "", batch or "", start))
-    fields = done_fields(app, done)
+    fields = output.done_fields(app, done)
     fields.setdefault("files", fields["changes"])
     fields["changes"] = list(map(fields_of_log_answer, done.undone))
     lines = [screen.paint("would undo" if done.dry_run else "undone", "green")]
     lines += screen.table([_row(logged) for logged in done.undone])
     if done.dry_run and done.changes:
-        return Answer(fields, [*lines, "", *screen.done_lines(done)])
+        return output.Answer(fields, [*lines, "", *screen.done_lines(done)])
     if not done.changes:
         lines.append("  the files already are as before; nothing was written")
     for item in done.changes[:FEW]:
@@ -155,7 +148,7 @@ def undo(session: Session, change: str | None, batch: str | None, since: str | N
     lines += screen.more_lines(len(done.changes), FEW)
     paths = tuple(item.path for item in done.changes)  # already listed
     remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
-    return Answer(fields, [*lines, *screen.blocks("note:", remarks)])
+    return output.Answer(fields, [*lines, *screen.blocks("note:", remarks)])
 
 
 names_argument = click.argument("names", metavar="NAME...", nargs=-1, required=True)
@@ -167,7 +160,7 @@ def _put_away(name: str, example: str, room: str) -> click.Command:
     @command(name, example, changes=True)
     @names_argument
     @reason_option
-    def put_away(session: Session, names: tuple[str, ...], reason: str) -> Answer:
+    def put_away(session: Session, names: tuple[str, ...], reason: str) -> output.Answer:
         done = changes.retire_memories(session.app, names, room, reason)
         back = "to bring it back: memdir restore NAME, or memdir undo"
         return session.done_answer(session.app, done, back)
@@ -183,7 +176,7 @@ archive = _put_away("archive", "memdir archive migration-2025", ARCHIVE)
 @command("restore", "memdir restore old-sprint-plan", changes=True)
 @some_names_argument
 @click.option("--list", "show_list", is_flag=True, help="List what can be restored.")
-def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer:
+def restore(session: Session, names: tuple[str, ...], show_list: bool) -> output.Answer:
     """Each gets its line in the index again. Without NAME, lists what can be restored, including
     an archive/ folder that another tool left inside the store.
     """
@@ -194,19 +187,19 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> Answer
         for item in look.list_shelved_and_missing(app):
             days = safe.age_days(item.time, app.now())
             more = {"time": safe.iso_time(item.time), "age_days": days, "scope": scope}
-            fields.append(pick(item, "path name room", name=stem(item.path), **more))
+            fields.append(output.pick(item, "path name room", name=stem(item.path), **more))
             rows.append((item.path, item.room, safe.age_words(days), scope))
     screen, all_scopes = session.screen, session.config.scope.kind == "all"
     text = screen.advise("memdir restore NAME", "SCOPE" if all_scopes else "")
     lines = [*screen.table(rows, (40,)), "", *screen.block("Bring one back:", text, "")]
-    return Answer({"memories": fields}, lines if rows else ["nothing to restore"])
+    return output.Answer({"memories": fields}, lines if rows else ["nothing to restore"])
 
 
 @command("purge", "memdir purge --expired --yes", changes=True)
 @some_names_argument
 @click.option("--expired", is_flag=True, help="All trash that is past its days.")
 @click.option("--yes", is_flag=True, help="Without it nothing is deleted.")
-def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) -> Answer:
+def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) -> output.Answer:
     """The history keeps its versions. To delete these as well, say of a secret, remove the folder
     history.git in the directory that `memdir where` calls "history, trash". A new history
     begins with the next command; changes before that can no longer be undone.
@@ -227,5 +220,5 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
 
 @command("touch", "memdir touch use-uv", changes=True)
 @names_argument
-def touch(session: Session, names: tuple[str, ...]) -> Answer:
+def touch(session: Session, names: tuple[str, ...]) -> output.Answer:
     return session.done_answer(session.app, changes.touch_memories(session.app, names))

@@ -10,14 +10,7 @@ from collections.abc import Sequence
 import click
 
 from memdir import __version__
-from memdir.cli.output import (
-    Fields,
-    ReaderGone,
-    Screen,
-    drop_pending_output,
-    output_delivered,
-    wrap_next_steps,
-)
+from memdir.cli import output
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
 from memdir.text.terminal import one_line, wrap_text
 
@@ -161,24 +154,24 @@ def run_command_line(arguments: Sequence[str]) -> int:
         if reconfigure is not None:
             # Surrogates and narrow encodings must not break an answer.
             reconfigure(errors="backslashreplace")
-    screen = Screen(os.environ)
+    screen = output.Screen(os.environ)
     try:
         return _answer(screen, arguments)
-    except ReaderGone:
+    except output.ReaderGone:
         return CLOSED
     except MemdirError as error:  # printing the answer or an error failed
         screen.answered = True
         return _say_error(screen, error)
 
 
-def _answer(screen: Screen, arguments: Sequence[str]) -> int:
+def _answer(screen: output.Screen, arguments: Sequence[str]) -> int:
     try:
         code = commands.main(list(arguments), "memdir", standalone_mode=False, obj=screen)
         return int(code or 0)
     except click.exceptions.Exit as done:
         return done.exit_code
     except SystemExit:  # raised by click if its own output has no reader
-        drop_pending_output()
+        output.drop_pending_output()
         return CLOSED
     except (click.Abort, KeyboardInterrupt):
         screen.tell("interrupted; what was done until then: memdir log")
@@ -192,11 +185,11 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
         return USAGE
     except MemdirError as error:
         return _say_error(screen, error)
-    except ReaderGone:
+    except output.ReaderGone:
         raise
     except Exception as error:
         if isinstance(error, OSError) and not screen.begun:  # click's own help output
-            with output_delivered("nothing was changed"):
+            with output.output_delivered("nothing was changed"):
                 raise
         report = _write_report(error)
         message = f"this is a bug in memdir: {type(error).__name__}"
@@ -205,7 +198,7 @@ def _answer(screen: Screen, arguments: Sequence[str]) -> int:
         return INTERNAL
 
 
-def _say_error(screen: Screen, error: MemdirError) -> int:
+def _say_error(screen: output.Screen, error: MemdirError) -> int:
     from memdir.cli.output import print_diff
     from memdir.hot.memory import decode
     from memdir.records import record
@@ -215,7 +208,7 @@ def _say_error(screen: Screen, error: MemdirError) -> int:
         kinds = {Busy: record.LOCK_TIMEOUT, Missing: record.READ, BadInput: record.INPUT}
         if code := next((code for kind, code in kinds.items() if isinstance(error, kind)), ""):
             error = RecordError(code, error.message, fix=error.next, path=error.path)
-    fields: Fields = {"code": error.code, "message": error.message, "next": error.next}
+    fields: output.Fields = {"code": error.code, "message": error.message, "next": error.next}
     if error.path:
         fields["path"] = error.path
     if isinstance(error, RecordError):
@@ -256,12 +249,12 @@ def _write_report(error: Exception) -> str:
     return path
 
 
-def _say(screen: Screen, error: Fields, more: Sequence[str] = ()) -> None:
+def _say(screen: output.Screen, error: output.Fields, more: Sequence[str] = ()) -> None:
     error["next"] = screen.advise(str(error["next"]))
     if screen.json and not screen.answered:
         screen.answer({"error": error}, [])
         return
     message, next = one_line(str(error["message"])), one_line(str(error["next"]))
     lines = wrap_text(message, screen.columns, screen.paint("memdir: ", ""), "  ")
-    lines += wrap_next_steps(next, screen.columns, "Next: ", "  ") if next else []
+    lines += output.wrap_next_steps(next, screen.columns, "Next: ", "  ") if next else []
     screen.complain([*lines, *more])

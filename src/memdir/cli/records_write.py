@@ -6,37 +6,13 @@ from collections.abc import Sequence
 
 import click
 
+from memdir.cli import output, records
 from memdir.cli.command import Session
-from memdir.cli.output import (
-    CHANGE,
-    FINDING,
-    Answer,
-    Fields,
-    pick,
-    pick_all,
-)
-from memdir.cli.records import (
-    UNDO,
-    category_option,
-    input_option,
-    read_input_argument,
-    reason_option,
-    record_command,
-)
-from memdir.records import batch, fields, validate
+from memdir.records import batch, fields, validate, write
 from memdir.records.batch import REFUSED, Result, read_record_intents
 from memdir.records.fields import Record
 from memdir.records.handover import Contexts, triage_transcript
 from memdir.records.record import INPUT, RecordError, parse_record_type
-from memdir.records.write import (
-    CREATE,
-    UPDATE,
-    Request,
-    change_status_of_records,
-    read_record_fields,
-    save_record,
-    write_record_request,
-)
 from memdir.text.terminal import one_line, visible_text
 
 SCORE = "category=type score threshold"
@@ -48,11 +24,11 @@ intents_option = click.option(
 )
 
 
-@record_command("triage", "memdir records triage --transcript SESSION.jsonl", changes=True)
+@records.record_command("triage", "memdir records triage --transcript SESSION.jsonl", changes=True)
 @click.option("--transcript", metavar="FILE", required=True, help="What the client wrote down.")
 @click.option("--last", metavar="TEXT", default="", help="A reply that is not in it yet.")
 @session_option
-def triage(session: Session, transcript: str, last: str, session_id: str) -> Answer:
+def triage(session: Session, transcript: str, last: str, session_id: str) -> output.Answer:
     """Say what of a conversation may be worth a record.
 
     A summary and <triage_data>; nothing where no category reaches its threshold. The contexts lie
@@ -62,21 +38,23 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> Ans
     result = triage_transcript(app, transcript, session_id, last)
     for warning in result.findings:
         session.screen.tell(f"{warning.message}; {warning.fix}")
-    answer = pick(
+    answer = output.pick(
         result,
         "triggered scores contexts drafts text findings",
-        triggered=pick_all(result.scored.triggered, SCORE),
-        scores=pick_all(result.scored.scores, SCORE),
-        findings=pick_all(result.findings, FINDING),
+        triggered=output.pick_all(result.scored.triggered, SCORE),
+        scores=output.pick_all(result.scored.scores, SCORE),
+        findings=output.pick_all(result.findings, output.FINDING),
         dry_run=app.dry_run,
     )
-    return Answer(answer, visible_text(result.text).rstrip("\n").split("\n") if result.text else [])
+    return output.Answer(
+        answer, visible_text(result.text).rstrip("\n").split("\n") if result.text else []
+    )
 
 
-@record_command("prepare", "memdir records prepare --input - < intents.json")
+@records.record_command("prepare", "memdir records prepare --input - < intents.json")
 @intents_option
 @session_option
-def prepare(session: Session, input_: str, session_id: str) -> Answer:
+def prepare(session: Session, input_: str, session_id: str) -> output.Answer:
     """Check the intents of a model and say what would be done; write nothing.
 
     Drafts are read from the private directory of a session only. The answer holds the intents
@@ -85,10 +63,10 @@ def prepare(session: Session, input_: str, session_id: str) -> Answer:
     return _carry_out(session, input_, session_id, dry=True)
 
 
-@record_command("commit", "memdir records commit --input - < prepared.json", changes=True)
+@records.record_command("commit", "memdir records commit --input - < prepared.json", changes=True)
 @intents_option
 @session_option
-def commit(session: Session, input_: str, session_id: str) -> Answer:
+def commit(session: Session, input_: str, session_id: str) -> output.Answer:
     """Carry intents out: create, update or retire, all in one change.
 
     Each is decided by the table of mechanics and model; a refusal stops no other. Exit code 1
@@ -97,9 +75,9 @@ def commit(session: Session, input_: str, session_id: str) -> Answer:
     return _carry_out(session, input_, session_id, dry=session.asked.dry_run)
 
 
-def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> Answer:
+def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> output.Answer:
     contexts = Contexts(session.config.state_dir)
-    asked = read_input_argument(session, given)
+    asked = records.read_input_argument(session, given)
     intents = read_record_intents(asked, lambda path: contexts.read_draft(path, session_id))
     results, done = (batch.prepare_record_intents if dry else batch.commit_record_intents)(
         session.app, intents
@@ -118,7 +96,7 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> Answ
             intent = {**intent, **result.intent.pinned}
             intent |= {"target": result.path, "hash": result.hash} if result.hash else {}
         pinned.append(intent)
-    answer: Fields = {
+    answer: output.Fields = {
         "results": [_result_fields(result) for result in results],
         "intents": pinned,
         "remarks": list(done.remarks),
@@ -131,30 +109,30 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> Answ
     failed = any(result.outcome == REFUSED for result in results)
     if session_id and not dry and not failed:
         contexts.drop(session_id)
-    return Answer(answer, lines, int(failed))
+    return output.Answer(answer, lines, int(failed))
 
 
-def _result_fields(result: Result) -> Fields:
+def _result_fields(result: Result) -> output.Fields:
     answer, error, intent = result.answer or {}, result.error, result.intent
     return {
         "category": intent.type if intent else None,
         "asked": intent.action if intent else None,
         "mechanics": answer.get("structural_cud"),
         "vetoes": answer.get("vetoes", []),
-        **pick(result, "outcome action path reason"),
-        "changes": pick_all(result.changes, CHANGE),
-        "error": error and pick(error, "record_code code message next=fix"),
+        **output.pick(result, "outcome action path reason"),
+        "changes": output.pick_all(result.changes, output.CHANGE),
+        "error": error and output.pick(error, "record_code code message next=fix"),
     }
 
 
-@record_command("schema", "memdir records schema decision")
+@records.record_command("schema", "memdir records schema decision")
 @click.argument("category", required=False, default="")
-def schema(session: Session, category: str) -> Answer:
+def schema(session: Session, category: str) -> output.Answer:
     """Print the JSON Schema of a category, or the fields of all."""
     if category:
         type = parse_record_type(category)
         text = validate.record_schema_text(type)
-        return Answer(validate.record_schema(type), text.rstrip("\n").split("\n"))
+        return output.Answer(validate.record_schema(type), text.rstrip("\n").split("\n"))
     lines: list[str] = []
     for type, known in fields.CONTENT.items():
         lines += [type]
@@ -163,23 +141,23 @@ def schema(session: Session, category: str) -> Answer:
             text = f"{field.name} ({field.kind}{choices})"
             lines += session.screen.block("*" if field.required else " ", text)
     answer = {type: validate.record_schema(type) for type in fields.TYPES}
-    return Answer(answer, [*lines, "", "* must be there"])
+    return output.Answer(answer, [*lines, "", "* must be there"])
 
 
 ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 
 
-@record_command(
+@records.record_command(
     "write",
     "memdir records write --action create --input - < draft.json",
     changes=True,
 )
 @click.option("--action", type=click.Choice(ACTIONS), required=True, help="What to do.")
-@category_option
+@records.category_option
 @click.option("--target", metavar="PATH", default="", help="FOLDER/NAME.json, or its id.")
-@input_option
+@records.input_option
 @click.option("--hash", "hash_", metavar="HASH", default="", help="MD5 or SHA-256 that was read.")
-@reason_option
+@records.reason_option
 def write_(
     session: Session,
     action: str,
@@ -188,26 +166,32 @@ def write_(
     input_: str,
     hash_: str,
     reason: str,
-) -> Answer:
+) -> output.Answer:
     """Create, update, retire (delete), archive or bring back one record.
 
     A create never overwrites, an update never revives. With --hash an update is only made on the
     version that was read.
     """
     type = parse_record_type(category) if category else ""
-    if action != CREATE and not target:
+    if action != write.CREATE and not target:
         raise RecordError(INPUT, f"{action} needs a target", fix="give --target PATH")
-    draft = read_input_argument(session, input_) if action in (CREATE, UPDATE) else {}
-    done = write_record_request(session.app, Request(action, type, target, draft, hash_, reason))
-    return session.done_answer(session.app, done, UNDO)
+    draft = (
+        records.read_input_argument(session, input_)
+        if action in (write.CREATE, write.UPDATE)
+        else {}
+    )
+    done = write.write_record_request(
+        session.app, write.Request(action, type, target, draft, hash_, reason)
+    )
+    return session.done_answer(session.app, done, records.UNDO)
 
 
-@record_command(
+@records.record_command(
     "save",
     'memdir records save --category decision --title "Use uv" --set decision=uv',
     changes=True,
 )
-@category_option
+@records.category_option
 @click.option(
     "--title", metavar="TEXT", default="", help="One line; the file's name is made of it."
 )
@@ -217,8 +201,8 @@ def write_(
 @click.option(
     "--set", "values", metavar="FIELD=TEXT", multiple=True, help="A field of its content; again."
 )
-@input_option
-@reason_option
+@records.input_option
+@records.reason_option
 def save_(
     session: Session,
     category: str,
@@ -229,45 +213,49 @@ def save_(
     values: Sequence[str],
     input_: str,
     reason: str,
-) -> Answer:
+) -> output.Answer:
     """Save a record: a new one, or a change of the one that has this title.
 
     Fields of a list are given once for each item. The fields of a category: memdir records schema.
     """
     type = parse_record_type(category) if category else ""
-    given: Record = read_input_argument(session, input_) if input_ else {}
+    given: Record = records.read_input_argument(session, input_) if input_ else {}
     options = {"title": title or None, "tags": list(tags) or None, "confidence": confidence}
     options["related_files"] = list(files) or None
     given |= {key: value for key, value in options.items() if value is not None}
-    draft = read_record_fields(given, type, values)
-    done = save_record(session.app, type, draft, reason)
-    return session.done_answer(session.app, done, UNDO)
+    draft = write.read_record_fields(given, type, values)
+    done = write.save_record(session.app, type, draft, reason)
+    return session.done_answer(session.app, done, records.UNDO)
 
 
-def _change_status(session: Session, names: Sequence[str], action: str, reason: str) -> Answer:
-    done = change_status_of_records(session.app, names, action, reason)
-    return session.done_answer(session.app, done, UNDO)
+def _change_status(
+    session: Session, names: Sequence[str], action: str, reason: str
+) -> output.Answer:
+    done = write.change_status_of_records(session.app, names, action, reason)
+    return session.done_answer(session.app, done, records.UNDO)
 
 
-@record_command("retire", "memdir records retire old-idea --reason superseded", changes=True)
+@records.record_command(
+    "retire", "memdir records retire old-idea --reason superseded", changes=True
+)
 @click.argument("names", nargs=-1, required=True)
-@reason_option
-def retire(session: Session, names: Sequence[str], reason: str) -> Answer:
+@records.reason_option
+def retire(session: Session, names: Sequence[str], reason: str) -> output.Answer:
     """Retire records: out of the index and of recall, restorable for the grace period."""
     return _change_status(session, names, "delete", reason)
 
 
-@record_command("archive", "memdir records archive old-idea", changes=True)
+@records.record_command("archive", "memdir records archive old-idea", changes=True)
 @click.argument("names", nargs=-1, required=True)
-@reason_option
-def archive(session: Session, names: Sequence[str], reason: str) -> Answer:
+@records.reason_option
+def archive(session: Session, names: Sequence[str], reason: str) -> output.Answer:
     """Archive records: out of the index and of recall, kept for ever."""
     return _change_status(session, names, "archive", reason)
 
 
-@record_command("restore", "memdir records restore old-idea", changes=True)
+@records.record_command("restore", "memdir records restore old-idea", changes=True)
 @click.argument("names", nargs=-1, required=True)
-@reason_option
-def restore(session: Session, names: Sequence[str], reason: str) -> Answer:
+@records.reason_option
+def restore(session: Session, names: Sequence[str], reason: str) -> output.Answer:
     """Bring retired or archived records back."""
     return _change_status(session, names, "", reason)

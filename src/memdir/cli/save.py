@@ -38,16 +38,6 @@ from memdir.format.draft import ANYWAY as INSIST
 from memdir.format.names import check_memory_name
 from memdir.hot import memory
 from memdir.hot.disk import disk_failure
-from memdir.hot.memory import (
-    CREATED_KEYS,
-    MODIFIED_KEYS,
-    PINNED_KEYS,
-    SOURCE_KEYS,
-    TYPE_KEYS,
-    UNKNOWN,
-    VERIFIED_KEYS,
-    Document,
-)
 from memdir.store import changes
 from memdir.store.writer import App, Done
 
@@ -138,11 +128,11 @@ def _run_editor(copy: str) -> None:
         raise BadInput(f"{problem}; nothing was saved", next=hint)
 
 
-def _difference(old: Document, new: Document, expected: str) -> Revision:
+def _difference(old: memory.Document, new: memory.Document, expected: str) -> Revision:
     known = {key: field for field, keys in PLACES.items() for key in keys}
     fields = []
     for key in dict.fromkeys((*old.values, *new.values)):
-        if old.values.get(key) == new.values.get(key) or key in MODIFIED_KEYS:
+        if old.values.get(key) == new.values.get(key) or key in memory.MODIFIED_KEYS:
             continue
         if key not in new.values:
             raise BadInput(
@@ -165,8 +155,8 @@ hash_option = click.option(
     "--if-hash", "expected", metavar="HASH", help="Update only the version with this hash."
 )
 # Keys that only the store sets; a draft's values are dropped.
-_OURS = {*CREATED_KEYS, *MODIFIED_KEYS, *SOURCE_KEYS, *VERIFIED_KEYS}
-_READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
+_OURS = {*memory.CREATED_KEYS, *memory.MODIFIED_KEYS, *memory.SOURCE_KEYS, *memory.VERIFIED_KEYS}
+_READ = {"name", "description", memory.NEST, *memory.TYPE_KEYS, *memory.PINNED_KEYS}
 
 
 @command(
@@ -176,7 +166,9 @@ _READ = {"name", "description", memory.NEST, *TYPE_KEYS, *PINNED_KEYS}
     dashes=True,
 )
 @click.argument("text")
-@click.option("--type", metavar="TYPE", default=UNKNOWN, help="See memdir types; else guessed.")
+@click.option(
+    "--type", metavar="TYPE", default=memory.UNKNOWN, help="See memdir types; else guessed."
+)
 @click.option("--name", metavar="NAME", help="The file's name; the same name again updates it.")
 @click.option("--description", metavar="LINE", default="", help="One line that says what it is.")
 @click.option("--why", metavar="REASON", default="", help="The reason behind it.")
@@ -232,7 +224,7 @@ def _save(session: Session, draft: Draft, wishes: Wishes) -> Answer:
     app = session.app
     known = draft.name and app.store.facts(check_memory_name(draft.name) + ".md") is not None
     more, says = {}, []
-    if draft.type == UNKNOWN and not known:
+    if draft.type == memory.UNKNOWN and not known:
         draft = replace(draft, type=guess_type_option(draft.body))
         more = {"type": draft.type, "type_from": "wording"}
         says = [f"type {draft.type}, from its wording; to change it: memdir edit NAME --type TYPE"]
@@ -257,10 +249,10 @@ def parse_draft_option(text: str, where: str) -> tuple[Draft, list[str]]:
         raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")
     draft = Draft(
         body=document.body.strip("\n"),
-        type=document.get(*TYPE_KEYS).strip().lower() or UNKNOWN,
+        type=document.get(*memory.TYPE_KEYS).strip().lower() or memory.UNKNOWN,
         name=values.get("name", ""),
         description=values.get("description", ""),
-        pinned=document.get(*PINNED_KEYS).lower() in ("true", "yes", "1"),
+        pinned=document.get(*memory.PINNED_KEYS).lower() in ("true", "yes", "1"),
         extra=tuple((key, text) for key, text in values.items() if key not in _READ | _OURS),
     )
     return draft, sorted(key for key in values if key in _OURS)
@@ -291,7 +283,7 @@ def edit(
     """
     app, why, how = session.app, given["why"], given["how"]
     pin, wishes = given["pin"], Wishes(secret=secret, offered=OFFERED[1:])
-    check_memory_type(UNKNOWN if given["type"] is None else given["type"])
+    check_memory_type(memory.UNKNOWN if given["type"] is None else given["type"])
     given |= {"name": given["label"], "pinned": None if pin is None else str(pin).lower()}
     keys = ("name", "description", "type", "pinned")
     fields = tuple((key, given[key]) for key in keys if given[key] is not None)

@@ -14,16 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memdir.clients.archive import (
-    BROKEN,
-    MAX_ENTRIES,
-    OTHER,
-    Brought,
-    bad_import,
-    read_import,
-    read_import_file,
-    read_import_files,
-)
+from memdir.clients import archive
 from memdir.config.config import Config
 from memdir.errors import BadInput
 from memdir.format.names import RESERVED, memory_name, slugify
@@ -68,16 +59,16 @@ def list_import_sources(own: str = "") -> list[str]:
     return [name.replace("_", "-") for name in sorted({*READERS, *registry.members(FAMILY, own)})]
 
 
-def read_memories_of_tool(config: Config, source: str, path: str = "") -> Brought:
+def read_memories_of_tool(config: Config, source: str, path: str = "") -> archive.Brought:
     """Gives each memory a unique name; `./codex` is a directory, not the tool."""
     if source not in (known := list_import_sources(config.own)):
         if path:
             raise BadInput(f"there is no source {source!r}", next=f"there are: {', '.join(known)}")
-        return read_import(source)
+        return archive.read_import(source)
     name = source.replace("-", "_")
     read_member = READERS.get(name) or registry.load(FAMILY, name, config.own).read
     project = "" if config.scope.kind == "user" else config.checkout
-    brought: Brought = read_member(path, Around(config.home, project, config.environ))
+    brought: archive.Brought = read_member(path, Around(config.home, project, config.environ))
     taken: dict[str, bytes] = {}
     numbers = Counter[str]()
     files = sorted(dict.fromkeys(brought.files), key=lambda file: file[0])
@@ -103,14 +94,16 @@ def find_tool_files(top: str, *parts: str) -> str:
     return path if os.path.exists(path) and os.path.realpath(path) == real else ""
 
 
-def import_pieces(source: str, pieces: Iterable[Piece], brought: Brought) -> None:
+def import_pieces(source: str, pieces: Iterable[Piece], brought: archive.Brought) -> None:
     for piece in pieces:
         body, name = clean_import(piece.body), memory_name(clean_import(piece.title), piece.type)
-        if len(brought.files) >= MAX_ENTRIES:
-            brought.skip(piece.place, f"there are more than {MAX_ENTRIES:,} entries", BROKEN)
+        if len(brought.files) >= archive.MAX_ENTRIES:
+            brought.skip(
+                piece.place, f"there are more than {archive.MAX_ENTRIES:,} entries", archive.BROKEN
+            )
             return
         if not body.strip():
-            brought.skip(piece.place, NO_TEXT, BROKEN)
+            brought.skip(piece.place, NO_TEXT, archive.BROKEN)
             continue
         description = inert_line(clean_import(piece.description), DESCRIPTION_BYTES)
         fields = {
@@ -134,7 +127,7 @@ def import_file(
     source: str,
     path: str,
     data: bytes,
-    brought: Brought,
+    brought: archive.Brought,
     fields: Mapping[str, str] | None,
     name: str = "",
 ) -> None:
@@ -153,7 +146,7 @@ def import_file(
         return
     document = read_header(decode(data))
     if not document.body.strip():
-        brought.skip(path, NO_TEXT, BROKEN)
+        brought.skip(path, NO_TEXT, archive.BROKEN)
         return
     missing = {"metadata.source": SOURCE, "metadata.imported_from": _origin(source, path)}
     for key, value in {"name": whole.rpartition("/")[2][:-3], **fields, **missing}.items():
@@ -183,9 +176,9 @@ def clean_import(text: object) -> str:
 
 def _read_json(path: str, next: str) -> Any:
     try:
-        return json.loads(read_import_file(path, next).decode("utf-8-sig", "replace"))
+        return json.loads(archive.read_import_file(path, next).decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
-        raise bad_import(path, f"it is not JSON ({error})", next) from None
+        raise archive.bad_import(path, f"it is not JSON ({error})", next) from None
 
 
 def _list(value: Any) -> list[Any]:
@@ -195,16 +188,16 @@ def _list(value: Any) -> list[Any]:
 # basic-memory: a folder of notes; their observations and relations stay as they are.
 
 
-def read_basic_memory(path: str, around: Around) -> Brought:
+def read_basic_memory(path: str, around: Around) -> archive.Brought:
     """`[[links]]` between notes keep working."""
     source, top = "basic-memory", path or os.path.join(around.home, "basic-memory")
     if not os.path.isdir(top):
         next = "name the folder: memdir import basic-memory ~/basic-memory"
-        raise bad_import(top, "there is no such folder", next)
-    brought = Brought()
-    for name, data in read_import_files(top, brought):
+        raise archive.bad_import(top, "there is no such folder", next)
+    brought = archive.Brought()
+    for name, data in archive.read_import_files(top, brought):
         if name[-3:].lower() != ".md":
-            brought.skip(name, "it is no note", OTHER)
+            brought.skip(name, "it is no note", archive.OTHER)
             continue
         document = read_header(decode(data))
         kind = document.values.get("type", "").strip().lower()
@@ -242,7 +235,7 @@ CLAUDE_ROWS = {
 }
 
 
-def read_claude_memory(path: str, around: Around) -> Brought:
+def read_claude_memory(path: str, around: Around) -> archive.Brought:
     """Skips tasks and sessions."""
     next = "name the file: memdir import claude-memory export.json"
     path = path or (
@@ -250,15 +243,15 @@ def read_claude_memory(path: str, around: Around) -> Brought:
     )
     if not path:
         cause = f"the exported file is needed (there is no {CLAUDE_FILE})"
-        raise bad_import("claude-memory", cause, next)
+        raise archive.bad_import("claude-memory", cause, next)
     values = _read_json(path, next)
     if not isinstance(values, dict) or values.keys().isdisjoint({*CLAUDE_ROWS, "knowledge"}):
-        raise bad_import(path, "it holds no memories that are known", next)
-    brought = Brought()
+        raise archive.bad_import(path, "it holds no memories that are known", next)
+    brought = archive.Brought()
     import_pieces("claude-memory", _claude_pieces(values), brought)
     for key in WORK_KEYS:
         if rows := _list(values.get(key)):
-            brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", OTHER)
+            brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", archive.OTHER)
     return brought
 
 
@@ -297,16 +290,16 @@ MEM0_TYPES = {
 }
 
 
-def read_mem0(path: str, around: Around) -> Brought:
+def read_mem0(path: str, around: Around) -> archive.Brought:
     advice = "name the file: memdir import mem0 export.json"
     if not path:
-        raise bad_import("mem0", "the exported file is needed", advice)
+        raise archive.bad_import("mem0", "the exported file is needed", advice)
     rows = _read_json(path, advice)
     if isinstance(rows, dict):
         rows = rows.get("results", rows.get("memories"))
     if not isinstance(rows, list):
-        raise bad_import(path, "it holds no memories of mem0", advice)
-    brought = Brought()
+        raise archive.bad_import(path, "it holds no memories of mem0", advice)
+    brought = archive.Brought()
     import_pieces("mem0", (_mem0_piece(row, number) for number, row in enumerate(rows, 1)), brought)
     return brought
 
@@ -326,16 +319,16 @@ def _mem0_piece(row: Any, number: int) -> Piece:
 # Anthropic memory tool: Markdown is copied, other text is wrapped in a memory.
 
 
-def read_memory_tool(path: str, around: Around) -> Brought:
+def read_memory_tool(path: str, around: Around) -> archive.Brought:
     source = "memory-tool"
     if not path or not os.path.isdir(path):
         next = "name the directory: memdir import memory-tool ./memories"
-        raise bad_import(path or source, "the directory of the tool is needed", next)
-    brought = Brought()
-    for name, data in read_import_files(path, brought):
+        raise archive.bad_import(path or source, "the directory of the tool is needed", next)
+    brought = archive.Brought()
+    for name, data in archive.read_import_files(path, brought):
         text = data.decode("utf-8", "replace")
         if not text.strip() or "\0" in text or text.encode() != data:
-            brought.skip(name, "it is no text" if text.strip() else NO_TEXT, OTHER)
+            brought.skip(name, "it is no text" if text.strip() else NO_TEXT, archive.OTHER)
         elif name[-3:].lower() == ".md" and name != INDEX:
             import_file(source, name, data, brought, None)
         else:
@@ -347,19 +340,19 @@ def read_memory_tool(path: str, around: Around) -> Brought:
 # Replit and similar: Markdown files in a project's `.agents/memory`, copied unchanged.
 
 
-def read_replit(path: str, around: Around) -> Brought:
+def read_replit(path: str, around: Around) -> archive.Brought:
     """Copies byte for byte, without the index."""
     folder, top = ".agents/memory", os.path.abspath(path or around.project or ".")
     if os.path.isdir(top) and not top.endswith(folder):
         place = find_tool_files(top, *folder.split("/"))
         if not place:
             next = "name the project: memdir import replit ../shop"
-            raise bad_import(top, f"there is no {folder} in it", next)
+            raise archive.bad_import(top, f"there is no {folder} in it", next)
         top = place
-    return read_import(top)
+    return archive.read_import(top)
 
 
-READERS: dict[str, Callable[[str, Around], Brought]] = {
+READERS: dict[str, Callable[[str, Around], archive.Brought]] = {
     "basic_memory": read_basic_memory,
     "claude_memory": read_claude_memory,
     "mem0": read_mem0,

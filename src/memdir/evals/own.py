@@ -13,28 +13,7 @@ from memdir.audit.ages import Listed
 from memdir.claims import verify
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.errors import Finding, MemdirError
-from memdir.evals.recall_sets import (
-    DEPTH,
-    SCOPE,
-    Query,
-    ask_evaluated_store,
-    rank_eval_set,
-    rank_figures,
-    recall_figures,
-)
-from memdir.evals.report import (
-    COUNT,
-    SEED,
-    TEXT,
-    Figure,
-    Goal,
-    Report,
-    Say,
-    Section,
-    Table,
-    mean_figure,
-    time_figures,
-)
+from memdir.evals import recall_sets, report
 from memdir.format import index as index_module
 from memdir.format.outline import Lookup
 from memdir.format.pointer import WIKILINK, parse_pointers
@@ -63,7 +42,7 @@ ABOUT_RECALL = (
 )
 
 
-def evaluate_own_store(app: App, say: Say) -> Report:
+def evaluate_own_store(app: App, say: report.Say) -> report.Report:
     listed, findings = ages.list_memory_ages(app)
     memories = [item.memory for item in listed]
     say(f"reading {len(memories):,} memories")
@@ -87,19 +66,19 @@ def evaluate_own_store(app: App, say: Say) -> Report:
         _show_hygiene(findings, dangling),
     )
     summary = f"{plural(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
-    return Report("own", app.store.root, summary, sections)
+    return report.Report("own", app.store.root, summary, sections)
 
 
-def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[Query]:
+def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[recall_sets.Query]:
     """Each description, without stop words and every third word, should find its memory."""
     queries = []
     for item in memories:
         words = [part for word in split_words(item.description) for part in _chunks(word)]
         words = [word for word in words if word.lower() not in STOP]
         kept = [word for number, word in enumerate(words, 1) if number % 3]
-        random.Random(f"{SEED} {item.path}").shuffle(kept)  # the same in every run
+        random.Random(f"{report.SEED} {item.path}").shuffle(kept)  # the same in every run
         if len(kept) >= MIN_WORDS:
-            queries.append(Query(item.path, " ".join(kept), "", (item.path,)))
+            queries.append(recall_sets.Query(item.path, " ".join(kept), "", (item.path,)))
     return _sample(queries)
 
 
@@ -112,10 +91,10 @@ def _chunks(word: str) -> list[str]:
 
 def make_questions_from_links(
     texts: Mapping[str, str], names: Mapping[str, str]
-) -> tuple[list[Query], list[tuple[str, str]]]:
+) -> tuple[list[recall_sets.Query], list[tuple[str, str]]]:
     """Each line with a `[[link]]` should find its target; also returns broken links."""
     lookup = Lookup(texts, names)
-    asked: dict[tuple[str, str], Query] = {}
+    asked: dict[tuple[str, str], recall_sets.Query] = {}
     dangling: list[tuple[str, str]] = []
     for path, text in texts.items():
         for layer, line in markdown.markdown_layers(memory.read_header(text).body.split("\n")):
@@ -129,104 +108,118 @@ def make_questions_from_links(
                 if target is None:
                     dangling.append((path, pointer.target))
                 else:
-                    asked.setdefault((path, target), Query(path, prompt, "", (target,)))
+                    asked.setdefault((path, target), recall_sets.Query(path, prompt, "", (target,)))
     return list(asked.values()), dangling
 
 
-def _sample(queries: list[Query]) -> list[Query]:
+def _sample(queries: list[recall_sets.Query]) -> list[recall_sets.Query]:
     if len(queries) <= MAX_QUERIES:
         return queries
-    return random.Random(SEED).sample(queries, MAX_QUERIES)
+    return random.Random(report.SEED).sample(queries, MAX_QUERIES)
 
 
 def _show_recall(
-    app: App, described: list[Query], linked: list[Query], dangling: int, say: Say
-) -> Section:
+    app: App,
+    described: list[recall_sets.Query],
+    linked: list[recall_sets.Query],
+    dangling: int,
+    say: report.Say,
+) -> report.Section:
     searches = {"": app.search}
-    asked = rank_eval_set(described, searches, DEPTH, say)
+    asked = recall_sets.rank_eval_set(described, searches, recall_sets.DEPTH, say)
     # The memory that contains the link is no answer to its own question.
     around = [
         replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
-        for item in rank_eval_set(_sample(linked), searches, DEPTH, say)
+        for item in recall_sets.rank_eval_set(_sample(linked), searches, recall_sets.DEPTH, say)
     ]
     figures = (
-        mean_figure("self-recall R@1", recall_figures(asked, 1)),
-        mean_figure("self-recall R@5", recall_figures(asked, 5)),
-        mean_figure("self-recall MRR", rank_figures(asked)),
-        mean_figure("links that lead somewhere", [1.0] * len(linked) + [0.0] * dangling),
-        mean_figure("linked memory found, R@5", recall_figures(around, 5)),
+        report.mean_figure("self-recall R@1", recall_sets.recall_figures(asked, 1)),
+        report.mean_figure("self-recall R@5", recall_sets.recall_figures(asked, 5)),
+        report.mean_figure("self-recall MRR", recall_sets.rank_figures(asked)),
+        report.mean_figure("links that lead somewhere", [1.0] * len(linked) + [0.0] * dangling),
+        report.mean_figure("linked memory found, R@5", recall_sets.recall_figures(around, 5)),
     )
-    return Section("Is it found?", figures, remarks=(ABOUT_RECALL,))
+    return report.Section("Is it found?", figures, remarks=(ABOUT_RECALL,))
 
 
-def _show_speed(app: App, queries: list[Query]) -> Section:
+def _show_speed(app: App, queries: list[recall_sets.Query]) -> report.Section:
     spent = []
     for query in queries:
         start = time.perf_counter()
-        ask_evaluated_store(app, query)
+        recall_sets.ask_evaluated_store(app, query)
         spent.append((time.perf_counter() - start) * 1000)
-    return Section("How fast, on this machine", tuple(time_figures("recall, ms", spent)))
+    return report.Section(
+        "How fast, on this machine", tuple(report.time_figures("recall, ms", spent))
+    )
 
 
-def _show_load(app: App) -> Section:
+def _show_load(app: App) -> report.Section:
     try:
         index = index_module.cut_index(memory.decode(app.store.index() or b"")).text
     except MemdirError:
         index = ""  # reported with the index
-    standing = answer.recall_standing_rules([(SCOPE, app)])[0]
+    standing = answer.recall_standing_rules([(recall_sets.SCOPE, app)])[0]
     sizes = [len(text) / TOKEN_CHARACTERS for text in (index, standing)]
     names = ("index, tokens", "standing rules, tokens", "per session, tokens")
     pairs = zip(names, [*sizes, sum(sizes)], strict=True)
     remark = f"Tokens are estimated as characters / {TOKEN_CHARACTERS}."
-    figures = tuple(Figure(name, size, COUNT) for name, size in pairs)
-    return Section("Carried by every session", figures, remarks=(remark,))
+    figures = tuple(report.Figure(name, size, report.COUNT) for name, size in pairs)
+    return report.Section("Carried by every session", figures, remarks=(remark,))
 
 
-def _show_index(app: App) -> Section:
+def _show_index(app: App) -> report.Section:
     try:
         survey = look.survey_index(app)
     except MemdirError as error:
-        return Section("Index", remarks=(f"{error.message}. Next: {error.next}",))
+        return report.Section("Index", remarks=(f"{error.message}. Next: {error.next}",))
     lines, characters = (
-        Goal(limit, at_most=True) for limit in (memory.MAX_LINES, memory.MAX_CHARACTERS)
+        report.Goal(limit, at_most=True) for limit in (memory.MAX_LINES, memory.MAX_CHARACTERS)
     )
     figures = (
-        Figure("index lines", survey.lines, COUNT, goal=lines),
-        Figure("index characters", survey.characters, COUNT, goal=characters),
-        Figure("memories without a pointer", len(survey.orphans), COUNT),
-        Figure("pointers without a file", len(survey.dangling), COUNT),
-        Figure("repeated pointers", len(survey.duplicates), COUNT),
-        Figure("overlong pointers", len(survey.overlong), COUNT),
-        Figure("lines of content, not pointers", len(survey.inline), COUNT),
+        report.Figure("index lines", survey.lines, report.COUNT, goal=lines),
+        report.Figure("index characters", survey.characters, report.COUNT, goal=characters),
+        report.Figure("memories without a pointer", len(survey.orphans), report.COUNT),
+        report.Figure("pointers without a file", len(survey.dangling), report.COUNT),
+        report.Figure("repeated pointers", len(survey.duplicates), report.COUNT),
+        report.Figure("overlong pointers", len(survey.overlong), report.COUNT),
+        report.Figure("lines of content, not pointers", len(survey.inline), report.COUNT),
     )
     repair = survey.orphans or survey.dangling or survey.duplicates
     advice = ("Repair: memdir index --rebuild. Look: memdir index --check.",) if repair else ()
-    return Section("Index", figures, remarks=advice)
+    return report.Section("Index", figures, remarks=advice)
 
 
 def _show_state(
     app: App, listed: Sequence[Listed], texts: Mapping[str, str]
-) -> tuple[Section, Section, Section]:
+) -> tuple[report.Section, report.Section, report.Section]:
     pairs = len(find_similar_texts(texts))
-    alike = Figure("near-duplicate pairs", pairs, COUNT, len(texts))
+    alike = report.Figure("near-duplicate pairs", pairs, report.COUNT, len(texts))
     checked = verify.verify_memories(app)
     verdicts = Counter(item.verdict for items in checked.memories.values() for item in items)
     asked = sum(verdicts[name] for name in VERDICTS)
-    claims = (Figure(f"claims {name}", verdicts[name], COUNT, asked) for name in VERDICTS)
+    claims = (
+        report.Figure(f"claims {name}", verdicts[name], report.COUNT, asked) for name in VERDICTS
+    )
     actions = Counter(item.action for item in listed)
-    stale = (Figure(f"to {name}", actions[name], COUNT, len(listed)) for name in ACTIONS)
+    stale = (
+        report.Figure(f"to {name}", actions[name], report.COUNT, len(listed)) for name in ACTIONS
+    )
     return (
-        Section("Near-duplicates", (alike,), remarks=(SEE_AUDIT,) * bool(pairs)),
-        Section("Claims", tuple(claims), remarks=(*checked.remarks, SEE_VERIFY)),
-        Section("Staleness", tuple(stale), remarks=(SEE_LIST,)),
+        report.Section("Near-duplicates", (alike,), remarks=(SEE_AUDIT,) * bool(pairs)),
+        report.Section("Claims", tuple(claims), remarks=(*checked.remarks, SEE_VERIFY)),
+        report.Section("Staleness", tuple(stale), remarks=(SEE_LIST,)),
     )
 
 
-def _show_hygiene(findings: Sequence[Finding], dangling: Sequence[tuple[str, str]]) -> Section:
+def _show_hygiene(
+    findings: Sequence[Finding], dangling: Sequence[tuple[str, str]]
+) -> report.Section:
     rows = [(item.kind, item.path, item.message) for item in findings]
     links = dict.fromkeys(dangling)
     rows += [("dangling-link", path, f"[[{target}]] leads nowhere") for path, target in links]
-    columns = (("kind", TEXT), ("memory", TEXT), ("finding", TEXT))
-    table = Table("findings", columns, tuple(rows[:MAX_ROWS]))
+    columns = (("kind", report.TEXT), ("memory", report.TEXT), ("finding", report.TEXT))
+    table = report.Table("findings", columns, tuple(rows[:MAX_ROWS]))
     remarks = (f"Shown: {MAX_ROWS} of {len(rows):,}.",) if len(rows) > MAX_ROWS else ()
-    return Section("Hygiene", (Figure("findings", len(rows), COUNT),), (table,), remarks)
+    return report.Section(
+        "Hygiene", (report.Figure("findings", len(rows), report.COUNT),), (table,), remarks
+    )

@@ -15,19 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memdir.hot.run import NESTED
-from memdir.models.model import (
-    Answer,
-    BadAnswer,
-    ModelRefused,
-    ModelUnavailable,
-    Question,
-    Usage,
-    model_answer,
-    model_too_slow,
-)
+from memdir.models import model
 
 COMMAND = "claude"
-NOTHING = Usage()
+NOTHING = model.Usage()
 BY_HAND = "run it by hand to see what is wrong: claude -p hello"
 # No settings (hooks, plugins), no servers, no tools, no transcript.
 ALONE = (
@@ -46,7 +37,7 @@ class Claude:
     alias: str
     environ: Mapping[str, str] = field(repr=False)
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: model.Question) -> model.Answer:
         """Asks on standard input: every user could see a prompt in the arguments."""
         words = [self.command, "-p", "--output-format", "json", *ALONE]
         words += ["--model", self.alias] if self.alias else []
@@ -63,11 +54,13 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Claude:
     """Finds the command; refuses inside a process that was started as a model."""
     if environ.get(NESTED):
         message = "claude: this process was started by memdir itself; it asks no further one"
-        raise ModelUnavailable(message, next=f"unset {NESTED} if that is wrong", usage=NOTHING)
+        raise model.ModelUnavailable(
+            message, next=f"unset {NESTED} if that is wrong", usage=NOTHING
+        )
     command = shutil.which(COMMAND, path=environ.get("PATH", os.defpath))
     if command is None:
         hint = "install Claude Code, or choose another model"
-        raise ModelUnavailable("claude: there is no such command", next=hint, usage=NOTHING)
+        raise model.ModelUnavailable("claude: there is no such command", next=hint, usage=NOTHING)
     env = {key: value for key, value in environ.items() if key not in OF_A_SESSION}
     env |= {NESTED: "1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}
     if base_url:
@@ -76,7 +69,7 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Claude:
 
 
 def _run(
-    words: list[str], question: Question, env: Mapping[str, str], folder: str, name: str
+    words: list[str], question: model.Question, env: Mapping[str, str], folder: str, name: str
 ) -> bytes:
     pipe = subprocess.PIPE
     try:
@@ -86,7 +79,9 @@ def _run(
         )  # fmt: skip
     except OSError as error:
         message = f"{name} cannot be started: {error.strerror}"
-        raise ModelUnavailable(message, next=f"try: {words[0]} --version", usage=NOTHING) from None
+        raise model.ModelUnavailable(
+            message, next=f"try: {words[0]} --version", usage=NOTHING
+        ) from None
     # The whole conversation as one text, since each process starts a new one.
     parts = [question.user]
     for number, turn in enumerate(question.earlier, 1):
@@ -96,7 +91,7 @@ def _run(
         try:
             return process.communicate(text, question.seconds)[0]
         except subprocess.TimeoutExpired:
-            raise model_too_slow(name, question.seconds) from None
+            raise model.model_too_slow(name, question.seconds) from None
         finally:
             # An empty group is ProcessLookupError on Linux, PermissionError on macOS.
             with suppress(ProcessLookupError, PermissionError):
@@ -106,24 +101,26 @@ def _run(
                     stream.close()
 
 
-def _read(out: bytes, question: Question, name: str) -> Answer:
+def _read(out: bytes, question: model.Question, name: str) -> model.Answer:
     try:
         envelope = json.loads(out)
     except (ValueError, RecursionError):
         envelope = None
     if not isinstance(envelope, dict) or envelope.get("type") != "result":
-        raise BadAnswer(f"{name} printed no result", next=BY_HAND)
+        raise model.BadAnswer(f"{name} printed no result", next=BY_HAND)
     usage = _usage(envelope)
     if envelope.get("stop_reason") == "refusal":
-        raise ModelRefused(f"{name} refused to answer", next="say it in other words", usage=usage)
+        raise model.ModelRefused(
+            f"{name} refused to answer", next="say it in other words", usage=usage
+        )
     if envelope.get("is_error"):  # not shown: its text may repeat a key or a path
-        raise ModelUnavailable(f"{name} reports an error", next=BY_HAND, usage=usage)
+        raise model.ModelUnavailable(f"{name} reports an error", next=BY_HAND, usage=usage)
     data = envelope.get("structured_output")
     text = str(envelope.get("result") or "") if data is None else json.dumps(data)
-    return model_answer(question, text, name, usage)
+    return model.model_answer(question, text, name, usage)
 
 
-def _usage(envelope: dict[str, Any]) -> Usage:
+def _usage(envelope: dict[str, Any]) -> model.Usage:
     used = envelope.get("usage")
     used = used if isinstance(used, dict) else {}
     reported = envelope.get("total_cost_usd")
@@ -132,4 +129,4 @@ def _usage(envelope: dict[str, Any]) -> Usage:
     counts = {key: value for key, value in used.items() if type(value) is int and value > 0}
     fresh = counts.get("input_tokens", 0) + counts.get("cache_creation_input_tokens", 0)
     cached = counts.get("cache_read_input_tokens", 0)
-    return Usage(fresh, counts.get("output_tokens", 0), cached, cost)
+    return model.Usage(fresh, counts.get("output_tokens", 0), cached, cost)

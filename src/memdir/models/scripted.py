@@ -18,17 +18,9 @@ from typing import cast
 
 from memdir.errors import BadInput
 from memdir.hot.disk import read_start
-from memdir.models.model import (
-    Answer,
-    ModelRefused,
-    ModelUnavailable,
-    Question,
-    Usage,
-    model_answer,
-    model_too_slow,
-)
+from memdir.models import model
 
-NOTHING = Usage()
+NOTHING = model.Usage()
 KEYS = {"answer", "text", "fails", "seconds", "input_tokens", "output_tokens"}
 FAILURES = ("refused", "timeout", "unavailable")
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -43,27 +35,29 @@ class Scripted:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.name = name
-        self.asked: list[Question] = []
+        self.asked: list[model.Question] = []
         self._lines = lines
         self._sleep = sleep
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: model.Question) -> model.Answer:
         self.asked.append(question)
         line = self._lines[min(len(self.asked), len(self._lines)) - 1]
         fails, seconds = line.get("fails"), line.get("seconds", 0.0)
         assert isinstance(seconds, int | float)
         self._sleep(min(seconds, question.seconds))
         if fails == "timeout" or seconds > question.seconds:
-            raise model_too_slow(self.name, question.seconds)
+            raise model.model_too_slow(self.name, question.seconds)
         if fails == "refused":
-            raise ModelRefused(f"{self.name} refused to answer", next="change the script")
+            raise model.ModelRefused(f"{self.name} refused to answer", next="change the script")
         if fails == "unavailable":
-            raise ModelUnavailable(
+            raise model.ModelUnavailable(
                 f"{self.name} is not there", next="change the script", usage=NOTHING
             )
         text = line["text"] if "text" in line else json.dumps(line["answer"])
         counts = [line.get(key, 0) for key in ("input_tokens", "output_tokens")]
-        return model_answer(question, str(text), self.name, Usage(*map(int, map(str, counts))))
+        return model.model_answer(
+            question, str(text), self.name, model.Usage(*map(int, map(str, counts)))
+        )
 
 
 def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Scripted:
