@@ -270,7 +270,7 @@ SHAPES = {
         "input_tokens": "tokens that no cache gave",
         "output_tokens": "tokens of the answer",
         "cached_tokens": "tokens that a cache gave; they do not count against the budget",
-        "cost": "in dollars, where a price is known; else null",
+        "cost": "in dollars, where the model reports it; else null",
         "outcome": "`answered`, `reserved` (it never came back) or how it failed",
         "produced": "what came of it, or empty",
     },

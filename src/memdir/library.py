@@ -34,26 +34,6 @@ ALL, PROJECT = "all", "project"
 ACTOR = "library"
 
 
-def _check(**given: object) -> None:
-    """Raise early for a value that is not a str, naming the argument."""
-    for name, value in given.items():
-        if not isinstance(value, str):
-            what = f"{name} is a text, not of the type {type(value).__name__}"
-            raise BadInput(what, next=f"give {name} as a str")
-
-
-def _place(name: str, path: str | PathLike[str] | None) -> str | None:
-    given = os.fspath(path) if isinstance(path, PathLike) else path
-    if given is not None:
-        _check(**{name: given})
-        try:
-            os.fsencode(given)
-        except UnicodeEncodeError:
-            what = f"{name} holds half a character (a lone surrogate)"
-            raise BadInput(what, next="Name a directory.") from None
-    return given
-
-
 class Prefetch:
     """A recall that runs in the background."""
 
@@ -108,8 +88,7 @@ class Memdir:
         `scope` names one of `memdir where`; `all` recalls from every one that applies. `environ`
         and `now` are the world that it sees, `tell` hears what a person should know meanwhile.
         """
-        project, dir = _place("project", project), _place("dir", dir)
-        _check(scope=scope)
+        project, dir = (None if path is None else os.fspath(path) for path in (project, dir))
         env = os.environ if environ is None else environ
         apps: list[tuple[str, App]] = []
         known = read_config(env, os.getcwd(), project=project, dir=dir, scope=scope).scopes
@@ -143,9 +122,6 @@ class Memdir:
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
     ) -> Recall:
         """What belongs to a prompt: `.text` is what to show the agent, empty if nothing fits."""
-        _check(prompt=prompt, session=session)
-        if not isinstance(limit, int):
-            raise BadInput("limit is a whole number", next="leave it out, or give an int")
         return answer.recall(self._apps, prompt, session=session, limit=limit, model=model)
 
     def prefetch(
@@ -171,7 +147,6 @@ class Memdir:
 
         `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
         """
-        _check(text=text, type=type, name=name, description=description, why=why, how=how)
         named = check_memory_name(name) if name else ""
         draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
         done = changes.save_memory(self.app, draft, Wishes(anyway, allow_secret))
@@ -180,7 +155,6 @@ class Memdir:
 
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
-        _check(**{f"name {number}": name for number, name in enumerate(names, 1)})
         return verify.verify_memories(self.app, names)
 
     def audit(self, *, deep: bool = False) -> Audit:
@@ -206,7 +180,6 @@ class Memdir:
         """
         from memdir.capture.capture import hand_over_messages  # a quarter of the modules there are
 
-        _check(session=session, client=client)
         if isinstance(conversation, PathLike):
             conversation = os.fspath(conversation)
         asked = model if isinstance(model, str) else None if model else ""
@@ -218,17 +191,14 @@ class Memdir:
 
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
-        _check(change=change)
         return review.undo_and_hold_again(self.app, change)
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""
-        _check(session=session)
         return answer.render_session_section(self._apps, session=session, full=full)
 
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""
-        _check(session=session)
         answer.forget_recalled(self._apps, session)
 
     def standing(self) -> str:

@@ -1,4 +1,4 @@
-"""What a store can be asked without anybody, and what is said about its state."""
+"""What a store can be asked without anybody."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_text_without_spaces_is_asked_in_parts_and_a_short_one_not_at_all():
     assert make_questions_from_descriptions([described("a.md", "uv")]) == []
 
 
-def test_links_ask_for_what_they_lead_to_and_those_to_nothing_are_named():
+def test_links_ask_for_what_they_lead_to_and_those_to_nothing_are_counted():
     texts = {
         "one.md": "See [[two]] for honey.\n```\n[[three]]\n```\n[[gone]] and [[one]], [[two]]",
         "two.md": "if [[ -f x ]]; then",
@@ -41,7 +41,7 @@ def test_links_ask_for_what_they_lead_to_and_those_to_nothing_are_named():
     queries, dangling = make_questions_from_links(texts, {})
     assert [(query.id, query.gold) for query in queries] == [("one.md", ("two.md",))]
     assert queries[0].prompt.split() == ["See", "two", "for", "honey."]
-    assert dangling == [("one.md", "gone")]
+    assert dangling == 1
 
 
 @pytest.fixture
@@ -61,15 +61,8 @@ def test_the_own_store_is_measured_and_nothing_in_it_changes(own):
     assert (given["set"], given["data"]) == ("own", str(own))
     assert figures["self-recall R@5"]["value"] == 1
     assert figures["self-recall R@5"]["n"] >= 2
-    assert figures["near-duplicate pairs"]["value"] == 1
     assert figures["links that lead somewhere"]["value"] == 0
-    assert figures["memories without a pointer"]["value"] == 1
-    assert figures["index lines"] | {"value": 3, "goal": 200, "met": True} == figures["index lines"]
-    assert figures["findings"]["value"] == 1
     assert figures["recall, ms, median"]["value"] > 0
-    tokens = [figures[f"{name}, tokens"]["value"] for name in ("index", "standing rules")]
-    assert figures["per session, tokens"]["value"] == sum(tokens)
-    assert figures["claims unknown"]["value"] is not None
 
 
 def test_an_empty_store_and_none_at_all_are_measured(tmp_path):
@@ -81,10 +74,8 @@ def test_an_empty_store_and_none_at_all_are_measured(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_a_broken_memory_is_a_finding_and_hides_no_other(own):
+def test_a_broken_memory_hides_no_other(own):
     (own / "odd.md").write_text("---\nname: odd\nno colon\n---\nodd\n")
     (own / "link.md").symlink_to("nowhere")
     answer = memdir("eval", "--dir", str(own), "--json")
-    assert answer.code == 0
-    kinds = {row["kind"] for row in answer.json["tables"]["findings"]}
-    assert {"malformed-header", "special-file", "dangling-link"} <= kinds
+    assert (answer.code, answer.json["figures"]["self-recall R@5"]["value"]) == (0, 1)

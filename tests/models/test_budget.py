@@ -12,7 +12,6 @@ from memdir.models.ledger import (
     OverBudget,
     OverRun,
     estimate_usage,
-    model_cost,
 )
 from memdir.models.model import Question, Turn, Usage
 from memdir.models.scripted import Scripted
@@ -69,21 +68,6 @@ def test_an_estimate_counts_earlier_turns_and_what_a_cache_just_gave():
     assert estimate_usage(question, cached=5) == Usage(6, 256, 5)
     assert estimate_usage(question, cached=500) == Usage(0, 256, 11)
     assert estimate_usage(Question("s" * 10, "u" * 10, None, 256), cached=5) == Usage(5, 256)
-
-
-@pytest.mark.parametrize(
-    ("model", "usage", "dollars"),
-    [
-        ("anthropic:claude-haiku-4-5", Usage(1_000_000, 0, 0), 1.0),
-        ("anthropic:claude-haiku-4-5-20251001", Usage(0, 1_000_000, 1_000_000), 5.1),
-        ("anthropic:claude-haiku-4-5", Usage(1_000_000, 0, 0, 0.25), 0.25),
-        ("anthropic:claude-haiku-4-55", Usage(1, 1), None),
-        ("openai:some-local-model", Usage(1, 1), None),
-        ("claude:haiku", Usage(1, 1), None),
-    ],
-)
-def test_a_cost_is_told_where_a_price_is_known(model, usage, dollars):
-    assert model_cost(model, usage) == (None if dollars is None else pytest.approx(dollars))
 
 
 def spend(ledger: Ledger, session: str = "s1", **more: object) -> None:

@@ -247,8 +247,8 @@ DEPTH, DEEPEST = 20, 1_000  # memories per prompt
 def evaluate(
     session: Session, what: str, name: str | None, data: str | None, k: int | None
 ) -> Answer:
-    """`own` asks your store for its own descriptions and links, and counts duplicates, ages and the
-    tokens of a session. `recall` runs the prompts of a test set. Offline; nothing is written.
+    """`own` asks your store for its own descriptions and links. `recall` runs the prompts of a test
+    set. Offline; nothing is written.
     """
     from memdir.evals.own import evaluate_own_store
     from memdir.evals.recall_sets import READERS, evaluate_recall

@@ -25,7 +25,6 @@ from memdir.cli.output import (
 )
 from memdir.clients import archive, other_tools
 from memdir.clients import setup as setup_module
-from memdir.clients.archive import ZIP, check_export_target, write_export
 from memdir.clients.edit_settings import ByHand, Edit
 from memdir.clients.setup import Wish
 from memdir.errors import BadInput, Conflict, Finding
@@ -53,9 +52,9 @@ CLASH = "clash"
 @click.argument("source")
 @click.argument("path", required=False, default="")
 def import_(session: Session, source: str, path: str) -> Answer:
-    """SOURCE is a directory, a zip, a tar, or the name of a tool: basic-memory, claude-memory,
-    codex, cursor, gemini-cli, mem0, memory-tool, replit; PATH says where its memories are, if not
-    in the usual place. In a project directory, .agents/memory, .memory, memory or docs/memory is
+    """SOURCE is a directory, a zip, or the name of a tool: basic-memory, claude-memory, codex,
+    cursor, gemini-cli, mem0, memory-tool, replit; PATH says where its memories are, if not in the
+    usual place. In a project directory, .agents/memory, .memory, memory or docs/memory is
     used. Nothing is overwritten, and one unsafe entry refuses a whole archive. One undo takes it
     all back.
     """
@@ -123,7 +122,7 @@ def _some(text: str, paths: list[str]) -> list[str]:
 
 
 @command("export", "memdir export --output memories.zip", changes=True)
-@click.option("--output", metavar="FILE.zip|DIR", default=DEFAULT, show_default=True)
+@click.option("--output", metavar="FILE.zip", default=DEFAULT, show_default=True)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def export(session: Session, output: str, force: bool) -> Answer:
     """The index is included; only you can read the result. The same memories give the same zip,
@@ -132,18 +131,14 @@ def export(session: Session, output: str, force: bool) -> Answer:
     app, dry_run = session.app, session.asked.dry_run
     target = _target(session, output)
     files, findings = look.read_memories(app)
-    if target.endswith(ZIP):
-        odd = {path for path, _ in files if path.encode("utf-8", "replace").decode() != path}
-        findings += [
-            Finding("name", path, f"{path}: a name that no zip can hold; left out")
-            for path, _ in files
-            if path in odd
-        ]
-        files = [(path, data) for path, data in files if path not in odd]
+    for path, data in [*files]:
+        if path.encode("utf-8", "replace").decode() != path:
+            findings.append(Finding("name", path, f"{path}: a name that no zip can hold; left out"))
+            files.remove((path, data))
     if dry_run:
-        check_export_target(target, force)
+        archive.check_export_target(target, force)
     else:
-        write_export(target, files, force)
+        archive.write_export(target, files, force)
     fields: Fields = {
         "path": target,
         "change": "created",

@@ -1,4 +1,4 @@
-"""Import from a directory, zip or tar; export to a zip or directory.
+"""Import from a directory or zip; export to a zip.
 
 An import trusts nothing: one entry that could lead out of the store, hide another or fill the disk
 refuses all of it before anything is written.
@@ -6,17 +6,12 @@ refuses all of it before anything is written.
 
 from __future__ import annotations
 
-import gzip
 import io
-import lzma
 import os
 import re
 import shlex
-import shutil
 import stat
 import struct
-import tarfile
-import tempfile
 import unicodedata
 import zipfile
 import zlib
@@ -38,15 +33,14 @@ NOTES = "notes.md"  # receives an index that has content of its own, as in a sav
 OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
 OTHER = "no-memory"  # finding kind: file of a store that is no memory
 BROKEN = "broken"  # finding kind: unreadable entry
-NEXT = "name a directory of Markdown files, a .zip, a .tar or a .tar.gz"
-_SPECIAL = "it is a link or a special file"
+NEXT = "name a directory of Markdown files or a .zip"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_BYTES, _COMMENT_BYTES = 22, 65_535
 _ENTRY_BYTES = 46 + 1024  # per entry in a zip's table of contents: fixed part and a long name
 _DAMAGE = (
-    *(zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
-    *(EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error),
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError),
+    *(OSError, RuntimeError, ValueError, struct.error),
 )
 Files = Sequence[tuple[str, bytes]]
 
@@ -111,16 +105,11 @@ def read_import(path: str) -> Brought:
             entries.take(name, data)
         return entries.finish()
     data = read_import_file(path)
-    file = io.BytesIO(data)
     try:
-        if data[:2] == b"PK":
-            _check_contents(data)
-            _read_zip(file, entries)
-        else:
-            packed = data[:2] == b"\x1f\x8b"
-            _read_tar(_Bounded(gzip.GzipFile(fileobj=file) if packed else file), entries)
+        _check_contents(data)
+        _read_zip(io.BytesIO(data), entries)
     except _DAMAGE as error:
-        raise bad_import(path, f"it cannot be read as zip or tar ({error})") from None
+        raise bad_import(path, f"it cannot be read as a zip ({error})") from None
     return entries.finish()
 
 
@@ -208,28 +197,12 @@ def _read_zip(file: io.BytesIO, entries: _Entries) -> None:
         for entry in archive.infolist():
             entries.check(entry.orig_filename)
             if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise entries.unsafe(entry.filename, _SPECIAL)
+                raise entries.unsafe(entry.filename, "it is a link or a special file")
             if not entry.is_dir():
                 files[entry.filename] = entry
         for name, path in entries.place(files):
             with archive.open(files[name]) as content:
                 entries.take(path, content.read(MAX_FILE_BYTES + 1))
-
-
-def _read_tar(stream: io.RawIOBase, entries: _Entries) -> None:
-    files: dict[str, bytes] = {}
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
-        for entry in archive:
-            entries.check(entry.name)
-            if entry.isdir():
-                continue
-            if not entry.isreg() or entry.sparse is not None:
-                raise entries.unsafe(entry.name, _SPECIAL)
-            is_markdown = entry.name[-3:].lower() == ".md"
-            content = archive.extractfile(entry) if is_markdown else None
-            files[entry.name] = content.read(MAX_FILE_BYTES + 1) if content else b""
-    for name, path in entries.place(files):
-        entries.take(path, files[name])
 
 
 def _says_more(index: str, paths: list[str]) -> bool:
@@ -238,25 +211,6 @@ def _says_more(index: str, paths: list[str]) -> bool:
         return bool(survey_pointers(index, paths).inline)
     content = [line for line in index.split("\n") if line.strip() and line.lstrip()[:1] != "#"]
     return bool(content) and not survey_pointers(index, []).dangling
-
-
-class _Bounded(io.RawIOBase):
-    """Stream that aborts the import when it exceeds the size limit."""
-
-    def __init__(self, inside: io.BufferedIOBase) -> None:
-        self.inside = inside
-        self.left = MAX_TOTAL_BYTES + MAX_ENTRIES * 2 * tarfile.BLOCKSIZE
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        data = self.inside.read(len(buffer))
-        self.left -= len(data)
-        if self.left < 0:
-            raise ValueError(f"more than {MAX_TOTAL_BYTES:,} bytes when unpacked")
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _check_contents(data: bytes) -> None:
@@ -288,20 +242,14 @@ def _memory_folder(path: str) -> str:
     return places[0] if places else path
 
 
-OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
-ZIP = ".zip"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip; real times would differ on each run
 _MODE = 0o100600 << 16
 
 
 def write_export(target: str, files: Files, force: bool) -> None:
-    """Writes a zip or a directory, depending on the name of `target`; all or nothing."""
-    target = os.path.abspath(target)
+    """Writes a zip; all or nothing."""
     check_export_target(target, force)
     with state_errors(target, "the export cannot be written"):
-        if not target.endswith(ZIP):
-            _write_directory(target, files)
-            return
         folder = os.path.dirname(target)
         part = f"{TEMPORARY}{os.urandom(4).hex()}"
         Disk(folder).put(part, pack_export_zip(files))
@@ -316,17 +264,11 @@ def write_export(target: str, files: Files, force: bool) -> None:
 
 
 def check_export_target(target: str, force: bool) -> None:
-    """Refuses an existing target, unless it is an empty directory or forced."""
-    if target.lower().endswith(OTHER_ARCHIVES):
-        message = f"{target}: an export is a zip or a directory"
-        raise BadInput(message, path=target, next="name it ….zip")
-    if force or not os.path.lexists(target):
-        return
-    with state_errors(target, "it cannot be looked into"):
-        if os.path.isdir(target) and not target.endswith(ZIP) and not os.listdir(target):
-            return
-    next = "choose another --output, or replace it with --force"
-    raise BadInput(f"{target} is there already; nothing was written", path=target, next=next)
+    if not target.endswith(".zip"):
+        raise BadInput(f"{target}: an export is a zip", path=target, next="name it ….zip")
+    if os.path.lexists(target) and not force:
+        next = "choose another --output, or replace it with --force"
+        raise BadInput(f"{target} is there already; nothing was written", path=target, next=next)
 
 
 def pack_export_zip(files: Files) -> bytes:
@@ -339,18 +281,3 @@ def pack_export_zip(files: Files) -> bytes:
             entry.external_attr = _MODE
             archive.writestr(entry, data)
     return buffer.getvalue()
-
-
-def _write_directory(target: str, files: Files) -> None:
-    if os.path.isdir(target) and os.listdir(target):  # only with --force
-        Disk(target).put_all(dict(files))
-        return
-    folder = os.path.dirname(target)
-    made = tempfile.mkdtemp(prefix=TEMPORARY, dir=folder)
-    try:
-        Disk(made).put_all(dict(files))
-        os.rename(made, target)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
-    sync_directory(folder)

@@ -4,66 +4,47 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from memdir.audit import ages
-from memdir.audit.ages import Listed
-from memdir.claims import verify
-from memdir.claims.claim import STALE, TRUE, UNKNOWN
-from memdir.errors import Finding, MemdirError
+from memdir.errors import MemdirError
 from memdir.evals import recall_sets, report
-from memdir.format import index as index_module
 from memdir.format.outline import Lookup
 from memdir.format.pointer import WIKILINK, parse_pointers
 from memdir.hot import memory
 from memdir.hot.memory import Memory, decode
 from memdir.hot.words import STOP, split_words
-from memdir.recall import answer
-from memdir.store import look
 from memdir.store.writer import App
 from memdir.text import markdown
-from memdir.text.similar import find_similar_texts
 from memdir.text.terminal import plural
 
 MAX_QUERIES = 300  # per kind; larger stores are sampled, always the same way
 MIN_WORDS = 2  # per question; fewer are ambiguous
 CHUNK_CHARACTERS = 4  # per word in scripts without spaces
-MAX_ROWS = 20  # per table; the figure above it counts all
-TOKEN_CHARACTERS = 4  # estimate for English
-ACTIONS, VERDICTS = ("keep", "review", "prune"), (TRUE, STALE, UNKNOWN)
-SEE_AUDIT = "Which ones: memdir audit."
-SEE_VERIFY = "Which ones: memdir verify."
-SEE_LIST = "Which ones: memdir list. A score labels, it never hides: old is not wrong."
 ABOUT_RECALL = (
     "Self-recall: each description without its stop words and every third word, in another "
-    "order, should find its memory. Links: the line around a [[link]] should find its target."
+    "order, should find its memory. Links: the line around a [[link]] should find its target. "
+    "Index, ages, duplicates, claims, tokens: memdir audit --deep."
 )
 
 
 def evaluate_own_store(app: App, say: report.Say) -> report.Report:
-    listed, findings = ages.list_memory_ages(app)
-    memories = [item.memory for item in listed]
+    memories = app.store.scan().memories
     say(f"reading {len(memories):,} memories")
     texts = {}
     for item in memories:
         try:
             texts[item.path] = decode(app.store.view(item.path))
         except MemdirError:
-            continue  # the findings report it
+            continue  # memdir audit reports it
     linked, dangling = make_questions_from_links(
         texts, {memory.name: memory.path for memory in memories}
     )
     described = make_questions_from_descriptions(memories)
     say(f"asking {len(described):,} descriptions and {len(linked):,} links")
     sections = (
-        _show_recall(app, described, linked, len(dangling), say),
+        _show_recall(app, described, linked, dangling, say),
         _show_speed(app, described),
-        _show_load(app),
-        _show_index(app),
-        *_show_state(app, listed, texts),
-        _show_hygiene(findings, dangling),
     )
     summary = f"{plural(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
     return report.Report("own", app.store.root, summary, sections)
@@ -91,11 +72,11 @@ def _chunks(word: str) -> list[str]:
 
 def make_questions_from_links(
     texts: Mapping[str, str], names: Mapping[str, str]
-) -> tuple[list[recall_sets.Query], list[tuple[str, str]]]:
-    """Each line with a `[[link]]` should find its target; also returns broken links."""
+) -> tuple[list[recall_sets.Query], int]:
+    """Each line with a `[[link]]` should find its target; also counts broken links."""
     lookup = Lookup(texts, names)
     asked: dict[tuple[str, str], recall_sets.Query] = {}
-    dangling: list[tuple[str, str]] = []
+    dangling = 0
     for path, text in texts.items():
         for layer, line in markdown.markdown_layers(memory.read_header(text).body.split("\n")):
             if layer not in (markdown.TEXT, markdown.REST) or "[[" not in line:
@@ -106,7 +87,7 @@ def make_questions_from_links(
                 if pointer.form != WIKILINK or target == path:
                     continue
                 if target is None:
-                    dangling.append((path, pointer.target))
+                    dangling += 1
                 else:
                     asked.setdefault((path, target), recall_sets.Query(path, prompt, "", (target,)))
     return list(asked.values()), dangling
@@ -150,76 +131,4 @@ def _show_speed(app: App, queries: list[recall_sets.Query]) -> report.Section:
         spent.append((time.perf_counter() - start) * 1000)
     return report.Section(
         "How fast, on this machine", tuple(report.time_figures("recall, ms", spent))
-    )
-
-
-def _show_load(app: App) -> report.Section:
-    try:
-        index = index_module.cut_index(memory.decode(app.store.index() or b"")).text
-    except MemdirError:
-        index = ""  # reported with the index
-    standing = answer.recall_standing_rules([(recall_sets.SCOPE, app)])[0]
-    sizes = [len(text) / TOKEN_CHARACTERS for text in (index, standing)]
-    names = ("index, tokens", "standing rules, tokens", "per session, tokens")
-    pairs = zip(names, [*sizes, sum(sizes)], strict=True)
-    remark = f"Tokens are estimated as characters / {TOKEN_CHARACTERS}."
-    figures = tuple(report.Figure(name, size, report.COUNT) for name, size in pairs)
-    return report.Section("Carried by every session", figures, remarks=(remark,))
-
-
-def _show_index(app: App) -> report.Section:
-    try:
-        survey = look.survey_index(app)
-    except MemdirError as error:
-        return report.Section("Index", remarks=(f"{error.message}. Next: {error.next}",))
-    lines, characters = (
-        report.Goal(limit, at_most=True) for limit in (memory.MAX_LINES, memory.MAX_CHARACTERS)
-    )
-    figures = (
-        report.Figure("index lines", survey.lines, report.COUNT, goal=lines),
-        report.Figure("index characters", survey.characters, report.COUNT, goal=characters),
-        report.Figure("memories without a pointer", len(survey.orphans), report.COUNT),
-        report.Figure("pointers without a file", len(survey.dangling), report.COUNT),
-        report.Figure("repeated pointers", len(survey.duplicates), report.COUNT),
-        report.Figure("overlong pointers", len(survey.overlong), report.COUNT),
-        report.Figure("lines of content, not pointers", len(survey.inline), report.COUNT),
-    )
-    repair = survey.orphans or survey.dangling or survey.duplicates
-    advice = ("Repair: memdir index --rebuild. Look: memdir index --check.",) if repair else ()
-    return report.Section("Index", figures, remarks=advice)
-
-
-def _show_state(
-    app: App, listed: Sequence[Listed], texts: Mapping[str, str]
-) -> tuple[report.Section, report.Section, report.Section]:
-    pairs = len(find_similar_texts(texts))
-    alike = report.Figure("near-duplicate pairs", pairs, report.COUNT, len(texts))
-    checked = verify.verify_memories(app)
-    verdicts = Counter(item.verdict for items in checked.memories.values() for item in items)
-    asked = sum(verdicts[name] for name in VERDICTS)
-    claims = (
-        report.Figure(f"claims {name}", verdicts[name], report.COUNT, asked) for name in VERDICTS
-    )
-    actions = Counter(item.action for item in listed)
-    stale = (
-        report.Figure(f"to {name}", actions[name], report.COUNT, len(listed)) for name in ACTIONS
-    )
-    return (
-        report.Section("Near-duplicates", (alike,), remarks=(SEE_AUDIT,) * bool(pairs)),
-        report.Section("Claims", tuple(claims), remarks=(*checked.remarks, SEE_VERIFY)),
-        report.Section("Staleness", tuple(stale), remarks=(SEE_LIST,)),
-    )
-
-
-def _show_hygiene(
-    findings: Sequence[Finding], dangling: Sequence[tuple[str, str]]
-) -> report.Section:
-    rows = [(item.kind, item.path, item.message) for item in findings]
-    links = dict.fromkeys(dangling)
-    rows += [("dangling-link", path, f"[[{target}]] leads nowhere") for path, target in links]
-    columns = (("kind", report.TEXT), ("memory", report.TEXT), ("finding", report.TEXT))
-    table = report.Table("findings", columns, tuple(rows[:MAX_ROWS]))
-    remarks = (f"Shown: {MAX_ROWS} of {len(rows):,}.",) if len(rows) > MAX_ROWS else ()
-    return report.Section(
-        "Hygiene", (report.Figure("findings", len(rows), report.COUNT),), (table,), remarks
     )

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 
 from memdir import __version__
 
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 2 * 1024 * 1024  # per message
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NO_RESOURCE = -32002
-EDGE_BYTES = 200  # at either end of a message, to find its id
-_ID = rb'"id"\s{0,9}:\s{0,9}(-?\d{1,15}|"[^"\\\x00-\x1f]{1,64}")'
-_FIRST = re.compile(rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9},\s{0,9})?' + _ID)
-_LAST = re.compile(_ID + rb"\s{0,9}\}\s{0,9}\Z")
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STRUCTURED = "2025-06-18"  # first version with structured fields beside the text
 NAME_CHARACTERS = 40
@@ -72,14 +67,6 @@ def mcp_error_answer(id: object, refused: Refused) -> "Fields":
     if refused.data is not None:
         fields["data"] = refused.data
     return {"jsonrpc": "2.0", "id": id, "error": fields}
-
-
-def refuse_long_mcp_message(first: bytes, last: bytes) -> "Fields":
-    """Refuse a message that is too long; a client waits until timeout without its id."""
-    match = _FIRST.match(first[:EDGE_BYTES]) or _LAST.search(last[-EDGE_BYTES:])
-    id = json.loads(match[1]) if match else None
-    reason = f"the message has more than {MAX_BYTES:,} bytes, which is the limit; send less at once"
-    return mcp_error_answer(id, Refused(INVALID, reason))
 
 
 class Stores:

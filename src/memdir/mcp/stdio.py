@@ -5,17 +5,8 @@ import signal
 import sys
 import time
 
-from memdir.mcp.server import (
-    EDGE_BYTES,
-    MAX_BYTES,
-    Refused,
-    Server,
-    Stores,
-    mcp_error_answer,
-    read_mcp_message,
-    refuse_long_mcp_message,
-    write_mcp_message,
-)
+from memdir.mcp import server as protocol
+from memdir.mcp.server import Refused, Server, Stores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +17,7 @@ if TYPE_CHECKING:
 USAGE = "usage: memdir mcp [--project PATH] [--dir DIR] [--scope SCOPE]\n"
 ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PART_BYTES = 65_536  # per read of a message that is too long
+TOO_LONG = f"the message has more than {protocol.MAX_BYTES:,} bytes; send less at once"
 OPTIONS = ("--project", "--dir", "--scope")
 
 
@@ -111,18 +103,20 @@ class Pipe:
     def serve(self) -> None:
         while not self._ended:
             self._idle = True
-            line = self._source.readline(MAX_BYTES + 1)
+            line = self._source.readline(protocol.MAX_BYTES + 1)
             self._idle = False
             if not line:
                 break
-            if len(line) > MAX_BYTES and not line.endswith(b"\n"):
-                self._send(refuse_long_mcp_message(line, self._skip()))
-            elif line.strip():
-                try:
-                    self._send(self._server.answer(read_mcp_message(line)))
-                except Refused as refused:
-                    self._send(mcp_error_answer(None, refused))
-                self._server.afterwards()
+            try:
+                if len(line) > protocol.MAX_BYTES and not line.endswith(b"\n"):
+                    while (part := self._source.readline(PART_BYTES)) and part[-1:] != b"\n":
+                        pass
+                    raise Refused(protocol.INVALID, TOO_LONG)
+                if line.strip():
+                    self._send(self._server.answer(protocol.read_mcp_message(line)))
+            except Refused as refused:
+                self._send(protocol.mcp_error_answer(None, refused))
+            self._server.afterwards()
 
     def end(self, number: int, frame: "FrameType | None") -> None:
         """Signal handler: ends at once when idle, else after the current request."""
@@ -130,19 +124,11 @@ class Pipe:
         if self._idle:
             raise Ended
 
-    def _skip(self) -> bytes:
-        last = b""
-        while part := self._source.readline(PART_BYTES):
-            last = (last + part)[-EDGE_BYTES:]
-            if part.endswith(b"\n"):
-                break
-        return last
-
     def _send(self, message: object) -> None:
         if message is None:
             return
         try:
-            data = memoryview(write_mcp_message(message))
+            data = memoryview(protocol.write_mcp_message(message))
             while data:
                 data = data[self._sink.write(data) :]
         except (OSError, ValueError):  # closed on either side

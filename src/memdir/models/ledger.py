@@ -1,4 +1,4 @@
-"""Spending on models: limits, prices, the ledger of calls, and a model within its budget.
+"""Spending on models: limits, the ledger of calls, and a model within its budget.
 
 The ledger has one JSON line per event, appended and never rewritten. A call has two lines with one
 id: `reserved` with the estimate before the call, then its outcome with the actual figures. The last
@@ -40,17 +40,7 @@ LOCK_SECONDS = 1.0  # it is held for a few writes
 LINE_START = b'{"id": "'
 RESERVED = "reserved"  # outcome of a call without an answer yet; its estimate counts
 ANSWERED = "answered"
-MILLION = 1_000_000
 _KINDS = ("input", "output", "cached")
-# List prices of late 2025 in US dollars per million tokens: input, output, cached input. A cost
-# reported by the model wins. The longest matching name counts.
-PRICES = {
-    "anthropic:claude-haiku-4-5": (1.00, 5.00, 0.10),
-    "anthropic:claude-sonnet-4": (3.00, 15.00, 0.30),
-    "anthropic:claude-opus-4-5": (5.00, 25.00, 0.50),
-    "openai:gpt-5-nano": (0.05, 0.40, 0.005),
-    "openai:gpt-5-mini": (0.25, 2.00, 0.025),
-}
 
 
 class OverBudget(MemdirError):
@@ -108,15 +98,6 @@ def estimate_usage(question: Question, cached: int = 0) -> Usage:
     given = count_model_tokens(*question.texts, schema)
     cached = min(cached, given) if question.earlier else 0
     return Usage(given - cached, question.max_tokens, cached)
-
-
-def model_cost(model: str, usage: Usage) -> float | None:
-    names = [name for name in PRICES if model == name or model.startswith(f"{name}-")]
-    if usage.cost is not None or not names:
-        return usage.cost
-    fresh, made, cached = PRICES[max(names, key=len)]
-    total = usage.input_tokens * fresh + usage.output_tokens * made + usage.cached_tokens * cached
-    return total / MILLION
 
 
 def ledger_day(now: float) -> str:
@@ -261,7 +242,6 @@ class Metered:
 
     def _settle(self, call: Call, usage: Usage, outcome: str) -> None:
         self.used += usage.total
-        usage = replace(usage, cost=model_cost(self.name, usage))
         self._last = call, usage, outcome
         self._write(call, usage, outcome)
 
