@@ -11,9 +11,7 @@ import pytest
 from tests.acceptance import client, fence
 from tests.acceptance.recording import CLIENT, fields, read
 from tests.acceptance.sandbox import Sandbox
-from tests.acceptance.scripted_api import (
-    Api,
-)
+from tests.acceptance.scripted_api import Api
 from tests.self.source import ROOT
 
 RUN = [sys.executable, str(ROOT / "tests/acceptance/run.py")]

@@ -30,8 +30,7 @@ def sample(values: list[str], field: str) -> list:
 
 
 @pytest.mark.parametrize(
-    "row",
-    inputs("path traversal", "name") + inputs("file names", "name") + sample(NAMES, "name"),
+    "row", inputs("path traversal", "name") + inputs("file names", "name") + sample(NAMES, "name")
 )
 def test_a_hostile_name_is_refused_and_nothing_is_written(row, home, project):
     before = tree(home, project)

@@ -81,9 +81,7 @@ def test_a_line_that_a_person_wrote_keeps_its_words_when_the_file_is_renamed(too
 
 
 @pytest.mark.parametrize(
-    ("given"),
-    table("library", "one_undo_takes_a_command_back"),
-    ids=lambda given: given["command"],
+    ("given"), table("library", "one_undo_takes_a_command_back"), ids=lambda given: given["command"]
 )
 def test_one_undo_takes_a_command_back(tool, store, given):
     for name in ("a.md", "notes.txt", "sub/b.md", "sub/deep/c.txt"):

@@ -61,10 +61,7 @@ async def call_every_tool(client: Any) -> None:
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_it_calls_every_tool_over_pipes(mode, home, project):
     server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "memdir.mcp"],
-        env={"HOME": str(home)},
-        cwd=str(project),
+        command=sys.executable, args=["-m", "memdir.mcp"], env={"HOME": str(home)}, cwd=str(project)
     )
 
     async def act() -> None:

@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.models.ledger import (
-    Ledger,
-    Limits,
-    Metered,
-    OverBudget,
-    OverRun,
-    estimate_usage,
-)
+from memdir.models.ledger import Ledger, Limits, Metered, OverBudget, OverRun, estimate_usage
 from memdir.models.model import Question, Turn, Usage
 from memdir.models.scripted import Scripted
 from tests.helpers.terminal import memdir

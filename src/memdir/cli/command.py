@@ -246,12 +246,7 @@ class Session:
 
 
 def command(
-    name: str,
-    example: str,
-    *,
-    changes: bool = False,
-    dashes: bool = False,
-    records: bool = False,
+    name: str, example: str, *, changes: bool = False, dashes: bool = False, records: bool = False
 ) -> Callable[[Run], click.Command]:
     """Declares a command: a function of a Session and its own options that returns an answer.
 

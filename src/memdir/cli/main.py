@@ -71,7 +71,7 @@ SECTIONS = {
         "export": ("exchange", "Write all memories to a zip file or a directory."),
     },
     "Records": {
-        "records": ("records", "Keep decisions, runbooks, constraints and more as records."),
+        "records": ("records", "Keep decisions, runbooks, constraints and more as records.")
     },
     "Connect": {
         "setup": ("exchange", "Install memdir in an agent, or remove it."),

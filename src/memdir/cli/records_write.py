@@ -148,9 +148,7 @@ ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 
 
 @records.record_command(
-    "write",
-    "memdir records write --action create --input - < draft.json",
-    changes=True,
+    "write", "memdir records write --action create --input - < draft.json", changes=True
 )
 @click.option("--action", type=click.Choice(ACTIONS), required=True, help="What to do.")
 @records.category_option
@@ -159,13 +157,7 @@ ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 @click.option("--hash", "hash_", metavar="HASH", default="", help="MD5 or SHA-256 that was read.")
 @records.reason_option
 def write_(
-    session: Session,
-    action: str,
-    category: str,
-    target: str,
-    input_: str,
-    hash_: str,
-    reason: str,
+    session: Session, action: str, category: str, target: str, input_: str, hash_: str, reason: str
 ) -> output.Answer:
     """Create, update, retire (delete), archive or bring back one record.
 

@@ -203,12 +203,7 @@ def remember(
 @anyway_option
 @secret_option
 def save(
-    session: Session,
-    file: str,
-    name: str | None,
-    expected: str | None,
-    anyway: bool,
-    secret: bool,
+    session: Session, file: str, name: str | None, expected: str | None, anyway: bool, secret: bool
 ) -> Answer:
     """The header may hold name, description and type; keys unknown to memdir are kept."""
     limit = session.app.config.options.max_file_bytes

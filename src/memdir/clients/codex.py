@@ -19,14 +19,7 @@ from memdir.clients.conversation import (
     flat_text,
     typed_text,
 )
-from memdir.clients.edit_settings import (
-    NAME,
-    Merge,
-    Receipt,
-    edit_block,
-    edit_table,
-    is_our_hook,
-)
+from memdir.clients.edit_settings import NAME, Merge, Receipt, edit_block, edit_table, is_our_hook
 from memdir.hot.memory import decode
 from memdir.hot.place import is_below, tidy_path
 from memdir.text.markdown import markdown_sections

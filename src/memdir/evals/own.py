@@ -42,10 +42,7 @@ def evaluate_own_store(app: App, say: report.Say) -> report.Report:
     )
     described = make_questions_from_descriptions(memories)
     say(f"asking {len(described):,} descriptions and {len(linked):,} links")
-    sections = (
-        _show_recall(app, described, linked, dangling, say),
-        _show_speed(app, described),
-    )
+    sections = (_show_recall(app, described, linked, dangling, say), _show_speed(app, described))
     summary = f"{plural(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
     return report.Report("own", app.store.root, summary, sections)
 
