@@ -12,7 +12,7 @@ from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
-MEM0, CLAUDE = table("clients", "mem0"), table("clients", "claude")
+MEM0 = table("clients", "mem0")
 
 
 def put(top: Path, **texts: str) -> Path:
@@ -30,13 +30,13 @@ def laid(home, project, tmp_path) -> dict[str, list[str]]:
     for name, text in table("clients", "laid").items():
         top, _, path = name.partition("/")
         put(tops[top], **{path: text.replace("$HERE", str(project))})
-    put(tmp_path, **{"mem0.json": json.dumps(MEM0), "claude.json": json.dumps(CLAUDE)})
-    named = {"memory-tool": "memories", "mem0": "mem0.json", "claude-memory": "claude.json"}
+    put(tmp_path, **{"mem0.json": json.dumps(MEM0)})
+    named = {"memory-tool": "memories", "mem0": "mem0.json"}
     return {name: [str(tmp_path / named[name])] if name in named else [] for name in TAKEN}
 
 
 TAKEN = table("clients", "taken")
-BROKEN = {"cursor", "mem0", "claude-memory"}  # with an entry that nobody can read
+BROKEN = {"cursor", "mem0"}  # with an entry that nobody can read
 
 
 def test_every_source_is_tried():
@@ -79,8 +79,6 @@ def test_a_memory_tells_where_it_comes_from(laid, store):
 def test_entries_that_cannot_be_read_are_named_and_the_rest_is_taken(laid):
     answer = memdir("import", "mem0", *laid["mem0"], "--json").json
     assert [one["path"] for one in answer["skipped"]] == ["memory m2", "entry 3"]
-    answer = memdir("import", "claude-memory", *laid["claude-memory"], "--json").json
-    assert {one["path"] for one in answer["skipped"]} == {"decisions d2", "tasks (1)"}
 
 
 def test_what_another_project_learned_stays_there(laid, store):
@@ -110,10 +108,9 @@ def test_rules_and_notes_keep_their_words_and_their_keys(laid, store):
 @pytest.mark.parametrize(
     "text", ["", "{", "[1, 2", "7", "[" * 100_000, '{"results": {}}', "\x00", '"\\ud800"']
 )
-@pytest.mark.parametrize("source", ["mem0", "claude-memory"])
-def test_files_that_are_something_else_are_refused(source, text, tmp_path, store):
+def test_files_that_are_something_else_are_refused(text, tmp_path, store):
     (tmp_path / "x.json").write_text(text)
-    refused = memdir("import", source, str(tmp_path / "x.json"), "--json")
+    refused = memdir("import", "mem0", str(tmp_path / "x.json"), "--json")
     assert refused.code == 1 and "nothing was imported" in refused.error["message"]
     assert refused.error["next"] and not store.exists()
 
@@ -170,7 +167,7 @@ def test_a_folder_of_gemini_that_names_no_project_is_passed_over(root, laid, hom
     assert (store / "ports.md").exists()
 
 
-@pytest.mark.parametrize("source", ["mem0", "claude-memory", "gemini-cli", "cursor"])
+@pytest.mark.parametrize("source", ["mem0", "gemini-cli", "cursor"])
 def test_a_directory_in_place_of_a_file_is_refused(source, home, project, tmp_path):
     places = {"gemini-cli": home / ".gemini/GEMINI.md", "cursor": project / ".cursorrules"}
     place = places.get(source, tmp_path / "export.json")

@@ -52,11 +52,10 @@ CLASH = "clash"
 @click.argument("source")
 @click.argument("path", required=False, default="")
 def import_(session: Session, source: str, path: str) -> Answer:
-    """SOURCE is a directory, a zip, or the name of a tool: basic-memory, claude-memory, codex,
-    cursor, gemini-cli, mem0, memory-tool, replit; PATH says where its memories are, if not in the
-    usual place. In a project directory, .agents/memory, .memory, memory or docs/memory is
-    used. Nothing is overwritten, and one unsafe entry refuses a whole archive. One undo takes it
-    all back.
+    """SOURCE is a directory, a zip, or the name of a tool: basic-memory, codex, cursor, gemini-cli,
+    mem0, memory-tool; PATH says where its memories are, if not in the usual place. In a project
+    directory, .agents/memory, .memory, memory or docs/memory is used. Nothing is overwritten, and
+    one unsafe entry refuses a whole archive. One undo takes it all back.
     """
     app = session.app
     origin = one_line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history

@@ -68,7 +68,7 @@ SECTIONS = {
         "status": ("care", "Show what was captured, saved and recalled, and the last error."),
         "eval": ("care", "Measure recall on your own store or on a test set."),
         "import": ("exchange", "Import memories from files, an archive or another tool."),
-        "export": ("exchange", "Write all memories to a zip file or a directory."),
+        "export": ("exchange", "Write all memories to a zip file."),
     },
     "Records": {
         "records": ("records", "Keep decisions, runbooks, constraints and more as records.")

@@ -1,7 +1,7 @@
 """Import of memories from other tools.
 
-mem0, basic-memory, claude-memory, Replit and the Anthropic memory tool are read here; clients read
-their own memories with the same functions.
+mem0, basic-memory and the Anthropic memory tool are read here; clients read their own memories with
+the same functions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -214,72 +214,6 @@ def read_basic_memory(path: str, around: Around) -> archive.Brought:
     return brought
 
 
-# claude-memory: one JSON file of decisions, patterns and knowledge.
-
-CLAUDE_FILE = ".claude/memory.json"  # in a project
-WORK_KEYS = ("tasks", "sessions", "actions", "prompts", "summaries")  # not knowledge
-# Key of the title, type, labels of the other texts, keys of the times.
-CLAUDE_ROWS = {
-    "decisions": (
-        "decision",
-        "decision",
-        {"reasoning": "**Why:** ", "alternatives": "Not taken: ", "outcome": "Outcome: "},
-        ("timestamp",),
-    ),
-    "patterns": (
-        "pattern",
-        "feedback",
-        {"description": "", "solution": "Solution: "},
-        ("firstSeen", "lastSeen"),
-    ),
-}
-
-
-def read_claude_memory(path: str, around: Around) -> archive.Brought:
-    """Skips tasks and sessions."""
-    next = "name the file: memdir import claude-memory export.json"
-    path = path or (
-        find_tool_files(around.project, *CLAUDE_FILE.split("/")) if around.project else ""
-    )
-    if not path:
-        cause = f"the exported file is needed (there is no {CLAUDE_FILE})"
-        raise archive.bad_import("claude-memory", cause, next)
-    values = _read_json(path, next)
-    if not isinstance(values, dict) or values.keys().isdisjoint({*CLAUDE_ROWS, "knowledge"}):
-        raise archive.bad_import(path, "it holds no memories that are known", next)
-    brought = archive.Brought()
-    import_pieces("claude-memory", _claude_pieces(values), brought)
-    for key in WORK_KEYS:
-        if rows := _list(values.get(key)):
-            brought.skip(f"{key} ({len(rows)})", "that is work, no knowledge", archive.OTHER)
-    return brought
-
-
-def _claude_pieces(part: Mapping[str, Any]) -> Iterator[Piece]:
-    for key, (title, type, labels, times) in CLAUDE_ROWS.items():
-        for number, row in enumerate(_list(part.get(key)), 1):
-            fields = row if isinstance(row, dict) else {}
-            name = clean_import(fields.get(title))
-            lines = [name, *(_labelled(label, fields.get(key)) for key, label in labels.items())]
-            body = "\n\n".join(filter(None, lines)) if name else ""
-            place = f"{key} {clean_import(fields.get('id')) or number}"
-            yield Piece(
-                name, body, type, place, name, *(clean_import(fields.get(k)) for k in times)
-            )
-    knowledge = part.get("knowledge")
-    for category, rows in knowledge.items() if isinstance(knowledge, dict) else ():
-        for key, row in rows.items() if isinstance(rows, dict) else ():
-            fields = row if isinstance(row, dict) else {"value": row}
-            body = _labelled(f"{key}: ", fields.get("value"))
-            time = clean_import(fields.get("lastUpdated"))
-            yield Piece(key, body, "reference", f"knowledge {category}: {key}", "", "", time)
-
-
-def _labelled(label: str, value: Any) -> str:
-    text = clean_import(value) or ", ".join(filter(None, map(clean_import, _list(value))))
-    return label + text if text else ""
-
-
 # mem0: the result of `get_all`, or an export.
 
 # Types for mem0's categories.
@@ -337,25 +271,8 @@ def read_memory_tool(path: str, around: Around) -> archive.Brought:
     return brought
 
 
-# Replit and similar: Markdown files in a project's `.agents/memory`, copied unchanged.
-
-
-def read_replit(path: str, around: Around) -> archive.Brought:
-    """Copies byte for byte, without the index."""
-    folder, top = ".agents/memory", os.path.abspath(path or around.project or ".")
-    if os.path.isdir(top) and not top.endswith(folder):
-        place = find_tool_files(top, *folder.split("/"))
-        if not place:
-            next = "name the project: memdir import replit ../shop"
-            raise archive.bad_import(top, f"there is no {folder} in it", next)
-        top = place
-    return archive.read_import(top)
-
-
 READERS: dict[str, Callable[[str, Around], archive.Brought]] = {
     "basic_memory": read_basic_memory,
-    "claude_memory": read_claude_memory,
     "mem0": read_mem0,
     "memory_tool": read_memory_tool,
-    "replit": read_replit,
 }
