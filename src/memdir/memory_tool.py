@@ -112,10 +112,8 @@ class MemoryTool:
             tools = import_module("anthropic.lib.tools")
             parent = getattr(tools, base)
         except (ImportError, AttributeError) as error:
-            raise BadInput(
-                f"the SDK's memory tool cannot be used: {error}",
-                next="install it (pip install -U anthropic), or answer calls with MemoryTool.call",
-            ) from None
+            hint = "install it (pip install -U anthropic), or answer calls with MemoryTool.call"
+            raise BadInput(f"the SDK's memory tool cannot be used: {error}", next=hint) from None
 
         def run(_: object, input: object) -> str:
             answer = self.call(input)
@@ -206,11 +204,9 @@ class MemoryTool:
             paths = self._find(path, below)
             index_path = desk.store.index_path
             if index_path in paths and desk.store.files():
-                raise BadInput(
-                    f"{index_path} is the index of this store",
-                    path=index_path,
-                    next="edit it, or delete the memories that it lists",
-                )
+                message = f"{index_path} is the index of this store"
+                hint = "edit it, or delete the memories that it lists"
+                raise BadInput(message, path=index_path, next=hint)
             desk.plan, now = paths, self._app.now()
             done = [retire_memory(item, desk.store, desk.shelf, now) for item in paths]
             finish_change(self._app, desk, done)

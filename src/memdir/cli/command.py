@@ -48,11 +48,9 @@ def read_text_option(given: str, limit: int, what: str) -> str:
     """Text of stdin (`-`) or of a file; stops reading and refuses beyond `limit` bytes."""
     data = _read_stdin(limit + 1) if given == STDIN else _read_file(given, limit + 1)
     if len(data) > limit:
-        raise BadInput(
-            f"{what} has more than {limit:,} bytes, which is the limit",
-            path="" if given == STDIN else given,
-            next="shorten it, split it, or point to a file of the repository",
-        )
+        message = f"{what} has more than {limit:,} bytes, which is the limit"
+        hint = "shorten it, split it, or point to a file of the repository"
+        raise BadInput(message, path="" if given == STDIN else given, next=hint)
     return memory.decode(data)
 
 
@@ -82,10 +80,8 @@ def make_own_folder(prefix: str) -> str:
     try:
         return tempfile.mkdtemp(prefix=prefix)
     except OSError as error:
-        raise Unwritable(
-            f"no temporary folder can be made: {error.strerror}",
-            next="set TMPDIR to a directory that you may write to",
-        ) from None
+        hint = "set TMPDIR to a directory that you may write to"
+        raise Unwritable(f"no temporary folder can be made: {error.strerror}", next=hint) from None
 
 
 def read_day_option(text: str) -> datetime.date:
@@ -106,9 +102,8 @@ def read_time_option(text: str, now: float) -> float:
     try:
         return datetime.datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
-        raise BadInput(
-            f"{text[:40]!r} is not a time", next="write 10m, 2h, 3d or 2026-03-02T14:00"
-        ) from None
+        hint = "write 10m, 2h, 3d or 2026-03-02T14:00"
+        raise BadInput(f"{text[:40]!r} is not a time", next=hint) from None
 
 
 ACTOR = "cli"
@@ -143,10 +138,8 @@ class Asked:
             given = [path for path in (self.project, self.dir) if path]
             if given and all(map(os.path.isabs, given)):
                 return given[0]
-        raise BadInput(
-            "the current directory is gone",
-            next="cd to one that exists, or give --project or --dir as an absolute path",
-        )
+        hint = "cd to one that exists, or give --project or --dir as an absolute path"
+        raise BadInput("the current directory is gone", next=hint)
 
 
 class Session:
@@ -172,10 +165,8 @@ class Session:
     def app(self) -> App:
         """The store asked for; refuses `all`, which means several."""
         if self.config.scope.kind == "all":
-            raise BadInput(
-                "--scope all means several stores; this command works on one",
-                next=f"choose one of {', '.join(SCOPE_FORMS[:-1])}",
-            )
+            hint = f"choose one of {', '.join(SCOPE_FORMS[:-1])}"
+            raise BadInput("--scope all means several stores; this command works on one", next=hint)
         return self._open(self.config)
 
     def apps(self) -> Iterator[tuple[str, App]]:
@@ -201,9 +192,8 @@ class Session:
             raise missing
         if len(matches) > 1:
             scopes = ", ".join(scope for scope, *_ in matches)
-            raise BadInput(
-                f"{name!r} is in several scopes: {scopes}", next="choose one with --scope"
-            )
+            hint = "choose one with --scope"
+            raise BadInput(f"{name!r} is in several scopes: {scopes}", next=hint)
         return matches[0][1:]
 
     def find_elsewhere(self, verb: str, options: Mapping[str, object]) -> str:
@@ -296,17 +286,12 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     session = Session(screen, asked, config)
     screen.advise = screen.advise._replace(home="" if json else config.home)
     if config.layout == RECORDS and name in ON_MARKDOWN and not records:
-        raise BadInput(
-            f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records",
-            path=config.store,
-            next="memdir records --help lists what works on them",
-        )
+        message = f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records"
+        hint = "memdir records --help lists what works on them"
+        raise BadInput(message, path=config.store, next=hint)
     if name in ON_EXISTING and asked.dir is not None and not os.path.isdir(config.store):
-        raise Missing(
-            f"there is no directory {config.store}",
-            path=config.store,
-            next="check its spelling, or leave --dir out to look at the project's own memories",
-        )
+        advice = "check its spelling, or leave --dir out to look at the project's own memories"
+        raise Missing(f"there is no directory {config.store}", path=config.store, next=advice)
     if config.findings and name not in SHOW_FINDINGS:
         screen.tell(f"{plural(len(config.findings), 'finding')} on the settings: memdir where")
     return session

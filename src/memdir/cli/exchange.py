@@ -309,9 +309,8 @@ def merge_index(session: Session, files: tuple[str, ...], install: bool) -> Answ
     if install and not files:
         return _install(session)
     if install or not 3 <= len(files) <= 4:
-        raise click.UsageError(
-            "Give BASE OURS THEIRS [PATH], or --install.", click.get_current_context()
-        )
+        message = "Give BASE OURS THEIRS [PATH], or --install."
+        raise click.UsageError(message, click.get_current_context())
     return _merge(session, *files)
 
 

@@ -209,10 +209,8 @@ def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) ->
     app = session.app
     if not yes and not session.asked.dry_run:
         words = shlex.join(names) or "--expired"
-        raise BadInput(
-            "a purged memory cannot be restored; nothing was deleted",
-            next=f"look with --dry-run, then: memdir purge {words} --yes",
-        )
+        hint = f"look with --dry-run, then: memdir purge {words} --yes"
+        raise BadInput("a purged memory cannot be restored; nothing was deleted", next=hint)
     says = "the history still has its versions; to delete these, too: memdir purge --help"
     done = changes.purge_memories(app, names, expired)
     return session.done_answer(app, done, *[says] * app.history.on)

@@ -89,10 +89,9 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
             run.dry = done if done.dry_run else None
     elif run.chosen and (session.screen.json or not terminal):
         many = plural(len(run.chosen), "memory", "memories")
-        raise BadInput(
-            f"{many} could go, but there is no terminal to ask; nothing was changed",
-            next="memdir prune --dry-run lists them; memdir prune --retire moves all to the trash",
-        )
+        message = f"{many} could go, but there is no terminal to ask; nothing was changed"
+        hint = "memdir prune --dry-run lists them; memdir prune --retire moves all to the trash"
+        raise BadInput(message, next=hint)
     else:
         try:
             for number, item in enumerate(run.chosen, 1):

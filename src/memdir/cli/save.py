@@ -89,11 +89,9 @@ def _read_copy(copy: str, limit: int) -> bytes:
         with open(copy, "rb") as file:
             return file.read(limit)
     except OSError as error:
-        raise BadInput(
-            f"the editor left no readable file ({error.strerror}); nothing was saved",
-            path=copy,
-            next="set EDITOR to a program that saves the file it is given",
-        ) from None
+        message = f"the editor left no readable file ({error.strerror}); nothing was saved"
+        hint = "set EDITOR to a program that saves the file it is given"
+        raise BadInput(message, path=copy, next=hint) from None
 
 
 def remove_editor_copy(copy: str) -> None:
@@ -135,10 +133,8 @@ def _difference(old: memory.Document, new: memory.Document, expected: str) -> Re
         if old.values.get(key) == new.values.get(key) or key in memory.MODIFIED_KEYS:
             continue
         if key not in new.values:
-            raise BadInput(
-                f"`{key}` cannot be removed this way; nothing was saved",
-                next="remove that line in the file itself; memdir undo covers that, too",
-            )
+            hint = "remove that line in the file itself; memdir undo covers that, too"
+            raise BadInput(f"`{key}` cannot be removed this way; nothing was saved", next=hint)
         fields.append((known.get(key, key), new.values[key]))
     body = None if old.body == new.body else new.body
     return Revision("", tuple(fields), body, expected)
@@ -234,11 +230,8 @@ def parse_draft_option(text: str, where: str) -> tuple[Draft, list[str]]:
     """Draft from Markdown, and the header keys that only the store may set."""
     document = memory.read_header(text)
     for number, problem in document.problems:
-        raise BadInput(
-            f"{where}:{number}: {problem}; nothing was saved",
-            path=where,
-            next="write each header key once, as `key: value`",
-        )
+        hint = "write each header key once, as `key: value`"
+        raise BadInput(f"{where}:{number}: {problem}; nothing was saved", path=where, next=hint)
     values = document.values
     if values.get(memory.NEST):
         raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")

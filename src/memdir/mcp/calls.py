@@ -197,9 +197,8 @@ def _undo(stores: Stores, given: Given, client: str) -> Answer:
     """Needs an id: the newest change may be somebody else's."""
     app, change = stores.app(given.get("scope", ""), client), given.get("change", "").strip()
     if len(change) < SHORTEST_ID or change.lower().strip("0123456789abcdef"):
-        raise BadInput(
-            f"change must be an id of at least {SHORTEST_ID} hex digits", next="memdir log"
-        )
+        hint = "memdir log"
+        raise BadInput(f"change must be an id of at least {SHORTEST_ID} hex digits", next=hint)
     done = review.undo_and_hold_again(app, change)
     lines = [
         inert_line(f"undone: {change.path} {change.reason or 'is as it was before'}", CHANGE_BYTES)

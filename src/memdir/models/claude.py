@@ -54,9 +54,8 @@ def open_model(name: str, base_url: str, environ: Mapping[str, str]) -> Claude:
     """Finds the command; refuses inside a process that was started as a model."""
     if environ.get(NESTED):
         message = "claude: this process was started by memdir itself; it asks no further one"
-        raise model.ModelUnavailable(
-            message, next=f"unset {NESTED} if that is wrong", usage=NOTHING
-        )
+        advice = f"unset {NESTED} if that is wrong"
+        raise model.ModelUnavailable(message, next=advice, usage=NOTHING)
     command = shutil.which(COMMAND, path=environ.get("PATH", os.defpath))
     if command is None:
         hint = "install Claude Code, or choose another model"
@@ -79,9 +78,8 @@ def _run(
         )  # fmt: skip
     except OSError as error:
         message = f"{name} cannot be started: {error.strerror}"
-        raise model.ModelUnavailable(
-            message, next=f"try: {words[0]} --version", usage=NOTHING
-        ) from None
+        hint = f"try: {words[0]} --version"
+        raise model.ModelUnavailable(message, next=hint, usage=NOTHING) from None
     # The whole conversation as one text, since each process starts a new one.
     parts = [question.user]
     for number, turn in enumerate(question.earlier, 1):
@@ -110,9 +108,8 @@ def _read(out: bytes, question: model.Question, name: str) -> model.Answer:
         raise model.BadAnswer(f"{name} printed no result", next=BY_HAND)
     usage = _usage(envelope)
     if envelope.get("stop_reason") == "refusal":
-        raise model.ModelRefused(
-            f"{name} refused to answer", next="say it in other words", usage=usage
-        )
+        hint = "say it in other words"
+        raise model.ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
     if envelope.get("is_error"):  # not shown: its text may repeat a key or a path
         raise model.ModelUnavailable(f"{name} reports an error", next=BY_HAND, usage=usage)
     data = envelope.get("structured_output")

@@ -50,9 +50,8 @@ class Scripted:
         if fails == "refused":
             raise model.ModelRefused(f"{self.name} refused to answer", next="change the script")
         if fails == "unavailable":
-            raise model.ModelUnavailable(
-                f"{self.name} is not there", next="change the script", usage=NOTHING
-            )
+            hint = "change the script"
+            raise model.ModelUnavailable(f"{self.name} is not there", next=hint, usage=NOTHING)
         text = line["text"] if "text" in line else json.dumps(line["answer"])
         counts = [line.get(key, 0) for key in ("input_tokens", "output_tokens")]
         return model.model_answer(
