@@ -57,12 +57,6 @@ def test_no_file_names_a_package_registry():
     assert addresses(ROOT) == []
 
 
-def test_an_address_is_found(tmp_path):
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep/x.txt").write_bytes(b"--index-url https://" + HOSTS[0] + b"/simple")
-    assert addresses(tmp_path) == [f"deep/x.txt: {HOSTS[0].decode()}"]
-
-
 @pytest.mark.parametrize("path", sorted(ROOT.glob("requirements/*.txt")), ids=lambda p: p.name)
 def test_a_lock_file_holds_names_and_hashes_only(path):
     text = path.read_text(encoding="utf-8")
