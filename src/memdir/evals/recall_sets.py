@@ -359,17 +359,18 @@ def _show_abstention(
     silent = {item.query.id for item in own if not item.characters}
     before = recall_figures(ranked, BODIES)
     after = [
-        0.0 if item.query.id in silent else value
-        for item, value in zip(ranked, before, strict=True)
+        report.recall_at(len(item.shown), item.shown, item.query.gold)
+        for item in own
+        if item.query.gold
     ]
-    loss = (average_figure(before) or 0.0) - (average_figure(after) or 0.0)
+    loss = round((average_figure(before) or 0.0) - (average_figure(after) or 0.0), 6)
     without = [item for item in own if not item.query.gold]
     wanted = [*others, *without]
     right = int(sum(_silences(wanted)))
     total = right + len(silent) - int(sum(_silences(without)))
     figures = (
-        mean_figure("R@5 with abstention", after),
-        Figure("loss of R@5", loss, SHARE, len(before), goal=Goal(0.02, at_most=True)),
+        mean_figure("shown as body or pointer", after),
+        Figure("loss of R@5", loss, SHARE, len(before), goal=Goal(0.05, at_most=True)),
         mean_figure("silent on other stores", _silences(others), Goal(0.5)),
         mean_figure("silent where nothing is gold", _silences(without)),
         Figure("precision of silence", report.precision_figure(right, total), SHARE, total),
@@ -393,9 +394,9 @@ def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
             seen.append(report.recall_at(len(paths), paths, item.query.gold))
     sizes = [float(item.characters) for item in own]
     standing = [float(len(text)) for text, _ in rules.values()]
-    limit = Goal(4_000, at_most=True)
+    limit = Goal(1_500, at_most=True)
     figures = (
-        mean_figure("coverage", seen, Goal(0.96)),
+        mean_figure("coverage", seen, Goal(0.93)),
         Figure(
             "injected characters, median",
             report.median_figure(sizes),
