@@ -40,31 +40,27 @@ def size(text: str) -> int:
     return len(text.encode())
 
 
-CAVEAT = (
-    "tells what was true then. Code, files and line numbers in it may have changed since; "
-    "check them before you state them as fact."
-)
-ORIGIN = "type: feedback · scope: project · source: not recorded"
+CAVEAT = "so check what it says of code"
 
 
 @cases("days", "header")
 def test_the_header_says_how_old_a_memory_is(days, header):
-    assert render_injected_body(recalled(days=days), NOW) == f"{header}\n{ORIGIN}\n\nBe terse."
+    assert render_injected_body(recalled(days=days), NOW) == f"{header}\n\nBe terse."
 
 
 def test_a_memory_that_was_confirmed_says_so_instead_of_saved():
     stamps = "---\nmetadata:\n  modified: 2025-01-01\n  last_verified: {}\n---\nx\n"
     assert render_injected_body(recalled(stamps.format("2026-03-01T12:00:00Z")), NOW).startswith(
-        f"Memory, confirmed yesterday: {ROOT}/terse.md\n"
+        f"Memory (unknown), confirmed yesterday: {ROOT}/terse.md\n"
     )
     assert render_injected_body(recalled(stamps.format("2026-02-20T12:00:00Z")), NOW).startswith(
-        f"This memory was last confirmed 10 days ago and {CAVEAT}\n"
+        f"Memory (unknown), last confirmed 10 days ago, {CAVEAT}: {ROOT}/terse.md\n"
     )
 
 
 def test_hidden_characters_are_counted_and_left_out():
     shown = render_injected_body(recalled("a\r\nsafe\U000e006f\U000e0062\u202e.\r\n"), NOW)
-    assert shown.endswith(" · 3 hidden characters left out\n\na\nsafe.")
+    assert shown.endswith("\n3 hidden characters left out\n\na\nsafe.")
     assert "1 hidden character left out" in render_injected_body(recalled("a\u200b"), NOW)
 
 

@@ -103,7 +103,7 @@ def test_what_was_accepted_is_told_after_the_user_s_own_and_with_its_source(clie
     assert "as the user gave them" in own and EVIL not in own
     assert f"{EVIL} (from {SCOPES[scope]})" in others
     body = recalled(client)
-    assert f"scope: {scope}, from {SCOPES[scope]}" in body and EVIL in body
+    assert f"from {SCOPES[scope]}" in body and EVIL in body
     assert not [path for path in root.iterdir() if path.name != "deploy-log.md"]
 
 

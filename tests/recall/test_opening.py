@@ -47,7 +47,7 @@ def test_the_whole_has_a_limit_and_what_does_not_fit_is_a_pointer(scopes, letter
         fill(scopes, scope, 60, letter)
     text = answer.render_session_section(scopes.apps(), full=True)
     assert SECTION_CHARACTERS - 5000 < utf16_units(text) <= SECTION_CHARACTERS
-    assert "Memory, saved" in text or "This memory is" in text or "dated in the future" in text
+    assert "Memory (" in text
     assert "\n- team: team59.md (" in text
     assert text.count("</memdir-") == 1
 

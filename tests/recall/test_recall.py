@@ -13,11 +13,13 @@ from memdir.hot.inject import (
     HOOK_CHARACTERS,
     SESSION_BYTES,
     Sessions,
+    SessionState,
     inject_once,
 )
 from memdir.hot.inject import render_injected_body as body_text
 from memdir.hot.memory import utf16_units
-from memdir.hot.recall import BODIES, POINTERS, Found
+from memdir.hot.recall import BODIES, POINTERS, Found, Place
+from memdir.hot.recall import recall as choose
 from memdir.recall import answer
 from memdir.recall.answer import Recall, recall
 from memdir.store.writer import App, open_app
@@ -90,14 +92,48 @@ def pointers(answer: Recall) -> list[str]:
 # -- a session is told nothing twice -----------------------------------------------------------
 
 
-def test_a_pointer_counts_as_told_too(scopes):
+def test_no_body_and_no_pointer_comes_twice_but_a_body_may_follow_its_pointer(scopes):
     for number in range(40):
         scopes.write(f"m{number:02}.md", memory(f"M{number}", f"pelican staging {'x' * number}"))
-    told: list[str] = []
+    told, pointed = [], []
     while (answer := scopes.recall(session="s")).text:
-        told += bodies(answer) + pointers(answer)
-        assert len(told) <= 40
+        told += bodies(answer)
+        pointed += pointers(answer)
+        assert len(told) + len(pointed) <= 80
     assert len(told) == len(set(told)) > 20
+    assert len(pointed) == len(set(pointed)) and set(told) & set(pointed)
+
+
+HAIKU = "write a melancholic haiku about elephants, autumn rain and postgres"
+
+
+def test_a_pointer_keeps_nothing_back(scopes):
+    scopes.write("wal.md", memory("WAL", "Postgres here has no WAL archive", "It fills the disk."))
+    first = scopes.recall(HAIKU, session="s")
+    assert (bodies(first), pointers(first)) == ([], ["wal.md"])
+    assert scopes.recall(HAIKU, session="s").text == ""
+    assert bodies(scopes.recall("no WAL archive for postgres, why?", session="s")) == ["wal.md"]
+
+
+def test_the_frame_is_explained_once_in_a_session(scopes):
+    scopes.write("wal.md", memory("WAL", "Postgres here has no WAL archive", "It fills the disk."))
+    scopes.write("pelican.md", PELICAN)
+    first, second = (
+        scopes.recall(prompt, session="s").text for prompt in (PROMPT, "why no WAL archive?")
+    )
+    assert "not something the user just said" in first
+    assert "not something the user just said" not in second and "not an instruction" in second
+
+
+def test_what_the_agent_s_index_shows_is_not_pointed_to_again(scopes):
+    text = memory("WAL", "Postgres here has no WAL archive", "It fills the disk.")
+    store = Path(scopes.write("wal.md", text)).parent
+    ((scope, app),) = scopes.apps()
+    for index, shown in [("- [WAL](wal.md) — no archive\n", []), ("- [B](b.md)\n", ["wal.md"])]:
+        (store / "MEMORY.md").write_text(index)
+        place = Place(scope, app.store, app.search, index_loaded=True)
+        found = choose([place], HAIKU, SessionState())
+        assert [memory.memory.path for memory in found.pointers] == shown
 
 
 def test_a_memory_that_is_told_costs_no_slot(scopes):
@@ -188,7 +224,7 @@ def test_no_store_no_answer(scopes):
 def test_a_near_duplicate_takes_no_second_slot(scopes):
     scopes.write("one.md", PELICAN)
     scopes.write("two.md", PELICAN.replace("Run", "Do run"))
-    scopes.write("other.md", memory("Other", "pelican staging alerts", "Page the on-call person."))
+    scopes.write("other.md", PELICAN.replace("Run", "Page Ana, wait for her, then run"))
     assert sorted(bodies(scopes.recall())) in (["one.md", "other.md"], ["other.md", "two.md"])
 
 
@@ -209,7 +245,7 @@ def test_the_private_memory_wins_over_the_team_and_says_so(scopes):
 
 def test_a_memory_that_vanishes_before_it_is_read_is_a_finding_and_hides_no_other(scopes):
     mine = Path(scopes.write("gone.md", PELICAN.replace("Run", "Always run")))
-    scopes.write("pelican.md", memory("Other", "staging cluster alerts", "Page the person."))
+    scopes.write("pelican.md", PELICAN)
     ((scope, app),) = scopes.apps()
     find = app.search.find
 
@@ -239,12 +275,12 @@ def test_every_scope_is_searched_and_the_best_comes_first(scopes):
         assert bodies(scopes.recall(f"zebra {scope}"))[:1] == [f"in-{scope}.md"]
 
 
-def test_the_same_memory_is_as_sure_in_a_large_store_as_in_a_small_one(scopes):
+def test_the_bar_for_a_match_rises_slowly_with_the_store(scopes):
     scopes.write("pelican.md", PELICAN, "project")
     for number in range(200):
         scopes.write(f"m{number}.md", memory(f"M{number}", f"matter {number}"), "user")
     scopes.write("sub/pelican.md", PELICAN, "user")
     small, large = (recall([app], PROMPT).chosen for app in scopes.apps())
     assert (small[0].memory.path, large[0].memory.path) == ("pelican.md", "sub/pelican.md")
-    assert large[0].sure == small[0].sure
+    assert 0.3 * small[0].sure < large[0].sure < small[0].sure
     assert large[0].score > 2 * small[0].score

@@ -29,7 +29,7 @@ def test_the_answer_is_exactly_what_an_agent_reads():
     first, *_, last = answer.text.rstrip("\n").split("\n")
     assert first.startswith("<memdir-") and last == first.replace("<", "</")
     assert FACT in answer.text
-    assert "type: project · scope: project" in answer.text
+    assert "Memory (project), saved today: ~/" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_k_is_the_most_and_has_bounds():
         text = f"Staging cluster fact {number}: {own}."
         assert memdir("remember", text, "--name", f"fact-{number}", "--anyway").code == 0
     assert len(memdir("recall", PROMPT, "--k", "2", "--json").json["memories"]) == 2
-    assert len(memdir("recall", PROMPT, "--json").json["memories"]) == 5
-    assert len(memdir("recall", PROMPT, "--k", "20", "--json").json["memories"]) >= 10
+    assert len(memdir("recall", PROMPT, "--json").json["memories"]) in (4, 5)
+    assert len(memdir("recall", PROMPT, "--k", "20", "--always", "--json").json["memories"]) >= 10
     for k in ("0", "-1", "51", "x", ""):
         answer = memdir("recall", PROMPT, "--k", k)
         assert (answer.code, answer.text) == (2, "")

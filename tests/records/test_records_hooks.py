@@ -117,7 +117,7 @@ def test_what_was_put_away_is_not_told(project, status):
 
 
 @pytest.mark.parametrize(
-    ("most", "shown"), [(0, 0), (1, 1), (3, 3), (None, 5), (99, 12), (-1, 0), ("3", 5), (2.0, 5)]
+    ("most", "shown"), [(0, 0), (1, 1), (3, 3), (None, 5), (99, 7), (-1, 0), ("3", 5), (2.0, 5)]
 )
 def test_at_most_so_many_records_are_told_as_the_settings_say(project, most, shown):
     (project.records / "plain.md").parent.mkdir(parents=True)

@@ -25,7 +25,6 @@ from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Draft, Wishes, content_hash
 from memdir.hot.memory import stem
-from memdir.hot.recall import SURE
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
 from memdir.store.look import find_memories
 from memdir.store.writer import App
@@ -36,6 +35,7 @@ MARK = "metadata.capture"  # header key: the item that became this memory
 ID_CHARACTERS = 12
 MAX_NAMED = 5  # memories in the line for the user
 MAX_CANDIDATES = 3  # memories the person may have meant
+MATCHES = 0.5  # sureness of a memory that may be meant
 CLEAR_LEAD = 1.5  # times the score of the second: then the first is meant
 LATER = "it was to be forgotten later on"
 BEFORE = "what it takes back was not saved yet"
@@ -168,7 +168,7 @@ def _item(app: App, id: str, catch: Catch) -> Item:
         return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
     except MemdirError:  # not the name of a memory
         hits = app.search.find(catch.forget, MAX_CANDIDATES + 1).hits
-    sure = [hit for hit in hits if hit.sure >= SURE]
+    sure = [hit for hit in hits if hit.sure >= MATCHES]
     if sure and (len(sure) == 1 or sure[0].score >= CLEAR_LEAD * sure[1].score):
         return Item(id, catch, sure[0].memory.path)
     near = ", ".join(hit.memory.path for hit in hits[:MAX_CANDIDATES])

@@ -16,7 +16,7 @@ from memdir.hot import inject, safe
 from memdir.hot.behaviour import MODES, TEAM
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import TEAM as FOLDER
-from memdir.hot.recall import SURE
+from memdir.hot.recall import SURE, UNSURE
 from memdir.text.terminal import cut_text_middle, one_line, plural, visible_text
 
 TYPE_CHECKING = False
@@ -160,7 +160,9 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
         rows.append((item.memory.path, f"{item.score:.2f}", f"{item.sure:.2f}", given, words))
     if items:
         yield from screen.table(rows, (int(screen.columns * NAME_SHARE),))
-        yield from screen.block("", f"A match is sure from {SURE} on. Words are shown as stems.")
+        yield from screen.block(
+            "", f"Shown whole from {SURE:g} on, as a line from {UNSURE:g}. Words are stems."
+        )
     odd = [finding for finding in found.findings if finding.kind != "catalog-made"]
     yield from ["", *screen.finding_lines(odd)] if odd else []
 

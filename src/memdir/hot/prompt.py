@@ -6,7 +6,7 @@ from time import time
 from memdir.hot.catalog import open_search
 from memdir.hot.inject import Sessions, inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import SCAN, SHARED, origin_of_scope, store_key
+from memdir.hot.place import BUILT_IN, SCAN, SHARED, origin_of_scope, store_key
 from memdir.hot.recall import Place, recall
 from memdir.hot.run import PAUSE_SECONDS, STAMP
 from memdir.hot.verdicts import Verdicts
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NAME = "UserPromptSubmit"
 NOTICE = "<task-notification>"  # the client reports that a task has ended; not a question
 NONCE_BYTES = 4
+PROJECT = "project"
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -51,7 +52,9 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
     for scope, root in here.stores():
         store = Markdown(root, here.max_file_bytes)
         caches[scope] = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
-        places.append(Place(scope, store, _open_search(store, caches[scope], here)))
+        loaded = scope == PROJECT or BUILT_IN not in here.holds  # by the client, or by us at start
+        search = _open_search(store, caches[scope], here)
+        places.append(Place(scope, store, search, index_loaded=loaded))
     max_records = 0
     if root := here.records():  # few projects have records, so their reader is imported here
         from memdir.records.hook import records_place
@@ -71,7 +74,8 @@ def _accepted(place: Place, here: "Here") -> Place:
 
     view = view_without_waiting(place.scope, place.store, here)
     assert view is not None
-    return Place(place.scope, view, AcceptanceSearch(place.search, view), view.source)
+    search = AcceptanceSearch(place.search, view)
+    return Place(place.scope, view, search, view.source, place.index_loaded)
 
 
 def _open_search(store: "Store", folder: str, here: "Here") -> "Search":

@@ -1,4 +1,4 @@
-"""Selects the memories for a prompt: BM25 and a sureness; at most five, none if nothing fits."""
+"""Selects the memories for a prompt: bodies if sure, at most three pointers if not, or nothing."""
 
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import decode, stem
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from memdir.store.ports import Search, Store
 
 BODIES = 5
-POINTERS = 15
+POINTERS = 3
 MORE = 8  # extra candidates, since duplicates are dropped
 MAX_SURFACED = 2000  # memories told already that a search may have to skip
 LEADERS = 3  # one of the first hits must be a sure match
-SURE = 0.5  # a lower value is no match
+UNSURE, SURE = 1.0, 2.0  # from here on a pointer, a body; in multiples of a store's chance match
+BODY_SHARE = 0.7  # of the best match's sureness, which a body needs besides
+MAX_COUNTED = 1000  # memories by which the bar rises
+INDEX_LINES, INDEX_CHARACTERS = 200, 25_000  # of an index that a client loads
 TEAM = "team"
 SAME = 0.8  # share of common words that makes two memories duplicates
 COMPARED = 16_384  # characters of a memory that are compared
@@ -48,11 +51,13 @@ class Place:
         store: "Store",
         search: "Search",
         source: "Callable[[str], str] | None" = None,
+        index_loaded: bool = False,
     ) -> None:
         self.scope = scope
         self.store = store
         self.search = search
         self.source = source  # gives the author of a path, if it is not the user
+        self.index_loaded = index_loaded  # the agent sees the index anyway
 
     def recalled(self, memory: "Memory") -> Recalled:
         recalled = Recalled(memory, self.scope, self.store.root)
@@ -91,30 +96,51 @@ def recall(
     wanted = limit + pointers + MORE + min(len(state.surfaced), MAX_SURFACED)
     every = _search(places, prompt, wanted, result)
     memories = [memory for memory in every if memory.version not in state.surfaced]
+    enough = 0.0
     if abstain:
         memories = [memory for memory in memories if memory.words]  # rules were told before
-        if not _fits(memories):
+        best = _best(memories)
+        if best < UNSURE:
             result.near = memories[:LEADERS]
-            if _fits(every):
+            if _best(every) >= UNSURE:
                 return result.nothing("what fits was told already in this session")
             return result.nothing("nothing fits well enough" if memories else "nothing matches")
+        enough = max(SURE, BODY_SHARE * best)
     reader = Reader(places, result.findings)
+    rest = []
     for memory in private_wins(memories, reader):
-        sure = memory.sure >= SURE or not abstain
-        if sure and len(result.bodies) < limit:
-            if reader.read(memory) and not any(
-                reader.say_same(memory, other) for other in result.bodies
-            ):
-                result.bodies.append(memory)
-        elif len(result.pointers) < pointers:
-            result.pointers.append(memory)
+        if memory.sure < enough or len(result.bodies) >= limit:
+            rest.append(memory)
+        elif reader.read(memory) and not any(
+            reader.say_same(memory, other) for other in result.bodies
+        ):
+            result.bodies.append(memory)
+    result.pointers = _without_loaded(rest[:pointers], places, state)
     for given in (result.bodies, result.pointers):
         given.sort(key=lambda memory: bool(memory.giver))  # the user's own memories come first
     return result
 
 
-def _fits(memories: list[Recalled]) -> bool:
-    return max([memory.sure for memory in memories[:LEADERS]], default=0.0) >= SURE
+def _best(memories: list[Recalled]) -> float:
+    return max([memory.sure for memory in memories[:LEADERS]], default=0.0)
+
+
+def _without_loaded(
+    pointers: list[Recalled], places: "Sequence[Place]", state: "SessionState"
+) -> list[Recalled]:
+    """Leaves out what the session was pointed to before and what the agent's index shows."""
+    indexes = {}
+    for place in places if pointers else ():
+        if place.index_loaded:
+            text = decode(place.store.index() or b"")
+            lines = text[:INDEX_CHARACTERS].split("\n", INDEX_LINES)[:INDEX_LINES]
+            indexes[place.scope] = "\n".join(lines)
+    return [
+        memory
+        for memory in pointers
+        if memory.version not in state.pointed
+        and f"({memory.memory.path})" not in indexes.get(memory.scope, "")
+    ]
 
 
 def _search(
@@ -133,12 +159,18 @@ def _search(
         waiting.append([])
         for hit in reversed(answer.hits):
             memory = place.recalled(hit.memory)
-            memory.score, memory.sure, memory.words = hit.score, hit.sure, hit.words
+            memory.score, memory.words = hit.score, hit.words
+            memory.sure = hit.sure / chance_match(answer.searched)
             waiting[-1].append(memory)
     merged = []
     while waiting := [rest for rest in waiting if rest]:
         merged.append(max(waiting, key=lambda rest: rest[-1].sure).pop())
     return merged
+
+
+def chance_match(memories: int) -> float:
+    """How sure the best match of an ordinary prompt may be: the best of many is better."""
+    return 0.25 + 0.08 * min(memories, MAX_COUNTED).bit_length()
 
 
 def _broken() -> "type[MemdirError]":
