@@ -47,14 +47,13 @@ LABELS = {
 
 
 @command("restructure", "memdir restructure --dry-run", changes=True)
-@click.option("--model", is_flag=True, help="Let a model find better titles; this costs tokens.")
-def restructure(session: Session, model: bool) -> Answer:
+def restructure(session: Session) -> Answer:
     """Pointers stay in the index, one line each; content moves to files with a header. Overlong
     files are split at headings, memories that say the same are merged. If a line of knowledge
     would be lost, nothing is written. One undo takes it all back.
     """
     app, screen = session.app, session.screen
-    plan, done = put_in_order(app, model=model)
+    plan, done = put_in_order(app)
     done, work = screen.advised(done), plan.work
     fields = pick(
         plan,
@@ -125,16 +124,13 @@ def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
 
 
 @command("dream", "memdir dream --dry-run", changes=True)
-@click.option(
-    "--model", is_flag=True, help="Let a model find titles and merges; this costs tokens."
-)
-def dream(session: Session, model: bool) -> Answer:
+def dream(session: Session) -> Answer:
     """Saves what the logs say to remember, merges memories that say the same, makes dates absolute
     and tidies the index. Old memories that the code contradicts move to the trash. Nothing is
     deleted; one undo takes it all back.
     """
     app, screen = session.app, session.screen
-    run = dream_module.run_dream(app, model=model)
+    run = dream_module.run_dream(app)
     done = screen.advised(run.done)
     fields = pick(
         run,

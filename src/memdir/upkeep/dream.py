@@ -30,12 +30,10 @@ from memdir.store.ports import Store
 from memdir.store.save import follow_in_index, save_draft
 from memdir.store.state import DAMAGE, Lock, read_state_json, replace_state_json, state_errors
 from memdir.store.writer import App, Desk, Done, DryRun, DryShelf, Shelf, store_state_folder
-from memdir.upkeep.ideas import Ideas
 from memdir.upkeep.restructure import (
     Figures,
     Plan,
     apply_restructure,
-    ask_for_restructure_ideas,
     count_restructure_figures,
     plan_restructure,
     read_restructured_store,
@@ -133,15 +131,15 @@ def open_dream_lock(folder: str) -> Lock:
     return Lock(os.path.join(folder, LOCK_FILE), 0.0, 0.0)
 
 
-def run_dream(app: App, *, model: bool = False) -> Run:
+def run_dream(app: App) -> Run:
     if app.dry_run:
-        return _run(app, model)
+        return _run(app)
     lock = open_dream_lock(store_state_folder(app.config))
     with lock.held_if_free(WHO) as handle:
         if handle is None:
             message = f"another run is under way: {lock.holder()}; nothing was changed"
             raise Busy(message, path=lock.path, next="wait until it is done")
-        return _run(app, model)
+        return _run(app)
 
 
 def run_dream_if_due(
@@ -164,16 +162,15 @@ def run_dream_if_due(
         others = {item.id for item in sessions() if item.modified > state.done} - {session}
         if len(others) < MIN_SESSIONS:
             return f"{len(others)} other sessions since the last run; {MIN_SESSIONS} are needed"
-        return _run(app, model=False)
+        return _run(app)
 
 
-def _run(app: App, model: bool) -> Run:
+def _run(app: App) -> Run:
     folder = store_state_folder(app.config)
     state, now = load_dream_state(folder), app.now()
     oriented = _orient(app, state)
-    ideas = ask_for_restructure_ideas(app, VERB) if model else Ideas()
     with app.changing(VERB) as desk:
-        result = _consolidate(app, desk, oriented, ideas)
+        result = _consolidate(app, desk, oriented)
         kinds = Counter(change.kind for change in desk.changes)
         name = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         desk.cause = replace(desk.cause, batch=result.batch, name=name)
@@ -280,7 +277,7 @@ def _draft(said: Sequence[Message]) -> list[Catch]:
     return signals.refuse_secret_drafts(result.values(), said)
 
 
-def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
+def _consolidate(app: App, desk: Desk, oriented: Oriented) -> Run:
     """First on paper: what a plan refuses must not be half done. Nothing is deleted."""
     rules = app.rules()
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
@@ -290,7 +287,7 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented, ideas: Ideas) -> Run:
         if paper.written
         else None
     )
-    plans = [plan_restructure(read_restructured_store(paper, oriented.stale), ideas)]
+    plans = [plan_restructure(read_restructured_store(paper, oriented.stale))]
     apply_restructure(plans[0], paper, shelf, rules.now)
     lines = [
         line for store in (desk.store, paper) for line in decode(store.index() or b"").split("\n")

@@ -382,7 +382,6 @@ def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> Non
             )
         values = {"name": topic_title(top) or stem(path), "description": description, "type": type}
         work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
-        work.headed.add(path)
         reason = f"; type {type}: {reason}" if "type" in missing else ""
         work.note(path, f"header got {', '.join(missing)}{reason}")
 

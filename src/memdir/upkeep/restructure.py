@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from memdir.claims.claim import STALE
 from memdir.claims.verify import verify_memories
-from memdir.errors import KnowledgeAtRisk, MemdirError
+from memdir.errors import KnowledgeAtRisk
 from memdir.format.draft import (
     CREATED,
     RETIRED,
@@ -24,7 +24,6 @@ from memdir.format.outline import write_index_lines
 from memdir.format.pointer import parse_pointers
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
-from memdir.models.ledger import open_model
 from memdir.models.model import count_model_tokens
 from memdir.store.look import read_store_files
 from memdir.store.ports import TRASH, Store
@@ -35,7 +34,6 @@ from memdir.text.markdown import unescape_markdown as unescaped
 from memdir.text.similar import MERGE
 from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
-from memdir.upkeep.ideas import Ideas, ask_model_to_tidy, take_tidying_ideas
 from memdir.upkeep.titles import FEEDBACK, is_generic_title
 from memdir.upkeep.worksheet import (
     Accounted,
@@ -54,7 +52,6 @@ VERB = "restructure"
 MAX_PASSES = 4  # what one pass makes too long, the next one splits; then it rests
 COPY_SECONDS = 5.0  # files that are all this close together were copied or checked out
 MIN_COPIED_FILES = 3  # that tell a copy from a busy minute
-MODEL_SECONDS = 60.0  # that a model may take: nobody waits for a prompt here
 NANOSECONDS = 1e9
 MIN_KNOWN_WORDS = 6  # in lines that stand in another memory by no accident
 
@@ -116,13 +113,9 @@ class Plan:
 
 
 def restructure_store(
-    app: App, *, model: bool = False, stale: Mapping[str, tuple[str, ...]] | None = None
+    app: App, *, stale: Mapping[str, tuple[str, ...]] | None = None
 ) -> tuple[Plan, Done]:
-    """verify → look → (plan → ask the model) → plan → carry out
-
-    Code and model are asked before the lock is taken: others need not wait for them.
-    """
-    ideas = ask_for_restructure_ideas(app, VERB) if model else Ideas()
+    """The code is asked before the lock is taken: others need not wait for it."""
     if stale is None:
         verdicts = verify_memories(app).memories.items()
         stale = {
@@ -132,28 +125,12 @@ def restructure_store(
         }
     with app.changing(VERB) as desk:
         now = app.now()
-        result = plan_restructure(read_restructured_store(desk.store, stale), ideas)
+        result = plan_restructure(read_restructured_store(desk.store, stale))
         result = replace(result, batch=f"{VERB}-{int(now)}")
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.plan = [*result.texts, *result.gone]
         desk.changes += apply_restructure(result, desk.store, desk.shelf, now)
     return result, desk.done
-
-
-def ask_for_restructure_ideas(app: App, purpose: str) -> Ideas:
-    """What the model of the settings proposes; without one, or where it fails, the reason."""
-    try:
-        model = open_model(app, purpose)
-    except MemdirError as error:
-        ideas = Ideas(reason=error.message)
-    else:
-        seconds = max(app.config.options.model_timeout, MODEL_SECONDS)
-        ideas = ask_model_to_tidy(
-            plan_restructure(read_restructured_store(app.store, {})).work, model, seconds
-        )
-    if ideas.reason:
-        app.tell(f"done without the model: {ideas.reason}")
-    return ideas
 
 
 def read_restructured_store(store: Store, stale: Mapping[str, tuple[str, ...]]) -> Given:
@@ -196,14 +173,14 @@ def _is_copied(times: Collection[float]) -> bool:
     return sum(1 for count in near if count >= MIN_COPIED_FILES) * 2 > len(moments)
 
 
-def plan_restructure(given: Given, ideas: Ideas | None = None) -> Plan:
+def plan_restructure(given: Given) -> Plan:
     """Restructure the store on paper: a pass over it, repeated until nothing is left to do."""
     work = begin_restructure(given)
     before = count_restructure_figures(work)
     for _ in range(MAX_PASSES):
         was = work.index, dict(work.pages)
         work.remarks.clear()
-        _make_pass(work, ideas or Ideas())
+        _make_pass(work)
         if (work.index, work.pages) == was:
             break
     split.mark_unknown_days(work)
@@ -232,7 +209,7 @@ def plan_restructure(given: Given, ideas: Ideas | None = None) -> Plan:
     )
 
 
-def _make_pass(work: Work, ideas: Ideas) -> None:
+def _make_pass(work: Work) -> None:
     """Out of the index, in parts, with headers and dates, each thing once; then the pointers."""
     bom, lines = work.outline(work.index)
     kept = set() if any(index_excess(work.index)) else pieces.find_pieces_that_stay(lines)
@@ -257,8 +234,7 @@ def _make_pass(work: Work, ideas: Ideas) -> None:
     parts = split.split_overlong_memories(work)
     split.write_plan_dates(work)
     pointers.shorten_pointers(work, lines, gone)
-    split.merge_similar_memories(work, ideas.merges)
-    take_tidying_ideas(work, ideas)
+    split.merge_similar_memories(work)
     text = write_index_lines(bom, pointers.close_index_gaps(lines, gone))
     text = pointers.drop_merged_pointers(work, text)
     # As they stood in the index, then those without a pointer; parts after their whole.

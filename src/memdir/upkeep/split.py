@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from memdir.format.draft import Style
@@ -175,20 +175,17 @@ def _split(work: Work, path: str) -> list[str]:
     return made
 
 
-def merge_similar_memories(work: Work, chosen: Iterable[tuple[str, str]] = ()) -> None:
-    """Merge what is surely the same, and the pairs that a model named among the likely ones."""
+def merge_similar_memories(work: Work) -> None:
+    """Merge what is surely the same."""
     if len(work.pages) > MAX_COMPARED_PAGES:
         work.remarks.append(
             f"more than {MAX_COMPARED_PAGES:,} memories: near-duplicates were not looked for"
         )
         return
-    wanted = {frozenset(pair) for pair in chosen}
     work.proposals = [item for item in work.proposals if not item.what.startswith(MERGE_INTO)]
-    for pair in find_twins_to_merge(work):
+    for pair in find_twins_to_merge(work, MERGE):
         first, second = paths = pair.first, pair.second
         if first not in work.pages or second not in work.pages:
-            continue
-        if pair.score < MERGE and frozenset(paths) not in wanted:
             continue
         linked = {path for path in paths if _is_linked(work, path, paths)}
         # The type of what was in the index is only a guess.

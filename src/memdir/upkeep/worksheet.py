@@ -84,7 +84,6 @@ class Work:
     index: str
     pages: dict[str, Page]
     notes: dict[str, list[str]] = field(default_factory=dict)  # what was done to each path
-    headed: set[str] = field(default_factory=set)  # paths whose header was guessed
     merged: dict[str, str] = field(default_factory=dict)  # path -> the memory that took it in
     accounted: list[Accounted] = field(default_factory=list)
     proposals: list[Proposal] = field(default_factory=list)
