@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memdir.audit import inspect
 from memdir.audit.disagree import find_disagreements
-from memdir.audit.inspect import (
-    Page,
-    audit_body,
-    audit_header,
-    audit_ignored_files,
-    audit_index,
-    audit_safety,
-    finding_command,
-)
 from memdir.format.index import survey_pointers
 from memdir.format.outline import Lookup
 from memdir.hot import memory
@@ -28,8 +20,8 @@ KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
 PACKAGES = "Install packages with uv, never with pip, because uv.lock pins every version."
 
 
-def page(text: str, path: str = "x.md") -> Page:
-    return Page(read_memory(path, memory.encode(text), 0.0), text)
+def page(text: str, path: str = "x.md") -> inspect.Page:
+    return inspect.Page(read_memory(path, memory.encode(text), 0.0), text)
 
 
 def found(findings) -> list[tuple[str, int]]:
@@ -37,11 +29,11 @@ def found(findings) -> list[tuple[str, int]]:
 
 
 def body(text: str, files=("x.md", "feedback_other.md")) -> list[tuple[str, int]]:
-    return found(audit_body(page(HEADER + text), Lookup(files, {"The Other": files[-1]})))
+    return found(inspect.audit_body(page(HEADER + text), Lookup(files, {"The Other": files[-1]})))
 
 
 def safety(text: str, header: str = HEADER) -> list[tuple[str, int]]:
-    return found(audit_safety(page(header + text)))
+    return found(inspect.audit_safety(page(header + text)))
 
 
 def test_a_date_that_moves_with_the_reader_is_found_and_a_habit_or_code_is_not():
@@ -63,17 +55,19 @@ def test_more_than_200_lines_are_too_many():
 
 
 def test_a_memory_needs_a_header_unless_it_is_the_only_one_of_a_store():
-    assert found(audit_header(page("Just text.\n"))) == [("no-header", 1)]
-    assert found(audit_header(page("Just text.\n", "MEMORY.md"))) == []
+    assert found(inspect.audit_header(page("Just text.\n"))) == [("no-header", 1)]
+    assert found(inspect.audit_header(page("Just text.\n", "MEMORY.md"))) == []
     nested = HEADER.replace("type: feedback", "metadata:\n  type: user")
     for header in (HEADER, nested):
-        assert found(audit_header(page(header + "The tests are run with make test.\n"))) == []
+        assert (
+            found(inspect.audit_header(page(header + "The tests are run with make test.\n"))) == []
+        )
 
 
 @pytest.mark.parametrize(("path", "type", "kind"), table("audit", "types"))
 def test_the_type_is_one_that_we_know_and_the_file_agrees(path, type, kind):
     text = HEADER.replace("type: feedback\n", f"type: {type}\n" if type else "")
-    findings = audit_header(page(text + "The tests are run.\n", path))
+    findings = inspect.audit_header(page(text + "The tests are run.\n", path))
     assert [finding.kind for finding in findings] == ([kind] if kind else [])
 
 
@@ -98,7 +92,7 @@ def test_any_text_and_any_line_can_be_compared(text, line):
 
 
 def test_a_secret_is_found_by_its_line_and_never_repeated():
-    (finding,) = audit_safety(page(f"{HEADER}key {KEY}\n"))
+    (finding,) = inspect.audit_safety(page(f"{HEADER}key {KEY}\n"))
     assert (finding.kind, finding.line) == ("secret", 7)
     assert KEY not in finding.message + finding.fix
 
@@ -122,7 +116,9 @@ def test_an_order_from_the_outside_is_worth_a_look_also_a_quoted_one(line):
 
 
 def index(text: str, files=("a.md", "b.md"), indexed: bool = True):
-    return list(audit_index(survey_pointers(text, files), "MEMORY.md", text.split("\n"), indexed))
+    return list(
+        inspect.audit_index(survey_pointers(text, files), "MEMORY.md", text.split("\n"), indexed)
+    )
 
 
 def test_everything_that_is_wrong_with_an_index_has_its_line():
@@ -165,12 +161,12 @@ def test_the_limits_of_lines_and_characters_are_the_clients(lines, hook, kinds):
 
 def test_a_store_that_git_ignores_is_said_once_single_memories_each():
     files = ["a.md", "b.md"]
-    assert [finding.path for finding in audit_ignored_files(files, files)] == [""]
-    assert [finding.path for finding in audit_ignored_files(["b.md"], files)] == ["b.md"]
+    assert [finding.path for finding in inspect.audit_ignored_files(files, files)] == [""]
+    assert [finding.path for finding in inspect.audit_ignored_files(["b.md"], files)] == ["b.md"]
 
 
 @pytest.mark.parametrize("path", ["a b.md", "-x.md", "$(rm).md", "it's.md"])
 def test_a_fix_can_be_pasted_whatever_the_file_is_called(path):
-    words = shlex.split(finding_command("edit", path))
+    words = shlex.split(inspect.finding_command("edit", path))
     assert words[-1] == path and words[:2] == ["memdir", "edit"]
     assert ("--" in words) == path.startswith("-")

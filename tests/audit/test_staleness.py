@@ -6,25 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.audit.ages import (
-    Moments,
-    choose_audit_action,
-    find_age_start,
-    raise_staleness_score,
-    score_staleness,
-)
-from memdir.claims.claim import (
-    BRANCH,
-    PACKAGE,
-    PATH,
-    STALE,
-    SYMBOL,
-    TRUE,
-    UNKNOWN,
-    URL,
-    Claim,
-    Judged,
-)
+from memdir.audit import ages
+from memdir.claims import claim
 from memdir.hot import types
 from memdir.hot.memory import Memory
 
@@ -50,8 +33,8 @@ DAY = 86_400.0
 def test_a_type_ages_as_the_table_says(name, fifty, ninety):
     half_life = types.get(name).half_life_days
     assert half_life == fifty
-    assert score_staleness(fifty - 1, half_life) < 50 == score_staleness(fifty, half_life)
-    reached = next(day for day in range(2000) if score_staleness(day, half_life) >= 90)
+    assert ages.score_staleness(fifty - 1, half_life) < 50 == ages.score_staleness(fifty, half_life)
+    reached = next(day for day in range(2000) if ages.score_staleness(day, half_life) >= 90)
     assert abs(reached - ninety) <= 1
 
 
@@ -63,13 +46,16 @@ def test_every_type_has_a_half_life_that_somebody_decided():
 
 @given(st.floats(0, 1e6), st.floats(0.01, 1e5))
 def test_it_is_the_formula_of_the_seed(age, half_life):
-    assert (score_staleness(half_life, half_life), score_staleness(2 * half_life, half_life)) == (
+    assert (
+        ages.score_staleness(half_life, half_life),
+        ages.score_staleness(2 * half_life, half_life),
+    ) == (
         50,
         75,
     )
     exact = 100 * (1 - math.exp(-age * math.log(2) / half_life))
-    assert abs(score_staleness(age, half_life) - exact) <= 1
-    assert 0 <= score_staleness(age, half_life) <= 100
+    assert abs(ages.score_staleness(age, half_life) - exact) <= 1
+    assert 0 <= ages.score_staleness(age, half_life) <= 100
 
 
 @pytest.mark.parametrize(
@@ -77,29 +63,32 @@ def test_it_is_the_formula_of_the_seed(age, half_life):
     [(0, "keep"), (49, "keep"), (50, "review"), (74, "review"), (75, "prune"), (100, "prune")],
 )
 def test_a_score_proposes_an_action(points, expected):
-    assert choose_audit_action(points) == expected
+    assert ages.choose_audit_action(points) == expected
 
 
-def judged(kind: str, verdict: str = STALE, text: str = "x") -> Judged:
-    return Judged(Claim(kind, text, 1), verdict)
+def judged(kind: str, verdict: str = claim.STALE, text: str = "x") -> claim.Judged:
+    return claim.Judged(claim.Claim(kind, text, 1), verdict)
 
 
 @pytest.mark.parametrize(
     ("claims", "points"),
     [
-        ([judged(PATH)], 20),
-        ([judged(SYMBOL)], 30),
-        ([judged(URL)], 10),
-        ([judged(BRANCH)], 15),
-        ([judged(PACKAGE)], 0),
-        ([judged(PATH), judged(SYMBOL), judged(URL), judged(BRANCH)], 75),
-        ([judged(PATH), judged(PATH, text="y")], 20),  # one renamed folder is one reason
-        ([judged(PATH, UNKNOWN), judged(SYMBOL, TRUE)], 0),
+        ([judged(claim.PATH)], 20),
+        ([judged(claim.SYMBOL)], 30),
+        ([judged(claim.URL)], 10),
+        ([judged(claim.BRANCH)], 15),
+        ([judged(claim.PACKAGE)], 0),
+        ([judged(claim.PATH), judged(claim.SYMBOL), judged(claim.URL), judged(claim.BRANCH)], 75),
+        (
+            [judged(claim.PATH), judged(claim.PATH, text="y")],
+            20,
+        ),  # one renamed folder is one reason
+        ([judged(claim.PATH, claim.UNKNOWN), judged(claim.SYMBOL, claim.TRUE)], 0),
     ],
 )
 def test_only_stale_claims_add_points_each_kind_once(claims, points):
-    assert raise_staleness_score(10, claims) == 10 + points
-    assert raise_staleness_score(90, claims) == min(90 + points, 100)
+    assert ages.raise_staleness_score(10, claims) == 10 + points
+    assert ages.raise_staleness_score(90, claims) == min(90 + points, 100)
 
 
 def memory(**header: str) -> Memory:
@@ -113,23 +102,23 @@ SOONER, LATER = "1970-01-11", "1970-01-21"  # ten and twenty days
 @pytest.mark.parametrize(
     ("header", "moments", "days"),
     [
-        ({"modified": SOONER, "last_verified": LATER}, Moments(), 20),
-        ({"modified": LATER, "last_verified": SOONER}, Moments(), 20),
-        ({"created": SOONER}, Moments(), 10),
-        ({"created": SOONER, "modified": LATER}, Moments(), 20),
-        ({}, Moments(), 100),
+        ({"modified": SOONER, "last_verified": LATER}, ages.Moments(), 20),
+        ({"modified": LATER, "last_verified": SOONER}, ages.Moments(), 20),
+        ({"created": SOONER}, ages.Moments(), 10),
+        ({"created": SOONER, "modified": LATER}, ages.Moments(), 20),
+        ({}, ages.Moments(), 100),
         # An outside edit counts where it is newer, a version that the history only got does not.
-        ({"modified": SOONER}, Moments(edited=30 * DAY), 30),
-        ({"modified": LATER}, Moments(edited=15 * DAY), 20),
-        ({"created": SOONER}, Moments(edited=30 * DAY), 30),
-        ({"modified": SOONER}, Moments(kept=30 * DAY), 10),
-        ({"modified": SOONER}, Moments(committed=30 * DAY), 10),
+        ({"modified": SOONER}, ages.Moments(edited=30 * DAY), 30),
+        ({"modified": LATER}, ages.Moments(edited=15 * DAY), 20),
+        ({"created": SOONER}, ages.Moments(edited=30 * DAY), 30),
+        ({"modified": SOONER}, ages.Moments(kept=30 * DAY), 10),
+        ({"modified": SOONER}, ages.Moments(committed=30 * DAY), 10),
         # A pull is seen late; the edit was made when it was committed.
-        ({"modified": SOONER}, Moments(edited=90 * DAY, committed=40 * DAY), 40),
-        ({}, Moments(kept=30 * DAY), 30),
-        ({}, Moments(kept=90 * DAY, committed=40 * DAY), 40),
-        ({}, Moments(committed=40 * DAY), 40),
+        ({"modified": SOONER}, ages.Moments(edited=90 * DAY, committed=40 * DAY), 40),
+        ({}, ages.Moments(kept=30 * DAY), 30),
+        ({}, ages.Moments(kept=90 * DAY, committed=40 * DAY), 40),
+        ({}, ages.Moments(committed=40 * DAY), 40),
     ],
 )
 def test_the_clock_asks_who_knows_best(header, moments, days):
-    assert find_age_start(memory(**header), moments) == days * DAY
+    assert ages.find_age_start(memory(**header), moments) == days * DAY

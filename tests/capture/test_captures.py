@@ -33,18 +33,7 @@ DRAFT = Draft(
 )
 ORIGIN = Origin("claude-code", "s1", "m1", "person", "", 'quo"te')
 HANDLED = HandledRequest("m1", "q", "n")
-PROGRESS = Progress(
-    "s1",
-    "claude-code",
-    "/t",
-    Cursor("m2", 99),
-    120,
-    2,
-    1,
-    5.5,
-    6.5,
-    (HANDLED,),
-)
+PROGRESS = Progress("s1", "claude-code", "/t", Cursor("m2", 99), 120, 2, 1, 5.5, 6.5, (HANDLED,))
 PLAN = Plan(
     "capture-x",
     PROGRESS,

@@ -16,15 +16,7 @@ from memdir.store import changes
 from tests.helpers.conversing import PERSON
 from tests.helpers.hostile import inputs
 from tests.helpers.opened import tree
-from tests.helpers.past_sessions import (
-    NO_FORCE,
-    NO_MOCKS,
-    OSLO,
-    READABLE,
-    TUESDAY,
-    Sessions,
-    found,
-)
+from tests.helpers.past_sessions import NO_FORCE, NO_MOCKS, OSLO, READABLE, TUESDAY, Sessions, found
 from tests.helpers.tables import toml_cases as cases
 
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."

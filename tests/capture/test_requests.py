@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.signals import (
-    FROM_AGENT,
-    Origin,
-    draft_requests,
-    forget_topic,
-    forgets_draft,
-    notice_requests,
-)
+from memdir.capture import signals
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.format.draft import Draft
 from tests.helpers.tables import toml_cases as cases
@@ -29,7 +22,9 @@ SUNDAY = datetime.datetime(2026, 3, 1, 12).timestamp()
 
 def made(text: str, before: str = "", time: float = 0.0):
     said = [Message("a", AGENT, before, time), Message("b", PERSON, text, time)]
-    return draft_requests(notice_requests(said), said, Origin("claude-code", "s1"))
+    return signals.draft_requests(
+        signals.notice_requests(said), said, signals.Origin("claude-code", "s1")
+    )
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -52,12 +47,12 @@ def test_days_that_no_rule_resolves_are_anchored_to_the_day_they_were_said_on(te
 
 def test_remember_this_after_the_agents_words_is_held_as_the_agents():
     (item,) = made("Remember this.", before="The build needs Node 20.")
-    assert (item.draft.body, item.hold) == ("The build needs Node 20.", FROM_AGENT)
+    assert (item.draft.body, item.hold) == ("The build needs Node 20.", signals.FROM_AGENT)
 
 
 def test_what_an_agent_or_a_tool_says_asks_for_nothing():
     text = "Remember that we deploy only on Tuesdays."
-    assert notice_requests([Message("a", AGENT, text), Message("b", TOOL, text)]) == []
+    assert signals.notice_requests([Message("a", AGENT, text), Message("b", TOOL, text)]) == []
 
 
 @cases("capture")
@@ -73,14 +68,14 @@ def test_a_command_is_no_request(text):
 
 @cases("capture")
 def test_a_wish_is_cut_to_what_is_meant(wish, means):
-    assert forget_topic(wish) == means
+    assert signals.forget_topic(wish) == means
 
 
 @cases("capture")
 def test_a_later_wish_takes_back_what_it_clearly_names(body, wish):
-    assert forgets_draft(forget_topic(wish), Draft(body))
+    assert signals.forgets_draft(signals.forget_topic(wish), Draft(body))
 
 
 @cases("capture")
 def test_a_wish_that_may_mean_anything_takes_nothing_back(body, wish):
-    assert not forgets_draft(forget_topic(wish), Draft(body))
+    assert not signals.forgets_draft(signals.forget_topic(wish), Draft(body))

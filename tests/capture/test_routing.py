@@ -5,15 +5,7 @@ import datetime
 import pytest
 
 from memdir.capture.pages import draft_line
-from memdir.capture.route import (
-    KNOWLEDGE,
-    MEMORY,
-    SKIP,
-    VALUE,
-    Known,
-    Text,
-    route_extracted_draft,
-)
+from memdir.capture.route import KNOWLEDGE, MEMORY, SKIP, VALUE, Known, Text, route_extracted_draft
 from memdir.capture.signals import REMEMBER, Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.format.draft import Draft, Rules

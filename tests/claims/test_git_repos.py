@@ -8,10 +8,7 @@ def test_a_folder_is_a_path_and_a_slash_at_the_end_means_a_folder(checkout):
     checkout.commit({"src/auth/session.py": TEXT, "tools/auth": TEXT})
     seen = checkout.look(paths=["auth", "auth/", "session.py/", f"{checkout.folder}/tools/auth"])
     assert set(seen.paths.pop("auth")) == {"src/auth", "tools/auth"}
-    assert seen.paths == {
-        "auth/": ("src/auth",),
-        f"{checkout.folder}/tools/auth": ("tools/auth",),
-    }
+    assert seen.paths == {"auth/": ("src/auth",), f"{checkout.folder}/tools/auth": ("tools/auth",)}
 
 
 def test_files_that_are_untracked_or_staged_are_there(checkout):

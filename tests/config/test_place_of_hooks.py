@@ -8,14 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.place import (
-    DECIDING,
-    Around,
-    Here,
-    path_of_kept_place,
-    read_kept_place,
-    write_kept_place,
-)
+from memdir.hot import place
 from memdir.store.state import Lock
 from tests.helpers.hooked import SETTLED, Client
 from tests.helpers.searching import memory
@@ -136,14 +129,14 @@ def test_a_special_file_in_its_place_is_no_trouble(client, special):
 
 def test_what_was_left_behind_reads_as_it_was_written(tmp_path):
     scopes = {"project": "/a b\nc\t=d", "agent:x@user": "/\udcff"}
-    here = Here("/state", "/cache", "/code", frozenset({"index", "silent"}), scopes, 77)
+    here = place.Here("/state", "/cache", "/code", frozenset({"index", "silent"}), scopes, 77)
     path = str(tmp_path / "place")
     seen = "/x\0A=b\nc\0/y"
-    write_kept_place(path, seen, {str(tmp_path): False, "/no/such": True}, here)
-    found = read_kept_place(path, seen)
+    place.write_kept_place(path, seen, {str(tmp_path): False, "/no/such": True}, here)
+    found = place.read_kept_place(path, seen)
     assert vars(found) == vars(here)
-    assert read_kept_place(path, seen.replace("\n", "\0")) is None
-    assert read_kept_place(path, seen + "x") is None
+    assert place.read_kept_place(path, seen.replace("\n", "\0")) is None
+    assert place.read_kept_place(path, seen + "x") is None
 
 
 # A repository that wants to decide
@@ -151,11 +144,13 @@ def test_what_was_left_behind_reads_as_it_was_written(tmp_path):
 
 def plant(client: Client, path: Path, env: dict[str, str]) -> None:
     """A place as our own code would leave it, with a store of somebody else."""
-    around = Around(str(client.project), env)
+    around = place.Around(str(client.project), env)
     scopes = {"project": str(client.top / "bad")}
-    here = Here(str(client.top / "state"), str(path.parent.parent), "", frozenset(), scopes, 10**6)
-    write_kept_place(str(path), around.seen, {}, here)
-    assert read_kept_place(str(path), around.seen)
+    here = place.Here(
+        str(client.top / "state"), str(path.parent.parent), "", frozenset(), scopes, 10**6
+    )
+    place.write_kept_place(str(path), around.seen, {}, here)
+    assert place.read_kept_place(str(path), around.seen)
 
 
 def evil(
@@ -169,7 +164,7 @@ def evil(
     settings.write_text(text or json.dumps({"env": env}))
     time.sleep(SETTLED)
     client.env |= {name: str(value) for name, value in env.items()}
-    path = Path(path_of_kept_place(Around(str(client.project), client.env), client.env))
+    path = Path(place.path_of_kept_place(place.Around(str(client.project), client.env), client.env))
     plant(client, path, client.env)
     return bad
 
@@ -215,7 +210,7 @@ def test_settings_that_only_a_client_might_understand_silence_us(client, change)
     settings.write_bytes(change(json.dumps({"env": {"XDG_CACHE_HOME": bad}})))
     plant(
         client,
-        Path(path_of_kept_place(Around(str(client.project), client.env), client.env)),
+        Path(place.path_of_kept_place(place.Around(str(client.project), client.env), client.env)),
         client.env,
     )
     assert ask(client) == ""
@@ -228,7 +223,7 @@ def test_the_project_that_the_client_was_started_in_counts_wherever_we_are(clien
     client.env["CLAUDE_PROJECT_DIR"] = str(client.project)
     other = client.top / "other"
     (other / ".git").mkdir(parents=True)
-    around = Around(str(other), client.env)
+    around = place.Around(str(other), client.env)
     assert around.doubtful
     client.fire("session-start", cwd=str(other))
     client.fire("stop", cwd=str(other))
@@ -244,17 +239,17 @@ def test_harmless_settings_of_a_repository_cost_nothing(client):
     command = '"$CLAUDE_PROJECT_DIR"/check.sh "$HOME" MEMDIR_X'
     settings.write_text(json.dumps({"hooks": {"Stop": [{"command": command}]}, "env": {"A": "b"}}))
     time.sleep(SETTLED)
-    assert not Around(str(client.project), client.env).doubtful
+    assert not place.Around(str(client.project), client.env).doubtful
     assert FACT in ask(client)
     assert len(places(client)) == 1
 
 
-@pytest.mark.parametrize("name", sorted(DECIDING))
+@pytest.mark.parametrize("name", sorted(place.DECIDING))
 def test_every_variable_that_decides_is_looked_for(client, name):
     settings = client.project / ".claude/settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps({"env": {name: "x"}}))
-    assert Around(str(client.project), client.env).doubtful == [str(settings)]
+    assert place.Around(str(client.project), client.env).doubtful == [str(settings)]
 
 
 def test_a_writer_of_memories_is_not_waited_for(client):

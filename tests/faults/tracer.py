@@ -89,9 +89,7 @@ def point(calls: Sequence[Call], at: int, error: int = 0, for_good: bool = False
 
 
 def trace(
-    work: Callable[[], int],
-    kill_at: int = -1,
-    at_entry: Callable[[int], None] | None = None,
+    work: Callable[[], int], kill_at: int = -1, at_entry: Callable[[int], None] | None = None
 ) -> Traced:
     """Run `work` in a forked child and list its calls between the markers, or up to its death."""
     return _guarded(_Listed(_fork(work), kill_at, at_entry))

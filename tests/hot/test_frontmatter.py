@@ -8,16 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.hot import memory
-from memdir.hot.memory import (
-    decode,
-    edit_header,
-    encode,
-    is_memory_file,
-    quote_value,
-    read_header,
-    read_memory,
-    unquote_value,
-)
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import cases, rows
 
@@ -67,8 +57,8 @@ def changed_lines(old: str, new: str) -> tuple[list[str], list[str]]:
 def test_no_header_of_the_wild_is_lost(corpus):
     with_header = 0
     for path, data in corpus.items():
-        lines, document = header_lines(data), read_header(decode(data))
-        assert encode(document.text) == data, path
+        lines, document = header_lines(data), memory.read_header(memory.decode(data))
+        assert memory.encode(document.text) == data, path
         assert (document.lines is None) == (lines is None), path
         nest = ""
         for line in lines or []:
@@ -88,11 +78,11 @@ def test_no_header_of_the_wild_is_lost(corpus):
 def test_an_edit_of_any_field_changes_exactly_its_line(corpus):
     edits = 0
     for path, data in corpus.items():
-        document = read_header(decode(data))
+        document = memory.read_header(memory.decode(data))
         for key in document.values:
             if key == "metadata":
                 continue
-            edited = edit_header(document, key, "Something: else")
+            edited = memory.edit_header(document, key, "Something: else")
             gone, come = changed_lines(document.text, edited.text)
             assert len(come) == 1, f"{path}: {key}"
             # Only a value that ran over several lines takes them along.
@@ -109,13 +99,13 @@ def test_an_edit_of_any_field_changes_exactly_its_line(corpus):
 
 @given(texts)
 def test_a_text_that_was_only_read_is_the_same_text(text):
-    assert read_header(text).text == text
+    assert memory.read_header(text).text == text
 
 
 @given(texts, st.sampled_from(EDITED), one_line)
 def test_an_edit_leaves_every_other_field_and_the_body_alone(text, key, value):
-    document = read_header(text)
-    edited = edit_header(document, key, value)
+    document = memory.read_header(text)
+    edited = memory.edit_header(document, key, value)
     assert edited.body == document.body
     for other, old in document.values.items():
         if other not in (key, memory.NEST):
@@ -124,9 +114,9 @@ def test_an_edit_leaves_every_other_field_and_the_body_alone(text, key, value):
 
 @given(st.text(), st.booleans())
 def test_quote_and_unquote_are_inverses(value, always):
-    quoted = quote_value(value, always=always)
+    quoted = memory.quote_value(value, always=always)
     assert "\n" not in quoted
-    assert unquote_value(quoted) == value
+    assert memory.unquote_value(quoted) == value
 
 
 FORMS = rows(globals(), "FORMS")
@@ -138,10 +128,10 @@ def test_a_field_is_read_in_every_form_of_the_wild(header, key, value, end):
     text = f"---\n{header}\n---\n\nBody\n".replace("\r\n", "\n").replace("\n", end)
     if value is None:
         value = header.partition(": ")[2]
-    document = read_header(text)
+    document = memory.read_header(text)
     assert document.get(key) == value
     assert document.body == f"{end}Body{end}"
-    edited = edit_header(document, key, "new")
+    edited = memory.edit_header(document, key, "new")
     assert edited.get(key) == "new"
     assert edited.text.count("\n") <= text.count("\n")
     assert edited.text.count("\r") == (edited.text.count("\n") if end == "\r\n" else 0)
@@ -149,31 +139,31 @@ def test_a_field_is_read_in_every_form_of_the_wild(header, key, value, end):
 
 @cases("text")
 def test_without_two_fences_all_is_body(text):
-    document = read_header(text)
+    document = memory.read_header(text)
     assert (document.lines, document.values, document.body) == (None, {}, text)
     opened = text.startswith("---\n")
     assert [line for line, _ in document.problems] == ([1] if opened else [])
-    edited = edit_header(document, "name", "b")
+    edited = memory.edit_header(document, "name", "b")
     assert edited.get("name") == "b"
     assert edited.body == text
 
 
 @cases("text", "body")
 def test_fences_are_forgiven_their_spaces_and_the_body_keeps_its_own(text, body):
-    document = read_header(text)
+    document = memory.read_header(text)
     assert (document.get("name"), document.body, document.text) == ("a", body, text)
 
 
 @cases("header", "line", "problem")
 def test_what_is_odd_is_reported_with_its_line(header, line, problem):
-    assert read_header(f"---\n{header}\n---\n").problems == [(line, problem)]
+    assert memory.read_header(f"---\n{header}\n---\n").problems == [(line, problem)]
 
 
 @pytest.mark.parametrize("hostile", inputs("frontmatter"))
 def test_a_hostile_header_is_text_and_comes_back_byte_for_byte(hostile):
     text = hostile.value
     whole = f"---\n{text}\n---\nbody\n" if hostile.field == "frontmatter" else text
-    document = read_header(whole)
+    document = memory.read_header(whole)
     assert document.text == whole
     assert all(isinstance(value, str) for value in document.values.values())
     assert document.body.endswith("body\n" if hostile.field == "frontmatter" else text[-5:])
@@ -181,7 +171,9 @@ def test_a_hostile_header_is_text_and_comes_back_byte_for_byte(hostile):
 
 def test_an_edit_keeps_the_quotes_and_line_end_that_the_line_had():
     text = '---\r\nname: "a"\r\nmetadata: \r\n  type:   user\r\n---\r\nx'
-    document = edit_header(edit_header(read_header(text), "name", "b"), "metadata.type", "value")
+    document = memory.edit_header(
+        memory.edit_header(memory.read_header(text), "name", "b"), "metadata.type", "value"
+    )
     assert document.text == '---\r\nname: "b"\r\nmetadata: \r\n  type: value\r\n---\r\nx'
 
 
@@ -190,14 +182,14 @@ def test_an_edit_keeps_the_quotes_and_line_end_that_the_line_had():
 
 @cases("path", "expected")
 def test_what_counts_as_a_memory(path, expected):
-    assert is_memory_file(path) is expected
+    assert memory.is_memory_file(path) is expected
 
 
 @cases("header", "expected")
 def test_the_type_is_read_on_top_or_below_metadata(header, expected):
-    assert read_memory("a.md", f"---\n{header}\n---\n".encode(), NOON).type == expected
+    assert memory.read_memory("a.md", f"---\n{header}\n---\n".encode(), NOON).type == expected
 
 
 @cases("header", "expected")
 def test_age_counts_from_what_was_confirmed_last(header, expected):
-    assert read_memory("a.md", f"---\n{header}\n---\n".encode(), NOON).clock == expected
+    assert memory.read_memory("a.md", f"---\n{header}\n---\n".encode(), NOON).clock == expected

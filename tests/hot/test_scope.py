@@ -3,13 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.config.scope import (
-    AGENT_FOLDER_BYTES,
-    agent_scope_folder,
-    is_memory_enabled,
-    project_scope_name,
-    setting_override_problem,
-)
+from memdir.config import scope
 from memdir.hot.place import git_root
 from tests.helpers.tables import cases
 
@@ -17,7 +11,7 @@ from tests.helpers.tables import cases
 # The expected side was computed by node with the client's own rule.
 @cases("root", "name")
 def test_a_project_has_the_name_that_the_client_gives_it(root, name):
-    assert project_scope_name(root) == name
+    assert scope.project_scope_name(root) == name
 
 
 MAIN = {"/main/.git": True}
@@ -53,22 +47,22 @@ def test_whatever_the_files_say_the_root_is_a_path(dot_git, common, back):
 
 @cases("path", "reason")
 def test_an_override_that_cannot_hold_memories_is_refused(path, reason):
-    assert reason in setting_override_problem(path, tilde=True)
+    assert reason in scope.setting_override_problem(path, tilde=True)
 
 
 @cases("name", "folder")
 def test_an_agent_gets_one_harmless_folder(name, folder):
-    assert agent_scope_folder(name) == folder
+    assert scope.agent_scope_folder(name) == folder
 
 
 @given(st.text(st.characters() | st.sampled_from("./\\: \0")))
 def test_no_name_of_an_agent_leaves_its_folder(name):
-    folder = agent_scope_folder(name)
+    folder = scope.agent_scope_folder(name)
     assert folder not in ("", ".", "..")
     assert not folder.startswith(".")
     assert not set(folder) & set("/\\:\0\n")
-    assert len(folder.encode()) <= AGENT_FOLDER_BYTES
-    assert agent_scope_folder(folder) == folder
+    assert len(folder.encode()) <= scope.AGENT_FOLDER_BYTES
+    assert scope.agent_scope_folder(folder) == folder
 
 
 OFF, ON = ("user setting", False), ("user setting", True)
@@ -78,6 +72,6 @@ REMOTE, STORAGE = "CLAUDE_CODE_REMOTE", "CLAUDE_CODE_REMOTE_MEMORY_DIR"
 
 @cases("env", "settings", "on", "by")
 def test_the_first_step_that_decides_names_itself(env, settings, on, by):
-    decision, step = is_memory_enabled(env, settings)
+    decision, step = scope.is_memory_enabled(env, settings)
     assert decision is on
     assert by in step

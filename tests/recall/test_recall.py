@@ -7,15 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memdir.config.config import read_config
-from memdir.hot.inject import (
-    BODY_BYTES,
-    BODY_LINES,
-    HOOK_CHARACTERS,
-    SESSION_BYTES,
-    Sessions,
-    SessionState,
-    inject_once,
-)
+from memdir.hot import inject
 from memdir.hot.inject import render_injected_body as body_text
 from memdir.hot.memory import utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Found, Place
@@ -68,8 +60,8 @@ class Scopes:
         return answer.recall(self.apps(), prompt, **options)  # type: ignore[arg-type]
 
     @property
-    def sessions(self) -> Sessions:
-        return Sessions(self.apps()[0][1].config.state_dir)
+    def sessions(self) -> inject.Sessions:
+        return inject.Sessions(self.apps()[0][1].config.state_dir)
 
     @property
     def session_files(self) -> Path:
@@ -132,7 +124,7 @@ def test_what_the_agent_s_index_shows_is_not_pointed_to_again(scopes):
     for index, shown in [("- [WAL](wal.md) — no archive\n", []), ("- [B](b.md)\n", ["wal.md"])]:
         (store / "MEMORY.md").write_text(index)
         place = Place(scope, app.store, app.search, index_loaded=True)
-        found = choose([place], HAIKU, SessionState())
+        found = choose([place], HAIKU, inject.SessionState())
         assert [memory.memory.path for memory in found.pointers] == shown
 
 
@@ -149,9 +141,9 @@ def test_what_another_hook_told_meanwhile_is_not_repeated(scopes, told):
     scopes.write("pelican.md", PELICAN)
     (one,) = scopes.recall().injected.bodies
     state = scopes.sessions.load("s")
-    scopes.sessions.add_told("s", [one.version] if told else [], SESSION_BYTES - 5 * told)
+    scopes.sessions.add_told("s", [one.version] if told else [], inject.SESSION_BYTES - 5 * told)
     given = [one], [], scopes.sessions, "s", state
-    assert inject_once(*given, now=one.memory.mtime, nonce="n").text == ""
+    assert inject.inject_once(*given, now=one.memory.mtime, nonce="n").text == ""
 
 
 # -- limits ------------------------------------------------------------------------------------
@@ -173,13 +165,13 @@ def test_every_limit_holds_whatever_the_memories(tmp_path_factory, sizes, letter
         total += len(answer.text.encode("utf-8", "replace"))
         assert len(answer.injected.bodies) <= BODIES == 5
         assert len(answer.injected.pointers) <= POINTERS + BODIES
-        assert utf16_units(answer.text) <= HOOK_CHARACTERS == 10_000
+        assert utf16_units(answer.text) <= inject.HOOK_CHARACTERS == 10_000
         for one in answer.injected.bodies:
             shown = body_text(one, NOON)
-            assert len(shown.encode("utf-8", "replace")) <= BODY_BYTES == 4096
-            assert shown.count("\n") < BODY_LINES
+            assert len(shown.encode("utf-8", "replace")) <= inject.BODY_BYTES == 4096
+            assert shown.count("\n") < inject.BODY_LINES
             assert shown in answer.text
-    assert total <= SESSION_BYTES == 61_440
+    assert total <= inject.SESSION_BYTES == 61_440
 
 
 def test_a_session_gets_no_more_than_its_share(scopes):
@@ -187,18 +179,18 @@ def test_a_session_gets_no_more_than_its_share(scopes):
         body = f"word{number} " + "lorem ipsum\n" * 400
         scopes.write(f"m{number:02}.md", memory(f"M{number}", f"pelican staging {number}", body))
     sizes = [len(scopes.recall(session="s", pointers=0).text.encode()) for _ in range(40)]
-    assert SESSION_BYTES >= sum(sizes) > SESSION_BYTES - 1000
+    assert inject.SESSION_BYTES >= sum(sizes) > inject.SESSION_BYTES - 1000
     assert sizes[-1] == 0
-    assert scopes.sessions.load("s").left == SESSION_BYTES - sum(sizes)
+    assert scopes.sessions.load("s").left == inject.SESSION_BYTES - sum(sizes)
 
 
 def test_when_a_session_is_nearly_full_a_pointer_comes_instead_of_a_body(scopes):
     scopes.write("pelican.md", memory("P", "pelican staging cluster", "pelican lines\n" * 150))
-    scopes.sessions.add_told("s", [], SESSION_BYTES - 1200)
+    scopes.sessions.add_told("s", [], inject.SESSION_BYTES - 1200)
     answer = scopes.recall(session="s")
     assert (bodies(answer), pointers(answer)) == ([], ["pelican.md"])
     assert len(answer.text.encode()) <= 1200
-    scopes.sessions.add_told("full", [], SESSION_BYTES)
+    scopes.sessions.add_told("full", [], inject.SESSION_BYTES)
     assert scopes.recall(session="full").text == ""
 
 

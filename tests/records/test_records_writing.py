@@ -19,11 +19,7 @@ from memdir.format.draft import (
     Wishes,
 )
 from memdir.recall import answer
-from memdir.records.index_md import (
-    build_record_index,
-    parse_record_index,
-    record_index_line,
-)
+from memdir.records.index_md import build_record_index, parse_record_index, record_index_line
 from memdir.records.record import RecordError, record_settings
 from memdir.records.write import Request, save_record, write_record_request
 from memdir.store import changes, look

@@ -8,11 +8,7 @@ import pytest
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.records.fields import TYPES
 from memdir.records.handover import render_record_triage
-from memdir.records.memory_config import (
-    MAX_FILE_CHARACTERS,
-    TREE,
-    read_record_settings,
-)
+from memdir.records.memory_config import MAX_FILE_CHARACTERS, TREE, read_record_settings
 from memdir.records.triage import Score, score_for_records
 from tests.helpers.tables import DATA
 from tests.helpers.tables import toml_cases as cases

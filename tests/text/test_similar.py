@@ -5,13 +5,7 @@ import json
 import pytest
 
 from memdir.hot.memory import decode, read_header
-from memdir.text.similar import (
-    MAX_NEAREST,
-    MERGE,
-    SHOW,
-    find_similar_texts,
-    find_twin_line,
-)
+from memdir.text.similar import MAX_NEAREST, MERGE, SHOW, find_similar_texts, find_twin_line
 from tests.helpers.tables import table
 
 

@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from memdir.capture import review
 from memdir.errors import KnowledgeAtRisk
 from memdir.hot.memory import is_memory_file
-from memdir.upkeep.restructure import (
-    Lost,
-    Plan,
-    apply_restructure,
-    plan_restructure,
-    read_restructured_store,
-    restructure_store,
-)
+from memdir.upkeep import restructure
 from tests.helpers.kept import not_kept
 from tests.helpers.opened import DAY, NOON, Opened, memory
 from tests.helpers.repositories import Checkout
@@ -37,14 +30,14 @@ HOSTILE = table("upkeep", "hostile") | {
 }
 
 
-def proven(opened: Opened) -> Plan:
+def proven(opened: Opened) -> restructure.Plan:
     """Restructure, hold it to its promises, and leave the result."""
     before = opened.files()
-    plan = restructure_store(opened.app())[0]
+    plan = restructure.restructure_store(opened.app())[0]
     after = opened.files()
     assert not_kept(before, after, [item.text for item in plan.work.accounted]) == []
     assert plan.lost == ()
-    again = restructure_store(opened.app())[0]
+    again = restructure.restructure_store(opened.app())[0]
     assert not again.texts and again.index is None, (again.reasons, opened.files())
     if plan.texts or plan.index is not None:
         review.undo_and_hold_again(opened.app())
@@ -120,7 +113,7 @@ def test_foreign_files_stay_as_they_are(opened):
     for path, text in others.items():
         opened.write(path, text)
     opened.write("MEMORY.md", "## Build\n\n- run make\n- then wait\n")
-    restructure_store(opened.app())
+    restructure.restructure_store(opened.app())
     assert {path: opened.read(path) for path in others} == others
 
 
@@ -153,10 +146,10 @@ def test_a_memory_that_names_a_removed_file_is_proposed_for_retirement_and_stays
 def test_a_plan_that_would_lose_a_line_is_not_carried_out(opened):
     opened.write("MEMORY.md", "## Build\n\n- run make\n")
     before, app = opened.files(), opened.app()
-    plan = plan_restructure(read_restructured_store(app.store, {}))
-    broken = replace(plan, lost=(Lost("MEMORY.md", 3, "- run make"),))
+    plan = restructure.plan_restructure(restructure.read_restructured_store(app.store, {}))
+    broken = replace(plan, lost=(restructure.Lost("MEMORY.md", 3, "- run make"),))
     with pytest.raises(KnowledgeAtRisk, match=r"MEMORY\.md:3"):
-        apply_restructure(broken, app.store, app.shelf, NOON)
+        restructure.apply_restructure(broken, app.store, app.shelf, NOON)
     assert opened.files() == before
 
 
@@ -176,7 +169,7 @@ def test_a_memory_that_is_rewritten_keeps_its_age(opened):
     for number, (name, text) in enumerate(files.items()):
         moment = NOON - (40 - number) * DAY
         os.utime(opened.write(name, text), (moment, moment))
-    restructure_store(opened.app())
+    restructure.restructure_store(opened.app())
     (listed,) = opened.app().store.scan().memories
     assert listed.clock == NOON - 40 * DAY
     assert "It broke 2026-01-20." in opened.read("old.md")

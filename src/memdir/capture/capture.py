@@ -303,12 +303,7 @@ class Choice:
 
 
 def choose_captured_drafts(
-    app: App,
-    new: NewMessages,
-    known: Progress,
-    client: str,
-    model: str | None,
-    waits: str = "",
+    app: App, new: NewMessages, known: Progress, client: str, model: str | None, waits: str = ""
 ) -> Choice:
     """Drafts by a model within the budget, or requests in the person's own words.
 

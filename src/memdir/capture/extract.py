@@ -15,14 +15,6 @@ from memdir.capture.pages import Page, Patch, knowledge_page, page_has_draft, pr
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.plan import SETTLED
 from memdir.capture.progress import Progress, restore_value
-from memdir.capture.route import (
-    Place,
-    Places,
-    Routed,
-    Text,
-    rank_of_routed_draft,
-    route_extracted_draft,
-)
 from memdir.capture.sessions import Chosen, PastSession, find_sessions_to_extract
 from memdir.capture.signals import (
     STANDING,
@@ -52,7 +44,7 @@ LEFT_OUT = "a secret was left out of it"
 
 @dataclass(frozen=True)
 class Item:
-    routed: Routed
+    routed: route.Routed
     session: Session
     store: str = ""
     root: str = ""
@@ -84,7 +76,7 @@ def extract_past_sessions(
     if chosen.model and not (options.capture_model or options.model):
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
     made = Extraction(f"{VERB}-{int(app.now())}")
-    places, forgotten = Places(app), dict[str, list[str]]()
+    places, forgotten = route.Places(app), dict[str, list[str]]()
     sessions = find_sessions_to_extract(app, chosen)
     for number, past in enumerate(sessions, 1):  # the newest first: the last word counts
         if progress:
@@ -101,7 +93,7 @@ def extract_past_sessions(
     return made
 
 
-def _stored(places: Sequence[Place]) -> tuple[set[str], dict[str, int]]:
+def _stored(places: Sequence[route.Place]) -> tuple[set[str], dict[str, int]]:
     stores = [place.app.store for place in places if place.app.store.exists()]
     paths = {f"{store.root}/{path}" for store in stores for path in store.files()}
     held = sum(open_inbox(place.app).count() for place in places)
@@ -110,7 +102,7 @@ def _stored(places: Sequence[Place]) -> tuple[set[str], dict[str, int]]:
 
 def _take(
     past: PastSession,
-    places: Places,
+    places: route.Places,
     chosen: Chosen,
     forgotten: dict[str, list[str]],
     made: Extraction,
@@ -130,7 +122,7 @@ def _take(
     place = places.find(past.project, session.cwd or new.cwd)
     if isinstance(place, str):
         catches = _catches(places.app, session, new, False, made)
-        skipped = [Routed(route.SKIP, catch, place) for catch in catches]
+        skipped = [route.Routed(route.SKIP, catch, place) for catch in catches]
         return [Item(routed, session, outcome=LEAVE_OUT, reason=place) for routed in skipped]
     catches = _catches(place.app, session, new, chosen.model, made)
     used = {catch.origin.message for catch in catches}
@@ -144,7 +136,7 @@ def _take(
         routed = _route(catch, _kind(catch, signals), new, place, wishes, chosen.yes)
         if routed.to != route.SKIP and (draft := routed.catch.draft):
             text, origin = f"{draft.description}\n{draft.body}", catch.origin
-            place.known.add(Text(LATER, text, origin.session, origin.message))
+            place.known.add(route.Text(LATER, text, origin.session, origin.message))
         items.append(Item(routed, session, place.app.store.root, place.root))
     return items
 
@@ -196,18 +188,18 @@ def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
 
 
 def _route(
-    catch: Catch, kind: str, new: NewMessages, place: Place, wishes: Sequence[str], yes: bool
-) -> Routed:
+    catch: Catch, kind: str, new: NewMessages, place: route.Place, wishes: Sequence[str], yes: bool
+) -> route.Routed:
     if reason := _reason_to_skip(catch, new, place, wishes):
-        return Routed(route.SKIP, catch, reason)
-    routed = route_extracted_draft(catch, place.known, place.rules, kind)
+        return route.Routed(route.SKIP, catch, reason)
+    routed = route.route_extracted_draft(catch, place.known, place.rules, kind)
     if routed.to in route.PROPOSED and (draft := routed.catch.draft):
         page = _page(place, routed)
         if page_has_draft(page, draft, place.rules):
-            return Routed(route.SKIP, catch, f"{page.path} says it already")
+            return route.Routed(route.SKIP, catch, f"{page.path} says it already")
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
-            return Routed(route.MEMORY, replace(catch, hold=hold), hold)
+            return route.Routed(route.MEMORY, replace(catch, hold=hold), hold)
     # `endswith`, because the reason why no model was asked may come first.
     noticed = routed.catch.hold.endswith((route.NOT_ASKED, STANDING))
     if yes and noticed and not reason_to_hold_draft(catch.origin):
@@ -215,13 +207,15 @@ def _route(
     return routed
 
 
-def _page(place: Place, routed: Routed) -> Page:
+def _page(place: route.Place, routed: route.Routed) -> Page:
     if routed.to == route.CLAUDE_MD or routed.catch.draft is None:
         return place.claude_md
     return knowledge_page(place.root, routed.catch.draft)
 
 
-def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequence[str]) -> str:
+def _reason_to_skip(
+    catch: Catch, new: NewMessages, place: route.Place, wishes: Sequence[str]
+) -> str:
     if catch.refuse:
         return catch.refuse
     if catch.draft and any(forgets_draft(wish, catch.draft) for wish in wishes):
@@ -243,7 +237,7 @@ def _reason_to_skip(catch: Catch, new: NewMessages, place: Place, wishes: Sequen
     return ""
 
 
-def _settle(places: Sequence[Place], made: Extraction) -> None:
+def _settle(places: Sequence[route.Place], made: Extraction) -> None:
     """If one store cannot be written, the others still are."""
     settled = [item for item in made.items if not item.store]
     for place in places:
@@ -254,12 +248,12 @@ def _settle(places: Sequence[Place], made: Extraction) -> None:
             if len(places) == 1:
                 raise
             settled += [replace(item, outcome=LEFT, reason=error.message) for item in own]
-    made.items = sorted(settled, key=lambda item: rank_of_routed_draft(item.routed))
+    made.items = sorted(settled, key=lambda item: route.rank_of_routed_draft(item.routed))
 
 
-def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list[Item]:
+def _settle_store(place: route.Place, items: Sequence[Item], made: Extraction) -> list[Item]:
     to_save, settled, proposals = [], [], []
-    for item in sorted(items, key=lambda item: rank_of_routed_draft(item.routed)):
+    for item in sorted(items, key=lambda item: route.rank_of_routed_draft(item.routed)):
         routed, draft = item.routed, item.routed.catch.draft
         if routed.to in route.STORED and draft and not routed.catch.hold:
             to_save.append((item, draft))
@@ -276,7 +270,7 @@ def _settle_store(place: Place, items: Sequence[Item], made: Extraction) -> list
     return saved + settled
 
 
-def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
+def _save(place: route.Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
     """Save all in one change; near-duplicates wait for a person."""
     app = place.app
     with app.changing(VERB) as desk:
@@ -304,7 +298,7 @@ def _save(place: Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -
     return settled
 
 
-def _save_draft(draft: Draft, desk: Desk, place: Place) -> Change:
+def _save_draft(draft: Draft, desk: Desk, place: route.Place) -> Change:
     try:
         return save_draft(draft, desk.store, place.app.rules(), Wishes())
     except BadInput as error:  # does not stop the others

@@ -22,14 +22,7 @@ from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
 from memdir.hot.place import RECORDS
 from memdir.records.write import approve_record
-from memdir.store import ports
-from memdir.store.changes import (
-    put_back_memories,
-    rebuild_memory_index,
-    retire_memories,
-    save_memory,
-    undo_these_changes,
-)
+from memdir.store import changes, ports
 from memdir.store.look import find_memories, readable_store_log
 from memdir.store.ports import Logged
 from memdir.store.writer import App, Done, history_day
@@ -48,12 +41,12 @@ def undo_and_hold_again(
             app.history.catch_up(app.store)
         if unseen:
             desk.remarks.append("this takes back what others did since the last change")
-            desk.changes += put_back_memories(app, desk, unseen)
+            desk.changes += changes.put_back_memories(app, desk, unseen)
         passed: set[str] = set()
         while not desk.changes and not unseen:
             log = (logged for logged in readable_store_log(app, since) if logged.id not in passed)
             chosen = ports.changes_to_undo(log, change, batch, since, app.now())
-            desk.changes += undo_these_changes(app, desk, chosen, explicit)
+            desk.changes += changes.undo_these_changes(app, desk, chosen, explicit)
             passed.update(logged.id for logged in chosen)
         desk.remarks += _reopen_drafts(app, desk.undone)
     return desk.done
@@ -179,7 +172,9 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         return approve_record(app, held)
     if catch.draft is None:
         try:
-            return retire_memories(app, [catch.forget], reason=approval_reason_of_held(held.id))
+            return changes.retire_memories(
+                app, [catch.forget], reason=approval_reason_of_held(held.id)
+            )
         except Missing:
             next = f"say it: memdir review edit {held.id} --name NAME"
             raise Missing("it is not clear which memory is meant", next=next) from None
@@ -188,10 +183,10 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
             reason = "it was saved before, and only waited to be taken off the list"
             change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
             return replace(
-                rebuild_memory_index(app), changes=(change,)
+                changes.rebuild_memory_index(app), changes=(change,)
             )  # the pointer may be missing
     draft = sign_draft(catch.draft, catch.origin)
     extra = (*draft.extra, (REVIEWED_KEY, held.id))
     day = draft.day or history_day(held.time)  # `tomorrow` counts from the day it was said
     draft = replace(draft, day=day, extra=extra)
-    return save_memory(app, draft, wishes, reason=approval_reason_of_held(held.id))
+    return changes.save_memory(app, draft, wishes, reason=approval_reason_of_held(held.id))

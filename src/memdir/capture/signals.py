@@ -11,13 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memdir.capture import typed
-from memdir.capture.typed import (
-    Sentence,
-    join_typed_sentences,
-    typed_sentence,
-    typed_sentences,
-    typed_words,
-)
 from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.format import draft as drafts
 from memdir.format.draft import Draft
@@ -119,7 +112,9 @@ def notice_requests(said: Sequence[Message]) -> list[Signal]:
 
 def is_conversation_worth_asking(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
     quotes = [signal.quote for signal in signals]
-    spoken = (part for item in said if item.who == PERSON for part in typed_sentences(item.text))
+    spoken = (
+        part for item in said if item.who == PERSON for part in typed.typed_sentences(item.text)
+    )
     return any(
         (len(part.text.split()) >= MIN_SPOKEN_WORDS or _is_dense(part.text))
         and not part.asks
@@ -129,7 +124,7 @@ def is_conversation_worth_asking(said: Sequence[Message], signals: Sequence[Sign
 
 
 def _in_message(message: Message) -> list[Signal]:
-    own = typed_sentences(message.text)
+    own = typed.typed_sentences(message.text)
     result: list[Signal] = []
     last = -1  # the last sentence that belongs to a request
     for index, item in enumerate(own):
@@ -139,14 +134,14 @@ def _in_message(message: Message) -> list[Signal]:
             continue
         last = end
         quoted = own[first : last + 1]
-        text = join_typed_sentences(quoted)
+        text = typed.join_typed_sentences(quoted)
         doubtful = any(item.doubtful for item in quoted)
         type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
         result.append(Signal(kind, text, message, type, doubtful))
     return result
 
 
-def _request(said: Sentence) -> tuple[str, int, int]:
+def _request(said: typed.Sentence) -> tuple[str, int, int]:
     """Kind, start and end of a request; kind "" if there is none."""
     matches = [
         (match.start(match.lastgroup or 0), RULE if kind == typed.FROM_NOW else kind, match)
@@ -163,7 +158,7 @@ def _request(said: Sentence) -> tuple[str, int, int]:
     return kind, start, match.end()
 
 
-def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
+def _span(own: Sequence[typed.Sentence], index: int) -> tuple[int, int]:
     request = own[index]
     if _names_something(request.text):
         return index, index
@@ -177,7 +172,7 @@ def _span(own: Sequence[Sentence], index: int) -> tuple[int, int]:
 
 
 def _statement(text: str) -> str:
-    request = typed_sentence(text)
+    request = typed.typed_sentence(text)
     kind, start, end = _request(request)
     rest = typed.joined_request_start(request.bare, end) if kind == REMEMBER else 0
     if not rest or any(
@@ -189,7 +184,7 @@ def _statement(text: str) -> str:
 
 
 def _names_something(text: str) -> bool:
-    request = typed_sentence(text)
+    request = typed.typed_sentence(text)
     _, start, end = _request(request)
     before = typed.remove_request_phrases("lead", request.bare[:start])
     return _says_something(before) or _says_something(
@@ -198,7 +193,7 @@ def _names_something(text: str) -> bool:
 
 
 def _type_of(kind: str, text: str) -> str:
-    bare = typed_sentence(text).bare
+    bare = typed.typed_sentence(text).bare
     if kind == RULE or typed.begins_with_request("order", bare):
         return "feedback"
     if "://" in text:
@@ -238,7 +233,7 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     if signal.doubtful:
         hold = PASTED
     elif signal.kind == REMEMBER and typed.mentions_request_phrase(
-        "work", typed_sentence(signal.quote).bare
+        "work", typed.typed_sentence(signal.quote).bare
     ):
         hold = AT_HAND
     if signal.kind == FORGET:
@@ -272,7 +267,7 @@ def _last_words(message: Message, said: Sequence[Message]) -> str:
             break
         if other.who == AGENT and other.text.strip():
             last = other.text
-    return " ".join(item.text for item in typed_sentences(last)[-MAX_AGENT_SENTENCES:])
+    return " ".join(item.text for item in typed.typed_sentences(last)[-MAX_AGENT_SENTENCES:])
 
 
 def refuse_secret_drafts(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
@@ -344,7 +339,7 @@ def forget_topic(wish: str) -> str:
 
 def _unwanted(text: str) -> str:
     text = secrets.text_before_secrets(text)
-    _, start, end = _request(typed_sentence(text))
+    _, start, end = _request(typed.typed_sentence(text))
     rest = text[end:].strip(" .,:!。") or text[:start].strip(" .,:!。、")
     return " ".join(forget_topic(_FROM_MEMORY.sub("", rest)).split())
 
@@ -365,7 +360,7 @@ def why_draft_removes(
     if any(words & forget_words(draft.name).union(*lines) for words in asked):
         return ""
     # Without a request, the message must mention each removed line.
-    mentioned = forget_words(typed_words(cited.text))
+    mentioned = forget_words(typed.typed_words(cited.text))
     return "" if all(mentioned & words for words in gone) else TAKEN_AWAY
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from memdir.claims import forms
 from memdir.claims.claim import (
     BRANCH,
     CHANGED,
@@ -25,24 +26,7 @@ from memdir.claims.claim import (
     TEXT,
     Claim,
 )
-from memdir.claims.forms import (
-    BRANCHES,
-    PREFIXES,
-    QUOTED,
-    Form,
-    find_file_ending,
-    read_bare_claim,
-    read_code_claim,
-)
-from memdir.text.markdown import (
-    FENCED,
-    HIDDEN,
-    MAX_TEXT_CHARACTERS,
-    ROW,
-    Block,
-    markdown_blocks,
-    markdown_link_target,
-)
+from memdir.text import markdown
 
 MAX_CLAIMS = 2_000  # of one memory
 BEGINNING_CHARACTERS = 1_500  # of a memory, searched for a note that it is no longer valid
@@ -66,15 +50,15 @@ _OTHER = re.compile(
 )
 _RETIRED = re.compile(r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED)\b|\b[Ss]uperseded by")
 
-Span = tuple[int, int, str, Form, bool]  # start, end, text, form, True outside backticks
+Span = tuple[int, int, str, forms.Form, bool]  # start, end, text, form, True outside backticks
 
 
 def find_claims(text: str, place: str = "") -> list[Claim]:
     """Claims in order of the text; `place` is the memory's path below the repository, if any."""
     claims: list[Claim] = []
-    elsewhere = _OTHER.search(text[:MAX_TEXT_CHARACTERS]) is not None
+    elsewhere = _OTHER.search(text[: markdown.MAX_TEXT_CHARACTERS]) is not None
     otherwise = PAST if _RETIRED.search(text[:BEGINNING_CHARACTERS]) else ""
-    for block in markdown_blocks(text):
+    for block in markdown.markdown_blocks(text):
         spans = list(islice(_spans(block), MAX_CLAIMS - len(claims)))
         around = Context(block, [span[:2] for span in spans if span[4]])
         files = [(span[0], span[3].names[0]) for span in spans if _is_code_file(span[3])]
@@ -88,7 +72,7 @@ def find_claims(text: str, place: str = "") -> list[Claim]:
             if kind in (SYMBOL, PACKAGE, PATH) and _is_branch(around, start, span):
                 kind = BRANCH
             near = _near(around, start, end, files) if kind == SYMBOL else ()
-            loose = elsewhere or block.kind == FENCED
+            loose = elsewhere or block.kind == markdown.FENCED
             claims.append(
                 Claim(kind, span, line, column, names, aside, form.parts, bare, loose, near)
             )
@@ -104,9 +88,11 @@ def _last_name(claim: Claim) -> str:
     return claim.names[-1].rsplit("/", 1)[-1] if claim.names else claim.text
 
 
-def _is_code_file(form: Form) -> bool:
+def _is_code_file(form: forms.Form) -> bool:
     return (
-        form.kind == PATH and bool(form.names) and find_file_ending(form.names[0]) not in ("", "md")
+        form.kind == PATH
+        and bool(form.names)
+        and forms.find_file_ending(form.names[0]) not in ("", "md")
     )
 
 
@@ -118,12 +104,12 @@ def _near(around: Context, start: int, end: int, files: list[tuple[int, str]]) -
 
 
 def _is_branch(around: Context, start: int, span: str) -> bool:
-    if span in BRANCHES or span.startswith("origin/"):
+    if span in forms.BRANCHES or span.startswith("origin/"):
         return True
-    if span.endswith("/") and span[:-1] in PREFIXES:
+    if span.endswith("/") and span[:-1] in forms.PREFIXES:
         return _BRANCH_WORD.search(around.text, *around.sentence(start)) is not None
     before = around.text[max(0, start - 16) : start]
-    return not find_file_ending(span) and _CALLED.search(before) is not None
+    return not forms.find_file_ending(span) and _CALLED.search(before) is not None
 
 
 def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
@@ -137,29 +123,31 @@ def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
     return () if leaves else tuple(paths)
 
 
-def _spans(block: Block) -> Iterator[Span]:
-    if block.kind == FENCED:
+def _spans(block: markdown.Block) -> Iterator[Span]:
+    if block.kind == markdown.FENCED:
         yield from _words(block.text)
         return
     spans: list[Span] = []
     for start, end in block.spans:
         if end - start <= MAX_TICKED_CHARACTERS:
             code = " ".join(block.text[start:end].strip("`").split())
-            spans += [(start, end, code, read_code_claim(code), False)] if code else []
+            spans += [(start, end, code, forms.read_code_claim(code), False)] if code else []
     hidden = []
     for match in _LINK.finditer(block.masked):
         start = match.end()
-        target, end = markdown_link_target(block.text, start)
-        if end <= 0 or not target or HIDDEN in block.masked[start:end]:
+        target, end = markdown.markdown_link_target(block.text, start)
+        if end <= 0 or not target or markdown.HIDDEN in block.masked[start:end]:
             continue
         hidden.append((start, end))
-        form = read_bare_claim(target) or (read_code_claim(target) if "/" in target else None)
+        form = forms.read_bare_claim(target) or (
+            forms.read_code_claim(target) if "/" in target else None
+        )
         if form is not None:
             spans.append((start, end, target, form, True))
     prose = hide_claim_spans(block.masked, hidden)
     prose = hide_claim_spans(prose, [match.span() for match in _WIKI.finditer(prose)])
     for match in _NUMBERED.finditer(prose):
-        spans.append((*match.span(), match[0], QUOTED, True))
+        spans.append((*match.span(), match[0], forms.QUOTED, True))
     yield from sorted([*spans, *_words(prose)], key=lambda span: span[:2])
 
 
@@ -170,15 +158,15 @@ def _words(text: str) -> Iterator[Span]:
         start += len(word) - len(word.lstrip(_TRIM + "."))
         if start > match.start() and text[start - 1] == ".":
             start -= 1  # `.github/x.yml`
-        if text.startswith("/", start) and text[start - 1 : start] == HIDDEN:
+        if text.startswith("/", start) and text[start - 1 : start] == markdown.HIDDEN:
             start += 1  # `a`/b/c: a list, not a path from the root
         word = _trimmed(text[start : match.end()].rstrip("~"))
-        form = read_bare_claim(word) if len(word) > 1 else None
+        form = forms.read_bare_claim(word) if len(word) > 1 else None
         if form is not None:
             yield start, start + len(word), word, form, True
         elif "/" in word:  # `Process()/URLSession/daemon.js`: separate names
             for part in word.split("/"):
-                form = read_bare_claim(part) if len(part) > 1 else None
+                form = forms.read_bare_claim(part) if len(part) > 1 else None
                 if form is not None and form.kind not in (COMMIT, TEXT):
                     yield start, start + len(part), part, form, True
                 start += len(part) + 1
@@ -237,7 +225,7 @@ _HEAD_GONE = re.compile(
 class Context:
     """Sentences of a block; each is analysed once for all of its spans."""
 
-    def __init__(self, block: Block, bare: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, block: markdown.Block, bare: Iterable[tuple[int, int]]) -> None:
         """`bare` are spans in prose: their own words say nothing about them."""
         self.block = block
         self.text = hide_claim_spans(block.masked, bare)
@@ -253,7 +241,7 @@ class Context:
         """Why the words around a span keep it from being a claim; empty if nothing does."""
         arrow = _ARROW.match(self.text, end)
         # `old.py` → `new.py`: an arrow to another name, not to a description.
-        if arrow is not None and self.text[arrow.end() : arrow.end() + 1] == HIDDEN:
+        if arrow is not None and self.text[arrow.end() : arrow.end() + 1] == markdown.HIDDEN:
             return OLD
         low, high = self.sentence(start)
         before = self.text[max(low, start - NOT_CHARACTERS) : start]
@@ -283,7 +271,7 @@ def hide_claim_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     parts, position = [], 0
     for start, end in sorted(spans):
         if start >= position:
-            parts += [text[position:start], HIDDEN * (end - start)]
+            parts += [text[position:start], markdown.HIDDEN * (end - start)]
             position = end
     return "".join([*parts, text[position:]])
 
@@ -291,7 +279,7 @@ def hide_claim_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def _starts(text: str, kind: str) -> Iterator[int]:
     last = 0
     yield 0
-    for end in (_LINE if kind in (ROW, FENCED) else _END).finditer(text):
+    for end in (_LINE if kind in (markdown.ROW, markdown.FENCED) else _END).finditer(text):
         yield from range(last + MAX_SENTENCE_CHARACTERS, end.end(), MAX_SENTENCE_CHARACTERS)
         last = end.end()
         yield last

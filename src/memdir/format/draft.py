@@ -12,18 +12,6 @@ from dataclasses import dataclass, replace
 from memdir.errors import BadInput, Conflict
 from memdir.format.names import check_memory_name
 from memdir.hot import memory, safe, types
-from memdir.hot.memory import (
-    CREATED_KEYS,
-    MODIFIED_KEYS,
-    NEST,
-    PINNED_KEYS,
-    SOURCE_KEYS,
-    TYPE_KEYS,
-    UNKNOWN,
-    VERIFIED_KEYS,
-    Document,
-    stem,
-)
 from memdir.text import dates, pattern, secrets
 
 CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
@@ -89,12 +77,12 @@ _KEY = pattern(r"(?:metadata\.)?\w[\w -]*")
 PLACES = {
     "name": ("name",),
     "description": ("description",),
-    "type": TYPE_KEYS,
-    "created": CREATED_KEYS,
-    "modified": MODIFIED_KEYS,
-    "last_verified": VERIFIED_KEYS,
-    "pinned": PINNED_KEYS,
-    "source": SOURCE_KEYS,
+    "type": memory.TYPE_KEYS,
+    "created": memory.CREATED_KEYS,
+    "modified": memory.MODIFIED_KEYS,
+    "last_verified": memory.VERIFIED_KEYS,
+    "pinned": memory.PINNED_KEYS,
+    "source": memory.SOURCE_KEYS,
 }
 # Set by the store; a draft has fields for those that can be chosen.
 RESERVED_KEYS = frozenset(("metadata", *(key for keys in PLACES.values() for key in keys)))
@@ -140,7 +128,7 @@ def check_draft(draft: Draft, rules: Rules) -> None:
 
 def check_memory_type(type: str) -> None:
     """A type that looks like a secret is not repeated in the message."""
-    if type == UNKNOWN or type in types.names():
+    if type == memory.UNKNOWN or type in types.names():
         return
     subject = "that type" if secrets.find_secrets(type) else f"type {type[:40]!r}"
     raise BadInput(f"{subject} is not known", next="use one of " + ", ".join(types.names()))
@@ -281,7 +269,7 @@ class Revision:
 
 @dataclass(frozen=True)
 class Style:
-    type_key: str = TYPE_KEYS[0]
+    type_key: str = memory.TYPE_KEYS[0]
     prefix: bool = False
 
 
@@ -307,8 +295,8 @@ def revise_memory(old: bytes, revision: Revision, now: float) -> bytes:
     if memory.encode(document.text) == old:
         return old
     looked_at = revision.body is None and {key for key, _ in revision.fields} <= {"last_verified"}
-    if document.get(*MODIFIED_KEYS, *CREATED_KEYS) and not looked_at:
-        created = safe.parse_time(document.get(*CREATED_KEYS))
+    if document.get(*memory.MODIFIED_KEYS, *memory.CREATED_KEYS) and not looked_at:
+        created = safe.parse_time(document.get(*memory.CREATED_KEYS))
         # If the clock was set back, a memory must not be older than its creation.
         document = _set(document, "modified", safe.iso_time(max(now, created or now)))
     return memory.encode(document.text)
@@ -317,24 +305,24 @@ def revise_memory(old: bytes, revision: Revision, now: float) -> bytes:
 def format_new_memory(draft: Draft, name: str, now: float, style: Style) -> str:
     moment = safe.iso_time(now)
     fields = [("name", name), ("description", draft.description), (style.type_key, draft.type)]
-    fields += [(CREATED_KEYS[0], moment), (MODIFIED_KEYS[0], moment)]
-    fields += [(SOURCE_KEYS[0], draft.source)]
+    fields += [(memory.CREATED_KEYS[0], moment), (memory.MODIFIED_KEYS[0], moment)]
+    fields += [(memory.SOURCE_KEYS[0], draft.source)]
     if draft.pinned:
-        fields.append((PINNED_KEYS[0], "true"))
+        fields.append((memory.PINNED_KEYS[0], "true"))
     return memory.write_header(fields + list(draft.extra), draft.body)
 
 
-def guess_header_style(samples: Iterable[tuple[str, Document]]) -> Style:
+def guess_header_style(samples: Iterable[tuple[str, memory.Document]]) -> Style:
     nested = prefixed = count = 0
     prefixes = tuple(f"{type}_" for type in types.names())
     for path, document in samples:
         count += 1
         nested += "metadata.type" in document.values and "type" not in document.values
-        prefixed += stem(path).startswith(prefixes)
-    return Style(TYPE_KEYS[nested * 2 > count], prefixed * 2 > count)
+        prefixed += memory.stem(path).startswith(prefixes)
+    return Style(memory.TYPE_KEYS[nested * 2 > count], prefixed * 2 > count)
 
 
-def _set(document: Document, field: str, value: str) -> Document:
+def _set(document: memory.Document, field: str, value: str) -> memory.Document:
     places = PLACES.get(field, (field,))  # other keys have a single place
     key = next((key for key in places if key in document.values), _new_place(document, places))
     if any(f"`{key}` stands twice" in problem for _, problem in document.problems):
@@ -345,13 +333,13 @@ def _set(document: Document, field: str, value: str) -> Document:
     return document if document.get(key) == value else memory.edit_header(document, key, value)
 
 
-def _new_place(document: Document, places: tuple[str, ...]) -> str:
-    ours = [key for keys in PLACES.values() for key in keys[1:] if keys[0].startswith(NEST)]
-    flat = NEST not in document.values and any(key in document.values for key in ours)
-    return places[-1] if flat and places[0].startswith(NEST) else places[0]
+def _new_place(document: memory.Document, places: tuple[str, ...]) -> str:
+    ours = [key for keys in PLACES.values() for key in keys[1:] if keys[0].startswith(memory.NEST)]
+    flat = memory.NEST not in document.values and any(key in document.values for key in ours)
+    return places[-1] if flat and places[0].startswith(memory.NEST) else places[0]
 
 
-def _with_body(document: Document, body: str) -> Document:
+def _with_body(document: memory.Document, body: str) -> memory.Document:
     """Keeps the document's line ends, and unchanged text as it is."""
     crlf = "\r\n" in (document.opening or document.body[:4096])
     text = body.replace("\r\n", "\n").strip("\n") + "\n"
@@ -362,4 +350,4 @@ def _with_body(document: Document, body: str) -> Document:
         text = text.replace("\n", "\r\n")
     if text.strip() == document.body.strip():
         return document
-    return Document(document.opening, document.lines, document.closing, text)
+    return memory.Document(document.opening, document.lines, document.closing, text)

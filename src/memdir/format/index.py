@@ -1,19 +1,6 @@
 """MEMORY.md as a whole: what an agent sees of it, what is missing, and how it is repaired."""
 
-from memdir.format.outline import (
-    BLANK,
-    CONTENT,
-    HEAD,
-    HEADING,
-    INTRO,
-    POINTER,
-    Line,
-    Lookup,
-    hanging_index_lines,
-    index_block_end,
-    read_index_lines,
-    write_index_lines,
-)
+from memdir.format import outline
 from memdir.format.pointer import LINK, Pointer, format_pointer, parse_pointers
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, POINTER_AIM, utf16_units
 from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, markdown_layers
@@ -146,7 +133,7 @@ def survey_pointers(
 ) -> Survey:
     result = Survey()
     entries: set[str] = set()
-    _, lines = read_index_lines(text, Lookup(files, names))
+    _, lines = outline.read_index_lines(text, outline.Lookup(files, names))
     for line in lines:
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
@@ -158,11 +145,11 @@ def survey_pointers(
             if line.paths[0] in entries:
                 result.duplicates.append(line.pointers[0])
             entries.add(line.paths[0])
-        if line.kind == POINTER and len(line.text) > POINTER_AIM:
+        if line.kind == outline.POINTER and len(line.text) > POINTER_AIM:
             result.overlong.append(line.number)
-        if line.kind in (CONTENT, CODE, OPEN):
+        if line.kind in (outline.CONTENT, CODE, OPEN):
             result.inline.append(line.number)
-        if line.kind == INTRO:
+        if line.kind == outline.INTRO:
             result.intro.append(line.number)
     result.orphans = sorted(set(files) - set(result.pointers))
     loaded = cut_index(text)
@@ -183,8 +170,8 @@ def heal_index(
     A line that leads to a file stays unless the same list repeats it word for word, or with
     `by_link` its link. `lost` asks the store whether a target is gone.
     """
-    lookup = Lookup(files, names)
-    bom, lines = read_index_lines(text, lookup)
+    lookup = outline.Lookup(files, names)
+    bom, lines = outline.read_index_lines(text, lookup)
     gone, dropped, repeated = _superfluous(lines, lost, by_link)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
@@ -204,31 +191,33 @@ def heal_index(
 
 def replace_index_pointer(text: str, target: str, old: str, new: str) -> str:
     """Replaces the line only if it still reads as we wrote it."""
-    bom, lines = read_index_lines(text, Lookup((target,), _NO_NAMES))
+    bom, lines = outline.read_index_lines(text, outline.Lookup((target,), _NO_NAMES))
     for line in lines:
         if line.text == old and target in line.paths:
             line.text = new
             break
-    return write_index_lines(bom, lines)
+    return outline.write_index_lines(bom, lines)
 
 
 def arrange_index_pointers(text: str, order: "Sequence[str]", ours: "Mapping[str, str]") -> str:
     """Reorders our own lines within each section; other lines stay in place."""
-    bom, lines = read_index_lines(text, Lookup(ours, _NO_NAMES))
+    bom, lines = outline.read_index_lines(text, outline.Lookup(ours, _NO_NAMES))
     rank = {target: i for i, target in enumerate(order)}
     targets = {line: target for target, line in ours.items()}
-    slots: list[Line] = []
+    slots: list[outline.Line] = []
     for i, line in enumerate(lines):
-        if line.kind == HEADING:
+        if line.kind == outline.HEADING:
             _sort(slots, targets, rank)
             slots = []
         # A line with something below it was extended by the user.
         elif (
-            line.entry and line.text in targets and index_block_end(lines, i, line.indent) == i + 1
+            line.entry
+            and line.text in targets
+            and outline.index_block_end(lines, i, line.indent) == i + 1
         ):
             slots.append(line)
     _sort(slots, targets, rank)
-    return write_index_lines(bom, lines)
+    return outline.write_index_lines(bom, lines)
 
 
 def index_excess(text: str) -> tuple[int, int]:
@@ -236,7 +225,7 @@ def index_excess(text: str) -> tuple[int, int]:
     return loaded.cut_lines, loaded.cut_characters
 
 
-def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> None:
+def _sort(slots: list[outline.Line], targets: dict[str, str], rank: dict[str, int]) -> None:
     texts = sorted(
         [line.text for line in slots], key=lambda text: rank.get(targets[text], len(rank))
     )
@@ -245,14 +234,14 @@ def _sort(slots: list[Line], targets: dict[str, str], rank: dict[str, int]) -> N
 
 
 def _superfluous(
-    lines: list[Line], lost: "Lost | None", by_link: bool
+    lines: list[outline.Line], lost: "Lost | None", by_link: bool
 ) -> tuple[set[int], list[str], list[str]]:
     seen: set[tuple[str, str]] = set()
     dangling: dict[int, str] = {}
     gone: set[int] = set()
     repeated: list[str] = []
     for i, line in enumerate(lines):
-        if line.kind == HEADING:
+        if line.kind == outline.HEADING:
             seen.clear()  # the same link under another heading is intended
         if not line.entry or len(line.pointers) > 1:
             continue
@@ -261,7 +250,9 @@ def _superfluous(
         if path is None and (lost is None or lost(pointer)):
             dangling[i] = pointer.target
         elif (
-            path is not None and (path, wording) in seen and hanging_index_lines(lines, i, ()) == []
+            path is not None
+            and (path, wording) in seen
+            and outline.hanging_index_lines(lines, i, ()) == []
         ):
             gone.add(i)
             repeated.append(path)
@@ -270,7 +261,7 @@ def _superfluous(
     dropped: list[str] = []
     # Last to first: the lines below an entry decide whether it may be removed.
     for i in reversed(dangling):
-        below = hanging_index_lines(lines, i, gone)
+        below = outline.hanging_index_lines(lines, i, gone)
         if below is not None:
             gone.update((i, *below))
             dropped.append(dangling[i])
@@ -282,7 +273,7 @@ _FILLERS = ("memory", "entry", "pointer", "file")
 
 
 def _rewrite(
-    bom: str, lines: list[Line], gone: set[int], fresh: "Iterable[tuple[str, str]]"
+    bom: str, lines: list[outline.Line], gone: set[int], fresh: "Iterable[tuple[str, str]]"
 ) -> str:
     ended = not lines or bool(lines[-1].end)
     line_end = (lines[0].end if lines else "") or "\n"
@@ -293,25 +284,25 @@ def _rewrite(
             places[section] = _place(lines, section)
         place = places[section]
         groups.setdefault(place[0], (place, []))[1].append(text)
-    out: list[Line] = []
+    out: list[outline.Line] = []
     for i in range(len(lines) + 1):
         if i in groups:
             (_, above, below), texts = groups[i]
             padded = [""] * above + texts + [""] * below
-            out += [Line(text, line_end) for text in padded]
+            out += [outline.Line(text, line_end) for text in padded]
         if i < len(lines) and i not in gone:
             out.append(lines[i])
     if 0 in gone and out and out[0].text.strip() == "---":
         # As the first line it would open a header.
-        out.insert(0, Line("", line_end))
+        out.insert(0, outline.Line("", line_end))
     for line in out[:-1]:
         line.end = line.end or line_end
     for line in out[-1:]:
         line.end = (line.end or line_end) if ended else ""
-    return write_index_lines(bom, out)
+    return outline.write_index_lines(bom, out)
 
 
-def _place(lines: list[Line], section: str) -> "Place":
+def _place(lines: list[outline.Line], section: str) -> "Place":
     heading = find_index_heading(lines, section)
     if heading >= 0:
         return _place_below(lines, heading)
@@ -323,54 +314,58 @@ def _place(lines: list[Line], section: str) -> "Place":
     return _place_after(lines, -1, closed)
 
 
-def _place_below(lines: list[Line], heading: int) -> "Place":
+def _place_below(lines: list[outline.Line], heading: int) -> "Place":
     end = _section_end(lines, heading)
     last = _last_pointer(lines, heading + 1, end)
     if last >= 0:
         return min(_below(lines, last), end), False, False
-    if any(line.kind != BLANK for line in lines[heading + 1 : end]):
+    if any(line.kind != outline.BLANK for line in lines[heading + 1 : end]):
         return _place_after(lines, heading, end)
     i = min(heading + 2, end)
-    return i, False, heading + 1 < i < len(lines) and lines[i].kind != BLANK
+    return i, False, heading + 1 < i < len(lines) and lines[i].kind != outline.BLANK
 
 
-def _place_after(lines: list[Line], start: int, end: int) -> "Place":
+def _place_after(lines: list[outline.Line], start: int, end: int) -> "Place":
     i = end - 1
-    while i > start and lines[i].kind == BLANK:
+    while i > start and lines[i].kind == outline.BLANK:
         i -= 1
     above = i >= 0 and not lines[i].item and not lines[i].indent
     return i + 1, above, False
 
 
-def _last_pointer(lines: list[Line], start: int, end: int) -> int:
-    items = [i for i in range(start, end) if lines[i].kind == POINTER and lines[i].item]
+def _last_pointer(lines: list[outline.Line], start: int, end: int) -> int:
+    items = [i for i in range(start, end) if lines[i].kind == outline.POINTER and lines[i].item]
     entries = [i for i in items if lines[i].entry]
     return (entries or items or [-1])[-1]
 
 
-def _below(lines: list[Line], i: int) -> int:
-    end = index_block_end(lines, i, 0)
+def _below(lines: list[outline.Line], i: int) -> int:
+    end = outline.index_block_end(lines, i, 0)
     while end < len(lines):
         above, below = lines[end - 1], lines[end]
         # Treating two blocks as one does no harm.
         comment = above.layer == COMMENT and below.layer in (COMMENT, REST)
-        if not (comment or above.layer == below.layer == CODE or above.kind == below.kind == HEAD):
+        if not (
+            comment
+            or above.layer == below.layer == CODE
+            or above.kind == below.kind == outline.HEAD
+        ):
             break
-        end = index_block_end(lines, end, 0)
+        end = outline.index_block_end(lines, end, 0)
     return end
 
 
-def _section_end(lines: list[Line], heading: int) -> int:
+def _section_end(lines: list[outline.Line], heading: int) -> int:
     end = heading + 1
-    while end < len(lines) and lines[end].kind not in (HEADING, OPEN):
+    while end < len(lines) and lines[end].kind not in (outline.HEADING, OPEN):
         end += 1
     return end
 
 
-def find_index_heading(lines: list[Line], section: str) -> int:
+def find_index_heading(lines: list[outline.Line], section: str) -> int:
     """Exact match, else the first heading that begins with these words; -1 if none."""
     wanted = _words(section)
-    headings = [i for i, line in enumerate(lines) if line.kind == HEADING]
+    headings = [i for i, line in enumerate(lines) if line.kind == outline.HEADING]
     begins = -1
     for i in headings if wanted else ():
         words = _words(lines[i].text)
@@ -382,7 +377,7 @@ def find_index_heading(lines: list[Line], section: str) -> int:
             return i
         kinds = {line.kind for line in lines[i + 1 : _section_end(lines, i)]}
         # A heading above prose matches by chance.
-        may_hold = POINTER in kinds or CONTENT not in kinds
+        may_hold = outline.POINTER in kinds or outline.CONTENT not in kinds
         if begins < 0 and may_hold and words[: len(wanted)] == wanted:
             begins = i
     return begins

@@ -14,16 +14,7 @@ from memdir.format.pointer import (
 )
 from memdir.hot import types
 from memdir.hot.memory import stem
-from memdir.text.markdown import (
-    BOM,
-    COMMENT,
-    FRONT,
-    OPEN,
-    REST,
-    TEXT,
-    list_item_start,
-    markdown_layers,
-)
+from memdir.text import markdown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +84,7 @@ class Line:
         self.text = text
         self.end = end
         self.number = number
-        self.layer = self.kind = TEXT
+        self.layer = self.kind = markdown.TEXT
         self.level = 0  # heading level
         self.pointers: list[Pointer] = []
         self.paths: list[str | None] = []  # files of the pointers; None if missing
@@ -105,7 +96,7 @@ class Line:
 
     @property
     def item(self) -> bool:
-        return list_item_start(self.text) >= 0
+        return markdown.list_item_start(self.text) >= 0
 
     @property
     def continues(self) -> bool:
@@ -113,13 +104,13 @@ class Line:
 
 
 def read_index_lines(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
-    bom = BOM if text.startswith(BOM) else ""
+    bom = markdown.BOM if text.startswith(markdown.BOM) else ""
     lines = list(_split(text.removeprefix(bom)))
     for line, (layer, shown) in zip(
-        lines, markdown_layers([line.text for line in lines]), strict=True
+        lines, markdown.markdown_layers([line.text for line in lines]), strict=True
     ):
         line.layer = line.kind = layer
-        if layer in (TEXT, REST):
+        if layer in (markdown.TEXT, markdown.REST):
             _classify(line)
             _point(line, shown, lookup)
     _mark_heads(lines)
@@ -138,7 +129,7 @@ def index_block_end(lines: list[Line], i: int, indent: int) -> int:
         line = lines[below]
         if line.kind != BLANK:
             # An unclosed code block is an accident and belongs to no line above.
-            if line.indent <= indent or line.kind in (OPEN, HEADING):
+            if line.indent <= indent or line.kind in (markdown.OPEN, HEADING):
                 break
             end = below + 1
     return end
@@ -211,7 +202,7 @@ def _point(line: Line, shown: str, lookup: Lookup) -> None:
         if path is not None or _must_exist(pointer):
             line.pointers.append(pointer)
             line.paths.append(path)
-    text = list_item_start(shown)
+    text = markdown.list_item_start(shown)
     if line.kind != CONTENT or not line.pointers:
         if line.kind == CONTENT and text >= 0 and _leads_elsewhere(shown[text:]):
             line.kind = ELSEWHERE
@@ -222,7 +213,7 @@ def _point(line: Line, shown: str, lookup: Lookup) -> None:
         line.kind = POINTER
     last = first.form == BRACKET and not shown[first.end :].strip(" .")
     alone = len(line.pointers) == 1
-    line.entry = line.layer == TEXT and (
+    line.entry = line.layer == markdown.TEXT and (
         (text >= 0 and (leads or (last and alone))) or (alone and is_table_row(shown))
     )
 
@@ -265,5 +256,5 @@ def _mark_intro(lines: list[Line]) -> None:
             titled = True
         elif line.kind == CONTENT and not line.item and not is_table_row(line.text):
             line.kind = INTRO
-        elif line.kind not in (BLANK, RULE, COMMENT, FRONT):
+        elif line.kind not in (BLANK, RULE, markdown.COMMENT, markdown.FRONT):
             return

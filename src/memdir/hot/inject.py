@@ -6,13 +6,7 @@ All text of a memory goes through `inert`.
 import os
 
 from memdir.hot import disk, memory, safe
-from memdir.hot.memory import (
-    MODIFIED_KEYS,
-    SOURCE_KEYS,
-    UNKNOWN,
-    VERIFIED_KEYS,
-    utf16_units,
-)
+from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, UNKNOWN, VERIFIED_KEYS, utf16_units
 from memdir.hot.safe import ELLIPSIS, clip, inert, inert_line, make_visible
 
 TYPE_CHECKING = False

@@ -9,15 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memdir.errors import BadInput, MemdirError
+from memdir.hot import inject
 from memdir.hot import inject as inject_module
-from memdir.hot.inject import (
-    Injected,
-    Recalled,
-    Sessions,
-    SessionState,
-    inject_memories,
-    inject_once,
-)
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
@@ -41,8 +34,8 @@ Named = Sequence[tuple[str, App]]
 class Recall:
     """What an agent would be told for a prompt, and why."""
 
-    injected: Injected
-    chosen: tuple[Recalled, ...]  # best first, as body or pointer
+    injected: inject.Injected
+    chosen: tuple[inject.Recalled, ...]  # best first, as body or pointer
     found: Recollection
     milliseconds: float  # without the time for reading code
     selected: Selected | None = None  # set if a model was asked
@@ -86,8 +79,8 @@ def recall(
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_unaccepted(app)) for scope, app in apps]
     places = [Place(scope, app.store, app.search, memory_source(app)) for scope, app in apps]
-    sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
-    state = sessions.load(session) if sessions else SessionState()
+    sessions = inject.Sessions(apps[0][1].config.state_dir) if apps and session else None
+    state = sessions.load(session) if sessions else inject.SessionState()
     recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
     if model and apps and not why_prompt_gets_no_memory(prompt):
@@ -100,9 +93,9 @@ def recall(
     now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
     given = recollection.bodies, recollection.pointers
     if sessions is None:
-        injected = inject_memories(*given, SessionState(), now=now, nonce=nonce)
+        injected = inject.inject_memories(*given, inject.SessionState(), now=now, nonce=nonce)
     else:
-        injected = inject_once(*given, sessions, session, state, now=now, nonce=nonce)
+        injected = inject.inject_once(*given, sessions, session, state, now=now, nonce=nonce)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, recollection, taken, selected)
@@ -136,7 +129,7 @@ def render_session_section(apps: Named, *, session: str = "", full: bool = False
 
     A session gets the same text until a clear or compact.
     """
-    sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
+    sessions = inject.Sessions(apps[0][1].config.state_dir) if apps and session else None
     kept = sessions.section(session) if sessions else ""
     if kept:
         return kept
@@ -169,7 +162,7 @@ def _framed(apps: Named, full: bool) -> str:
 
 def forget_recalled(apps: Named, session: str) -> None:
     if apps:
-        Sessions(apps[0][1].config.state_dir).begin_anew(session)
+        inject.Sessions(apps[0][1].config.state_dir).begin_anew(session)
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
@@ -182,7 +175,7 @@ def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
     for path, data in files:
         facts = app.store.facts(path)
         memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else now)
-        item = Recalled(memory, scope, app.store.root, decode(data))
+        item = inject.Recalled(memory, scope, app.store.root, decode(data))
         item.giver = source(path) if source else ""
         result.append(
             (

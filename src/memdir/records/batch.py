@@ -42,13 +42,7 @@ from memdir.records.record import (
 )
 from memdir.records.triage import Scored, score_for_records
 from memdir.records.validate import STRING, check_record, record_content_schema, repair_record
-from memdir.records.write import (
-    CREATE,
-    UPDATE,
-    Request,
-    apply_record_change,
-    complete_record_draft,
-)
+from memdir.records.write import CREATE, UPDATE, Request, apply_record_change, complete_record_draft
 from memdir.store.writer import App, Desk, Done, store_state_folder
 from memdir.text.secrets import find_secrets
 
@@ -257,10 +251,7 @@ ANSWER_SECONDS = 20.0
 _STRINGS: dict[str, object] = {"type": "array", "items": STRING}
 VERDICT: dict[str, object] = {
     "type": "object",
-    "properties": {
-        "verdict": {"type": "string", "enum": [*VERDICTS]},
-        "issues": _STRINGS,
-    },
+    "properties": {"verdict": {"type": "string", "enum": [*VERDICTS]}, "issues": _STRINGS},
     "required": ["verdict", "issues"],
     "additionalProperties": False,
 }

@@ -64,12 +64,7 @@ class Field:
     __slots__ = ("choices", "kind", "label", "min_items", "name", "required")
 
     def __init__(
-        self,
-        name: str,
-        kind: str = TEXT,
-        *choices: str,
-        required: bool = True,
-        min_items: int = 0,
+        self, name: str, kind: str = TEXT, *choices: str, required: bool = True, min_items: int = 0
     ) -> None:
         self.name = name
         self.kind = kind

@@ -7,16 +7,8 @@ but do not count as memories.
 from __future__ import annotations
 
 from memdir.errors import BadInput, Finding, MemdirError, Missing
+from memdir.hot import memory
 from memdir.hot.layout import MAX_FILE_BYTES, RecordFolders, Scan
-from memdir.hot.memory import (
-    POINTER_AIM,
-    RECORD_FOLDERS,
-    RECORD_INDEX,
-    Memory,
-    decode,
-    encode,
-    is_record_file,
-)
 from memdir.records import fields, index_md, render
 from memdir.records.hook import LightRecords
 from memdir.records.record import read_record
@@ -47,7 +39,7 @@ class Records(LightRecords):
             _, text, findings = seen
             scan.skipped += findings
             if text:
-                scan.memories.append(Memory(path, text, facts.st_mtime, facts.st_size))
+                scan.memories.append(memory.Memory(path, text, facts.st_mtime, facts.st_size))
         return scan
 
     def files(self) -> list[str]:
@@ -56,7 +48,7 @@ class Records(LightRecords):
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
         content = self.read(path) if data is None else data
-        if path == RECORD_INDEX:
+        if path == memory.RECORD_INDEX:
             return _pointers(content)
         if not self.is_memory(path):
             return content
@@ -64,7 +56,7 @@ class Records(LightRecords):
         if data is None and not fields.is_active_record(record):
             step = f"memdir records restore {record.get('id', path)}"
             raise Missing(f"{path} is {fields.status_of_record(record)}", path=path, next=step)
-        return encode(render.render_record(record))
+        return memory.encode(render.render_record(record))
 
     def index(self) -> bytes | None:
         data = RecordFolders.index(self)
@@ -72,11 +64,11 @@ class Records(LightRecords):
 
     def put(self, path: str, data: bytes) -> None:
         """Durable on return; refuses files that do not belong to records."""
-        if path != RECORD_INDEX and not is_record_file(path):
+        if path != memory.RECORD_INDEX and not memory.is_record_file(path):
             raise BadInput(
                 f"{path!r} is not a path below the store of records",
                 path=path,
-                next="a record lies in one of " + ", ".join(RECORD_FOLDERS),
+                next="a record lies in one of " + ", ".join(memory.RECORD_FOLDERS),
             )
         super().put(path, data)
 
@@ -112,13 +104,13 @@ def _is_put_away(path: str, data: bytes) -> bool:
 
 def _pointers(data: bytes) -> bytes:
     lines = []
-    for entry in index_md.parse_record_index(decode(data))[0]:
-        room = POINTER_AIM - len(entry.path) - len("- [[|]]")
+    for entry in index_md.parse_record_index(memory.decode(data))[0]:
+        room = memory.POINTER_AIM - len(entry.path) - len("- [[|]]")
         title = entry.title.translate(_MARKS)
         line = f"- [[{entry.path}|{title if len(title) <= room else title[: room - 1] + '…'}]]"
         tags = f" — {', '.join(entry.tags)}".translate(_MARKS) if entry.tags else ""
-        lines.append(line + tags if len(line + tags) <= POINTER_AIM else line)
-    return encode("".join(f"{line}\n" for line in lines))
+        lines.append(line + tags if len(line + tags) <= memory.POINTER_AIM else line)
+    return memory.encode("".join(f"{line}\n" for line in lines))
 
 
 def open_store(root: str, max_file_bytes: int) -> Records:

@@ -24,14 +24,7 @@ from typing import NamedTuple
 from memdir.clients.claude_code import open_reader
 from memdir.clients.conversation import AGENT, PERSON, Cursor, Message
 from memdir.errors import Finding, MemdirError
-from memdir.hot.disk import (
-    Disk,
-    create_file_once,
-    disk_failure,
-    keep_derived_file,
-    make_private_folder,
-    read_start,
-)
+from memdir.hot import disk
 from memdir.hot.inject import Sessions
 from memdir.hot.place import Here
 from memdir.hot.run import Event, hook_trouble, log_hook
@@ -68,7 +61,7 @@ class Contexts:
 
     def open(self, session: str) -> Context:
         try:
-            Disk(self.folder).make_root()
+            disk.Disk(self.folder).make_root()
             if os.stat(self.folder).st_mode & _OTHERS:
                 os.chmod(self.folder, 0o700)
             name = os.urandom(NAME_BYTES).hex()
@@ -76,12 +69,14 @@ class Contexts:
                 given = session.encode("utf-8", "surrogatepass")
                 name = blake2b(given, digest_size=NAME_BYTES, key=self._key()).hexdigest()
             path = os.path.join(self.folder, name)
-            make_private_folder(path)
+            disk.make_private_folder(path)
             os.utime(path, follow_symlinks=False)
             context = Context(path)
             context.check()
         except OSError as error:
-            raise disk_failure(error, self.folder, "no private directory can be made") from None
+            raise disk.disk_failure(
+                error, self.folder, "no private directory can be made"
+            ) from None
         return context
 
     def read_draft(self, path: str, session: str = "") -> bytes:
@@ -119,13 +114,13 @@ class Contexts:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise disk_failure(error, self.folder, "old contexts cannot be removed") from None
+            raise disk.disk_failure(error, self.folder, "old contexts cannot be removed") from None
 
     def _key(self) -> bytes:
         path = os.path.join(self.folder, KEY)
         for _ in range(KEY_TRIES):
-            create_file_once(path, os.urandom(KEY_BYTES))
-            key = read_start(path, KEY_BYTES + 1, follow=False)[0]
+            disk.create_file_once(path, os.urandom(KEY_BYTES))
+            key = disk.read_start(path, KEY_BYTES + 1, follow=False)[0]
             if len(key) == KEY_BYTES:
                 return key
             os.unlink(path)  # damaged: known sessions get new directories
@@ -154,14 +149,14 @@ class Context:
             self.check()
             state.replace_state(self.folder, name, text.encode("utf-8", "replace"), durable=False)
         except OSError as error:
-            raise disk_failure(error, self.folder, "the context cannot be written") from None
+            raise disk.disk_failure(error, self.folder, "the context cannot be written") from None
         return os.path.join(self.folder, name)
 
     def read(self, name: str) -> bytes:
         path = os.path.join(self.folder, name)
         try:
             self.check()
-            data, facts = Disk(self.folder).read(name, MAX_DRAFT_BYTES + 1)
+            data, facts = disk.Disk(self.folder).read(name, MAX_DRAFT_BYTES + 1)
         except OSError as error:
             code = READ if isinstance(error, FileNotFoundError) else SECURITY
             message = f"{path} cannot be read: {os.strerror(error.errno or errno.EIO)}"
@@ -350,7 +345,7 @@ class HandedOver(Sessions):
         return Cursor(id, int(offset)) if sound else None
 
     def keep(self, session: str, cursor: Cursor) -> bool:
-        keep_derived_file(
+        disk.keep_derived_file(
             self._path(session) + CURSOR_SUFFIX, f"{cursor.id} {cursor.offset}\n".encode()
         )
         return self.cursor(session) == cursor

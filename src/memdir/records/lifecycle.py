@@ -13,15 +13,6 @@ from memdir.hot.memory import stem
 from memdir.hot.safe import DAY, inert_line, iso_day, iso_time, parse_time
 from memdir.hot.words import Words, split_words
 from memdir.records import fields, index_md
-from memdir.records.fields import (
-    ACTIVE,
-    ARCHIVED,
-    RETIRED,
-    Record,
-    is_active_record,
-    is_record_newer,
-    record_texts,
-)
 from memdir.records.match import words_of_record
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
@@ -48,7 +39,7 @@ SHARED_WORDS = 0.6  # of an item's words in another text, to count as the same
 MIN_TITLE_WORDS = 2  # of a title contained in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
 DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
-WAY_BACK = {RETIRED: "restore", ARCHIVED: "unarchive"}
+WAY_BACK = {fields.RETIRED: "restore", fields.ARCHIVED: "unarchive"}
 
 
 class Way(NamedTuple):
@@ -60,10 +51,10 @@ class Way(NamedTuple):
 
 # By the seed's names. Retired records may be archived, as gc does after the grace period.
 WAYS = {
-    DELETE: Way((ACTIVE,), RETIRED, "Retired", draft.RETIRED),
-    ARCHIVE: Way((ACTIVE, RETIRED), ARCHIVED, "Archived", draft.ARCHIVED),
-    "restore": Way((RETIRED,), ACTIVE, "Restored", draft.RESTORED),
-    "unarchive": Way((ARCHIVED,), ACTIVE, "Unarchived", draft.RESTORED),
+    DELETE: Way((fields.ACTIVE,), fields.RETIRED, "Retired", draft.RETIRED),
+    ARCHIVE: Way((fields.ACTIVE, fields.RETIRED), fields.ARCHIVED, "Archived", draft.ARCHIVED),
+    "restore": Way((fields.RETIRED,), fields.ACTIVE, "Restored", draft.RESTORED),
+    "unarchive": Way((fields.ARCHIVED,), fields.ACTIVE, "Unarchived", draft.RESTORED),
 }
 
 
@@ -85,14 +76,14 @@ class Overview(NamedTuple):
 
 
 def merge_record_update(
-    old: Record, new: Record, now: float, exists: Callable[[str], bool]
-) -> tuple[Record, list[str]]:
+    old: fields.Record, new: fields.Record, now: float, exists: Callable[[str], bool]
+) -> tuple[fields.Record, list[str]]:
     _refuse_newer(old, "update")
     status = fields.status_of_record(old)
     if new.get("record_status") not in (None, status):
         rule = "an update does not change where a record stands in its life"
         raise _refusal("record_status", rule, f"use --action {_way_back(old)}")
-    if status != ACTIVE:
+    if status != fields.ACTIVE:
         raise RecordError(
             ACTION_CODES["update"],
             f"the record is {status}; an update does not bring it back",
@@ -133,14 +124,14 @@ def must_rename_record(old_title: str, new_title: str) -> bool:
     return 2 * (longer - len(before & after)) > longer
 
 
-def _refuse_newer(record: Record, action: str) -> None:
-    if is_record_newer(record):
+def _refuse_newer(record: fields.Record, action: str) -> None:
+    if fields.is_record_newer(record):
         version = (("schema_version", str(record.get("schema_version"))[:20]),)
         message = "the record was written by a newer version and is only read"
         raise RecordError(ACTION_CODES[action], message, facts=version, fix="update memdir")
 
 
-def _way_back(record: Record) -> str:
+def _way_back(record: fields.Record) -> str:
     return WAY_BACK.get(fields.status_of_record(record), "delete or archive")
 
 
@@ -153,7 +144,7 @@ def _refusal(field: str, rule: str, fix: str, *facts: tuple[str, str]) -> Record
     return RecordError(MERGE, f"{field}: {rule}", facts=(("field", field), *facts), fix=fix)
 
 
-def _keep_growing(old: Record, merged: Record, exists: Callable[[str], bool]) -> None:
+def _keep_growing(old: fields.Record, merged: fields.Record, exists: Callable[[str], bool]) -> None:
     """Below the maximum tags are only added; at it, each new tag may replace one."""
     for key in ("tags", "related_files"):
         before, after = _as_list(old.get(key)), merged.get(key)
@@ -192,7 +183,7 @@ def _new_changes(old: list[object], new: object) -> list[object]:
 
 
 def _automatic_changes(
-    old: Record, merged: Record, added: list[object], stamp: str
+    old: fields.Record, merged: fields.Record, added: list[object], stamp: str
 ) -> list[dict[str, object]]:
     named = {
         str(it.get("field", "")).removeprefix("content.") for it in added if isinstance(it, dict)
@@ -211,7 +202,7 @@ def _automatic_changes(
     ]
 
 
-def _scalars(record: Record) -> dict[str, object]:
+def _scalars(record: fields.Record) -> dict[str, object]:
     values: dict[str, object] = {key: record.get(key) for key in ("title", "confidence")}
     content = record.get("content")
     for field in fields.fields_of_record_type(record):
@@ -240,7 +231,7 @@ def turn_record(
         fix = f"use --action {_way_back(record)}"
         raise RecordError(ACTION_CODES[action], f"the record is {status}", facts=facts, fix=fix)
     stamp = iso_time(now)
-    if target == ACTIVE:
+    if target == fields.ACTIVE:
         record = {key: it for key, it in record.items() if key not in fields.OPTIONAL_KEYS}
     else:
         record |= {f"{target}_at": stamp, f"{target}_reason": reason}
@@ -266,7 +257,7 @@ def turn_record(
 
 
 def find_surplus_records(
-    records: Mapping[str, Record], settings: RecordSettings, newest: str = ""
+    records: Mapping[str, fields.Record], settings: RecordSettings, newest: str = ""
 ) -> list[Leaving]:
     """The summaries to retire, oldest first; `newest` was just saved and stays.
 
@@ -276,7 +267,7 @@ def find_surplus_records(
     dated = sorted(
         (path == newest, times[0], path)
         for path, record in records.items()
-        if is_active_record(record) and record.get("category") == SESSION_SUMMARY
+        if fields.is_active_record(record) and record.get("category") == SESSION_SUMMARY
         if (times := _times(record, "created_at", "updated_at"))
     )
     going = [path for _, _, path in dated[: max(len(dated) - limit, 0)]]
@@ -284,7 +275,11 @@ def find_surplus_records(
         return []
     words = Words()
     staying = [record for path, record in records.items() if path not in going]
-    texts = {text for record in filter(is_active_record, staying) for text in _texts(words, record)}
+    texts = {
+        text
+        for record in filter(fields.is_active_record, staying)
+        for text in _texts(words, record)
+    }
     reason = f"session window: more than max_retained ({limit}) summaries"
     result = []
     for path in going:
@@ -300,25 +295,27 @@ def find_surplus_records(
     return result
 
 
-def _times(record: Record, *keys: str) -> list[float]:
+def _times(record: fields.Record, *keys: str) -> list[float]:
     moments = [parse_time(value) for key in keys if isinstance(value := record.get(key), str)]
     return [moment for moment in moments if moment is not None]
 
 
-def _texts(words: Words, record: Record) -> Iterator[tuple[frozenset[str], bool]]:
+def _texts(words: Words, record: fields.Record) -> Iterator[tuple[frozenset[str], bool]]:
     """The words of each text, and True for a title."""
     title = str(record.get("title") or "")
     yield _words_of(words, title), True
-    yield _words_of(words, " ".join([title, *record_texts(record.get("tags"))])), False
+    yield _words_of(words, " ".join([title, *fields.record_texts(record.get("tags"))])), False
     if record.get("category") == SESSION_SUMMARY:
         for item in _items(record):
             yield _words_of(words, item), False
 
 
-def _items(record: Record) -> list[str]:
+def _items(record: fields.Record) -> list[str]:
     content = record.get("content")
     lists = [content.get(key) for key in GUARDED] if isinstance(content, dict) else []
-    return list(dict.fromkeys(it for items in lists for it in record_texts(items) if it.strip()))
+    return list(
+        dict.fromkeys(it for items in lists for it in fields.record_texts(items) if it.strip())
+    )
 
 
 def _words_of(words: Words, text: str) -> frozenset[str]:
@@ -358,7 +355,7 @@ def _sure_settings(desk: Desk) -> RecordSettings:
     return settings
 
 
-def _everything(desk: Desk) -> dict[str, Record]:
+def _everything(desk: Desk) -> dict[str, fields.Record]:
     records, findings = read_all_records(desk.store)
     desk.remarks += [f"{it.message}; {it.fix}" for it in findings]
     return records
@@ -383,12 +380,12 @@ def _let_go(desk: Desk, leaving: Iterable[Leaving], now: float) -> list[Change]:
 
 
 def find_records_past_grace(
-    records: Mapping[str, Record], settings: RecordSettings, now: float
+    records: Mapping[str, fields.Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
     days = settings.grace_period_days
     result = []
     for path, record in sorted(records.items()):
-        if record.get("record_status") != RETIRED:
+        if record.get("record_status") != fields.RETIRED:
             continue
         times = _times(record, "retired_at")
         if not times:
@@ -397,19 +394,19 @@ def find_records_past_grace(
         elif now - times[0] >= days * DAY:  # never with a future date
             reason = f"retired {iso_day(times[0])}, more than grace_period_days ({days}) ago"
             action = ARCHIVE if settings.archive_retired else PURGE
-            if is_record_newer(record):
+            if fields.is_record_newer(record):
                 action, reason = KEEP, "it was written by a newer version of memdir"
             result.append(Leaving(path, action, reason))
     return result
 
 
 def find_expired_records(
-    records: Mapping[str, Record], settings: RecordSettings, now: float
+    records: Mapping[str, fields.Record], settings: RecordSettings, now: float
 ) -> list[Leaving]:
     result = []
     for path, record in sorted(records.items()):
         own = settings.types.get(str(record.get("category")))
-        if own is None or not own.retention_days or not is_active_record(record):
+        if own is None or not own.retention_days or not fields.is_active_record(record):
             continue
         last = max(_times(record, "created_at", "updated_at"), default=now)
         if now - last >= own.retention_days * DAY:

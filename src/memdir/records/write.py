@@ -238,12 +238,7 @@ def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
 
 
 def amend_record(
-    path: str,
-    draft: Record,
-    store: Store,
-    now: float,
-    expected: str,
-    exists: Callable[[str], bool],
+    path: str, draft: Record, store: Store, now: float, expected: str, exists: Callable[[str], bool]
 ) -> Change:
     """Updates a record; the file is renamed if most words of its title change.
 

@@ -24,22 +24,9 @@ from memdir.format.draft import (
 from memdir.format.names import expand_names, find_named_path
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
-from memdir.store import ports
+from memdir.store import look, ports, save
 from memdir.store.history import History
-from memdir.store.look import (
-    find_expired_trash,
-    find_memories,
-    is_store_for_others,
-    list_shelved_memories,
-)
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_stored
-from memdir.store.save import (
-    adopt_memory,
-    follow_in_index,
-    index_line_of_memory,
-    save_draft,
-    write_memory_edit,
-)
 from memdir.store.writer import App, Desk, Done, DryRun, Shelf, name_few_paths
 
 MERGED = "is without what this change did to it; later lines stay"
@@ -47,7 +34,7 @@ KEPT = "was changed again at the same place; there it keeps its present text"
 
 
 def remark_git_ignored(app: App, paths: Sequence[str]) -> list[str]:
-    if not is_store_for_others(app) or not paths:
+    if not look.is_store_for_others(app) or not paths:
         return []
     # slow to import, and only a shared store needs it
     from memdir.store.git import find_ignored_memories, find_repository
@@ -84,8 +71,8 @@ def move_memory(path: str, to: str, store: Store) -> Change:
     index = store.index()
     if index is not None and store.is_memory(path) and store.is_memory(to):
         # A line that a person wrote keeps its words; ours is written anew, in its place.
-        ours = index_line_of_memory(read_memory(path, data, 0))
-        new, mark = index_line_of_memory(read_memory(to, data, 0)), f"]({path})"
+        ours = save.index_line_of_memory(read_memory(path, data, 0))
+        new, mark = save.index_line_of_memory(read_memory(to, data, 0)), f"]({path})"
         lines = [
             new if line.rstrip() == ours else line.replace(mark, f"]({to})")
             for line in decode(index).split("\n")
@@ -115,7 +102,7 @@ def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
 def save_memory(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
     with app.changing("save", reason) as desk:
         before = _read_memory(desk.store, draft.name + ".md") if draft.name else None
-        change = save_draft(draft, desk.store, app.rules(), wishes)
+        change = save.save_draft(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
         finish_change(app, desk, [change], before)
         desk.remarks += remark_git_ignored(app, [change.path] if change.changed else [])
@@ -124,10 +111,10 @@ def save_memory(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Don
 
 def edit_memory(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
     with app.changing("edit") as desk:
-        memory = find_memories(desk.store, [name])[0]
+        memory = look.find_memories(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
         finish_change(
-            app, desk, [write_memory_edit(revision, desk.store, app.rules(), wishes)], memory
+            app, desk, [save.write_memory_edit(revision, desk.store, app.rules(), wishes)], memory
         )
     return desk.done
 
@@ -139,7 +126,9 @@ def touch_memories(app: App, names: Sequence[str]) -> Done:
         desk.plan = _find_paths(desk, names)
         revisions = [Revision(path, seen) for path in desk.plan]
         finish_change(
-            app, desk, [write_memory_edit(item, desk.store, rules, Wishes()) for item in revisions]
+            app,
+            desk,
+            [save.write_memory_edit(item, desk.store, rules, Wishes()) for item in revisions],
         )
     return desk.done
 
@@ -154,7 +143,7 @@ def retire_memories(app: App, names: Sequence[str], room: str = TRASH, reason: s
 
 def restore_memories(app: App, names: Sequence[str]) -> Done:
     with app.changing("restore") as desk:
-        everything = list_shelved_memories(app)
+        everything = look.list_shelved_memories(app)
         wanted = expand_names(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
@@ -172,9 +161,9 @@ def restore_memories(app: App, names: Sequence[str]) -> Done:
 
 def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Done:
     with app.changing("purge") as desk:
-        everything = list_shelved_memories(app)
+        everything = look.list_shelved_memories(app)
         doomed = [item for name in names for item in _find_shelved(everything, name)]
-        doomed += find_expired_trash(app) if expired else []
+        doomed += look.find_expired_trash(app) if expired else []
         for item in dict.fromkeys(doomed):
             desk.shelf.clear(item)
             desk.changes.append(Change(PURGED, stem(item.path), item.path))
@@ -197,7 +186,7 @@ def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: s
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
         finish_change(
-            app, desk, [adopt_memory(path, data, desk.store, rules) for path, data in files]
+            app, desk, [save.adopt_memory(path, data, desk.store, rules) for path, data in files]
         )
     return desk.done
 
@@ -212,7 +201,7 @@ def finish_change(
     if not any(change.path for change in changes):
         return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
-        indexed = follow_in_index(desk.store, app.rules(), before)
+        indexed = save.follow_in_index(desk.store, app.rules(), before)
         desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changes)
@@ -226,7 +215,7 @@ def finish_change(
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
-    done = follow_in_index(desk.store, app.rules(), anew=anew)
+    done = save.follow_in_index(desk.store, app.rules(), anew=anew)
     desk.remarks += done.remarks() if anew else []
     return done.changed
 
@@ -328,7 +317,7 @@ def _read_memory(store: Store, path: str) -> Memory | None:
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
-    memories = find_memories(desk.store, expand_names(names, desk.store.files()))
+    memories = look.find_memories(desk.store, expand_names(names, desk.store.files()))
     return list(dict.fromkeys(memory.path for memory in memories))
 
 

@@ -19,14 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.hot.disk import Disk, move
-from memdir.store import state
-from memdir.store.git_objects import (
-    Objects,
-    read_history_commit,
-    read_history_tree,
-    write_history_commit,
-    write_history_tree,
-)
+from memdir.store import git_objects, state
 from memdir.store.ports import ADDED, BEGIN, GONE, MODIFIED, OUTSIDE, Cause, Logged
 
 if TYPE_CHECKING:
@@ -129,7 +122,7 @@ class GitHistory:
 
     def __init__(self, folder: str, now: Callable[[], float]) -> None:
         self.folder, self.now = folder, now
-        self.objects = Objects(os.path.join(folder, "history.git"))
+        self.objects = git_objects.Objects(os.path.join(folder, "history.git"))
         self._trees: dict[str, dict[str, str]] = {}
         self._announcement = Announcement(folder)
         self._ours: dict[str, str] = {}  # path -> blob id, written by the current change
@@ -149,7 +142,7 @@ class GitHistory:
     def log(self) -> Iterator[Logged]:
         oid = self._head(HistoryTable(self.folder)) if self.objects.exists() else ""
         while oid:
-            logged = read_history_commit(self.objects, oid)
+            logged = git_objects.read_history_commit(self.objects, oid)
             yield logged
             oid = logged.parent
 
@@ -177,8 +170,8 @@ class GitHistory:
         if oid and oid not in self._trees:
             if len(self._trees) >= TREES_KEPT:
                 self._trees.clear()
-            self._trees[oid] = read_history_tree(
-                self.objects, read_history_commit(self.objects, oid).tree
+            self._trees[oid] = git_objects.read_history_tree(
+                self.objects, git_objects.read_history_commit(self.objects, oid).tree
             )
         return self._trees.get(oid, {})
 
@@ -277,7 +270,9 @@ class GitHistory:
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:
-            read_history_commit(self.objects, head)  # raises if damaged: never build on it
+            git_objects.read_history_commit(
+                self.objects, head
+            )  # raises if damaged: never build on it
         if table.head != head:
             table.adopt(head, self.paths(head))
         return table
@@ -355,10 +350,12 @@ class GitHistory:
                 table.refresh(path, oid, facts.get(path, ()))
             for path in contents.keys() - there.keys():
                 del table.files[path]
-            tree = write_history_tree(
+            tree = git_objects.write_history_tree(
                 self.objects, {path: row[0] for path, row in table.files.items()}
             )
-            oid = write_history_commit(self.objects, tree, table.head, self.now(), cause, paths)
+            oid = git_objects.write_history_commit(
+                self.objects, tree, table.head, self.now(), cause, paths
+            )
             self.objects.set_head(oid)
         table.head = oid
         return oid

@@ -77,7 +77,7 @@ _UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _NAME = pattern(
     # Words after `password:` that are not passwords.
     r"[A-Za-z_]+(?:[-_./:][A-Za-z_]+)*\d?|[A-Za-z_]\w*(?:\.\w+)+|[A-Z][A-Z0-9_]+|[./~].*"
-    r"|.*(?:argon2|bcrypt|scrypt|sha-?\d|pbkdf2|md5|base64|oauth|utf-?8|://).*",
+    r"|.*(?:argon2|bcrypt|scrypt|sha-?\d|pbkdf2|md5|base64|oauth|utf-?8|://).*"
 )
 _LEAST_KINDS = 5  # different characters; fewer are a filler such as zeros
 _LEAST_RUN = 10  # consecutive letters and digits of a random-looking key

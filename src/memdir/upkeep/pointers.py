@@ -10,18 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from memdir.format import index
+from memdir.format import index, outline
 from memdir.format.names import memory_title, name_means
-from memdir.format.outline import (
-    BLANK,
-    MORE,
-    POINTER,
-    RULE,
-    Line,
-    Lookup,
-    read_index_lines,
-    write_index_lines,
-)
 from memdir.format.pointer import LINK, SUFFIX, WIKILINK, format_pointer, is_table_row
 from memdir.hot import memory, types
 from memdir.hot.memory import POINTER_AIM, Memory, is_memory_file, stem
@@ -46,15 +36,15 @@ def read_index_hooks(work: Work, *texts: str) -> dict[str, tuple[str, str]]:
         for i, line in enumerate(lines):
             if line.level:
                 section = line.text.strip("# \t") if line.level > 1 else ""
-            if line.kind == POINTER and line.pointers and line.paths[0]:
+            if line.kind == outline.POINTER and line.pointers and line.paths[0]:
                 result.setdefault(line.paths[0], (plain_title_line(_read_hook(lines, i)), section))
     return result
 
 
-def shorten_pointers(work: Work, lines: list[Line], gone: set[int]) -> None:
+def shorten_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None:
     """Every pointer in one line of the right length; what it said in full stands in its memory."""
     for i, line in enumerate(lines):
-        if i in gone or line.kind != POINTER:
+        if i in gone or line.kind != outline.POINTER:
             continue
         more = _continued(lines, i)
         if len(line.text) <= POINTER_AIM and not more:
@@ -78,10 +68,10 @@ def shorten_pointers(work: Work, lines: list[Line], gone: set[int]) -> None:
         work.note(work.given.index_path, f"the line of {path}; its words stand there")
 
 
-def mend_pointers(work: Work, lines: list[Line], gone: set[int]) -> None:
+def mend_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None:
     """A pointer to nothing becomes that memory or goes later; the words of other links stay."""
     for i, line in enumerate(lines):
-        if i in gone or line.kind != POINTER:
+        if i in gone or line.kind != outline.POINTER:
             continue
         missing = [
             pointer
@@ -107,7 +97,7 @@ def mend_pointers(work: Work, lines: list[Line], gone: set[int]) -> None:
         work.note(work.given.index_path, f"the link to {targets}: no such file")
 
 
-def _make_memory(work: Work, line: Line, hook: str) -> None:
+def _make_memory(work: Work, line: outline.Line, hook: str) -> None:
     """A memory that says what the pointer to a missing one said."""
     target, title = line.pointers[0].target, line.pointers[0].title.removesuffix(SUFFIX)
     is_name = is_memory_file(target) and _FILE.fullmatch(target)
@@ -123,7 +113,9 @@ def drop_merged_pointers(work: Work, text: str) -> str:
     """The index without the lines of memories that were merged into others."""
     if not work.merged:
         return text
-    bom, lines = read_index_lines(text, Lookup({**work.given.pages, **work.pages}, {}))
+    bom, lines = outline.read_index_lines(
+        text, outline.Lookup({**work.given.pages, **work.pages}, {})
+    )
     gone: set[int] = set()
     for i, line in enumerate(lines):
         path = (line.paths[0] if line.entry and len(line.paths) == 1 else None) or ""
@@ -132,18 +124,18 @@ def drop_merged_pointers(work: Work, text: str) -> str:
             keep_hook_text(work, stays, line.pointers[0].hook)
             gone.add(i)
             work.account(work.given.index_path, line.text, f"{path} is part of {stays} now")
-    return write_index_lines(bom, close_index_gaps(lines, gone)) if gone else text
+    return outline.write_index_lines(bom, close_index_gaps(lines, gone)) if gone else text
 
 
-def _continued(lines: Sequence[Line], i: int) -> list[int]:
+def _continued(lines: Sequence[outline.Line], i: int) -> list[int]:
     """The lines below that are the rest of this one."""
     end = i + 1
-    while end < len(lines) and lines[end].kind == MORE:
+    while end < len(lines) and lines[end].kind == outline.MORE:
         end += 1
     return list(range(i + 1, end))
 
 
-def _read_hook(lines: Sequence[Line], i: int) -> str:
+def _read_hook(lines: Sequence[outline.Line], i: int) -> str:
     """The words beside a pointer: behind it, and where it does not lead the line, in front."""
     line, pointer = lines[i], lines[i].pointers[0]
     rest = " ".join(lines[j].text.strip() for j in _continued(lines, i))
@@ -173,27 +165,27 @@ def keep_hook_text(work: Work, path: str, hook: str, lines: Sequence[str] = ()) 
         work.note(path, "took the words of its line in the index, which was too long")
 
 
-def close_index_gaps(lines: Sequence[Line], gone: Collection[int]) -> list[Line]:
+def close_index_gaps(lines: Sequence[outline.Line], gone: Collection[int]) -> list[outline.Line]:
     """The lines that stay: no rules or blank lines in a row where content was taken out."""
-    kept: list[Line] = []
+    kept: list[outline.Line] = []
     hole = False
     for i, line in enumerate(lines):
         if i in gone:
             hole = True
             continue
-        hole = hole and line.kind in (BLANK, RULE)
-        if not (hole and (not kept or kept[-1].kind in (BLANK, RULE))):
+        hole = hole and line.kind in (outline.BLANK, outline.RULE)
+        if not (hole and (not kept or kept[-1].kind in (outline.BLANK, outline.RULE))):
             kept.append(line)
-    while kept and gone and kept[-1].kind in (BLANK, RULE):
+    while kept and gone and kept[-1].kind in (outline.BLANK, outline.RULE):
         kept.pop()
     indent = 0
     for line in kept:
-        if line.kind == BLANK:
+        if line.kind == outline.BLANK:
             continue
         # A pointer that hung below an item which is gone is an item of its own now.
-        if line.kind == POINTER and line.indent > indent and line.item:
+        if line.kind == outline.POINTER and line.indent > indent and line.item:
             line.text = line.text[line.indent - indent :]
-        indent = line.indent + 2 if line.item or line.kind == POINTER else 0
+        indent = line.indent + 2 if line.item or line.kind == outline.POINTER else 0
     return kept
 
 
@@ -201,7 +193,7 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
     """The index with pointers to the new memories (path -> heading), and none to nothing."""
     bom, lines = work.outline(text)
     new = {path: section for path, section in new.items() if path in work.pages}
-    entries = sum(line.kind == POINTER for line in lines)
+    entries = sum(line.kind == outline.POINTER for line in lines)
     is_list = entries >= len(new) and not any(line.level > 1 for line in lines)
     if not is_list or any(new.values()):
         typed = {
@@ -212,18 +204,20 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
     end = (lines[0].end if lines else "") or "\n"
     for section in dict.fromkeys(filter(None, new.values())):
         if index.find_index_heading(lines, section) < 0:
-            blank = [Line("", end)] if lines and lines[-1].text.strip() else []
+            blank = [outline.Line("", end)] if lines and lines[-1].text.strip() else []
             if lines:
                 lines[-1].end = lines[-1].end or end
             _, lines = work.outline(
-                write_index_lines("", [*lines, *blank, Line(f"## {section}", end), Line("", end)])
+                outline.write_index_lines(
+                    "", [*lines, *blank, outline.Line(f"## {section}", end), outline.Line("", end)]
+                )
             )
 
     def describe(path: str) -> tuple[str, str, str]:
         memory = work.memory(path)
         return memory_title(memory), memory.description, new.get(path, "")
 
-    text = write_index_lines(bom, lines)
+    text = outline.write_index_lines(bom, lines)
     order = [*new, *(path for path in sorted(work.pages) if path not in new)]
     healed = index.heal_index(text, order, describe, work.names(), work.given.gone, by_link=True)
     kept = {line.removesuffix("\r") for line in healed.text.split("\n")}
