@@ -557,7 +557,6 @@ FIELDS = {
         "diff": "what changes in both stores; each path starts with the scope",
         "from": "the scope it comes from",
         "to": "`team` or `local`",
-        "moved": "files that went to the trash where they came from, with `--move`",
     },
     "merge-index": {
         "change": "`merged`, `same` or `conflict`; with `--install` `updated` or `same`",
@@ -566,7 +565,7 @@ FIELDS = {
         "conflicts?": "places where both sides rewrote the text",
         "added?": "memories whose pointers came from THEIRS",
         "dropped?": "memories whose pointers THEIRS took out",
-        "joined?": "memories whose pointers both sides changed; the words of both stay",
+        "joined?": "memories whose pointers both sides changed; both lines stay",
         "diff?": "what it makes of OURS",
         "files?": "[file] with `--install`: the files of the repository that it changes",
     },

@@ -65,6 +65,6 @@ def test_what_an_agent_learned_can_be_shared_with_the_team(opened):
     agent, team = opened("agent:reviewer@user"), opened("team")
     save(agent)
     shared = share_memories(agent, team, ["migrations"])
-    assert [change.kind for change in shared.done.changes] == ["created"]
+    assert [change.kind for change in shared.changes] == ["created"]
     assert shared.diff[0][0] == "team/migrations.md"
     assert ages.list_memory_ages(team)[0][0].memory.path == "migrations.md"

@@ -57,6 +57,6 @@ def test_the_next_step_names_the_directory_that_was_named(tmp_path):
 
 
 def test_both_indexes_reach_the_agent_once_there_is_a_team():
-    memdir("share", "freeze", "--move")
+    memdir("share", "freeze")
     told = memdir("prompt", "--json").json
     assert told["mode"] == "team" and "(freeze.md)" in told["text"] and "(ann.md)" in told["text"]

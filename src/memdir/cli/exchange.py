@@ -258,8 +258,7 @@ MERGED, CONFLICT, SAME = "merged", "conflict", "same"
 @command("share", "memdir share release-freeze --dry-run", changes=True)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @click.option("--to", type=click.Choice((TEAM, LOCAL)), default=TEAM, help="Default: team.")
-@click.option("--move", is_flag=True, help="Move the private copy to the trash.")
-def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answer:
+def share(session: Session, names: tuple[str, ...], to: str) -> Answer:
     """`team` is the directory team/ below the project's memories; `local` is .claude/memory in this
     checkout, for you to commit. Personal types and what looks like a secret are refused, and
     nothing is overwritten.
@@ -273,28 +272,24 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
         by = source.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); agents will not read this")
     try:
-        shared = share_memories(source, target, names, move=move)
+        shared = share_memories(source, target, names)
     except Conflict as error:
         error.next = there(error.next)
         raise
     # Reasons concern the memory here, remarks the target store.
-    remarks = [there(remark) for remark in shared.done.remarks]
-    done = replace(session.screen.advised(shared.done), remarks=tuple(remarks))
+    remarks = tuple(there(remark) for remark in shared.remarks)
+    done = replace(session.screen.advised(shared), remarks=remarks)
     text = "\n".join(print_diff(path, old, new) for path, old, new in shared.diff)
     fields = {
         **done_fields(target, done),
         "diff": text,
         "from": str(source.config.scope),
         "to": str(target.config.scope),
-        "moved": shared.moved,
     }
-    says = ["your copy stays; to keep only the shared one: memdir retire NAME"]
-    if shared.moved:
-        where = "would go to the trash here" if done.dry_run else "now in the trash here"
-        remarks, says = [f"{where}: {', '.join(shared.moved)}", *remarks], []
-    says = [] if done.dry_run else [*says, there("to undo: memdir undo")]
+    copy = "your copy stays; to keep only the shared one: memdir retire NAME"
+    says = [] if done.dry_run else [copy, there("to undo: memdir undo")]
     lines = [*session.screen.diff_lines(text), ""] if text else []
-    lines += session.screen.done_lines(replace(done, diff=(), remarks=tuple(remarks)), says)
+    lines += session.screen.done_lines(replace(done, diff=()), says)
     return Answer(fields, lines, int(is_refused(done.changes)))
 
 
@@ -303,7 +298,7 @@ def share(session: Session, names: tuple[str, ...], to: str, move: bool) -> Answ
 @click.option("--install", is_flag=True, help="Make git use it in this repository.")
 def merge_index(session: Session, files: tuple[str, ...], install: bool) -> Answer:
     """The result replaces OURS. Pointers of both sides stay, a pointer that one side removed goes,
-    and if both changed one, the words of both stay. Prose that both sides rewrote gets conflict
+    and if both changed one, both lines stay. Prose that both sides rewrote gets conflict
     marks and exit code 1.
     """
     if install and not files:
@@ -336,7 +331,7 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
     came, went = plural(len(merged.added), "pointer"), len(merged.dropped)
     lines += screen.block("", f"{path}: {came} added, {went} removed", "")
     if merged.joined:
-        text = "changed by both sides, the words of both are kept: "
+        text = "changed by both sides, both lines are kept: "
         lines += screen.block("note:", text + ", ".join(merged.joined))
     if merged.conflicts:
         places = plural(merged.conflicts, "place")
@@ -349,13 +344,13 @@ def _install(session: Session) -> Answer:
     kind, dry_run = session.config.scope.kind, session.asked.dry_run
     place = session.at(dir=None, scope=LOCAL) if kind == PROJECT else session
     agents = kind in (PROJECT, LOCAL)
-    installed = install_merge_driver(
+    root, planned = install_merge_driver(
         place.config.store, sys.argv[0], agents=agents, dry_run=dry_run
     )
-    files = changed_file_fields(installed.files, installed.root.rstrip("/") + "/")
+    files = changed_file_fields(planned, root.rstrip("/") + "/")
     change = UPDATED if files else SAME
     more = {"files": files, "dry_run": dry_run}
-    fields: Fields = {"change": change, "path": installed.root, **more}
+    fields: Fields = {"change": change, "path": root, **more}
     lines = []
     for file in files:
         lines += [*session.screen.diff_lines(str(file["diff"])), ""]

@@ -5,9 +5,12 @@ A test set holds stores, and prompts labelled with the memories that they should
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,10 +33,10 @@ from memdir.evals.report import (
     mean_figure,
 )
 from memdir.hot import memory
+from memdir.hot.disk import Disk
 from memdir.hot.layout import Markdown
 from memdir.recall import answer
 from memdir.recall.scan import Scan
-from memdir.store.in_memory import InMemory
 from memdir.store.ports import Search, Store
 from memdir.store.writer import App
 from memdir.text.terminal import plural
@@ -205,6 +208,8 @@ def _read_dialogues(
     set_name: str, group_name: str, read: Callable[[Any, int], Dialogue], path: str
 ) -> PromptSet:
     result = PromptSet(set_name, path, group_name)
+    scratch = tempfile.mkdtemp(prefix="memdir-eval-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     try:
         rows = json.loads(read_evaluation_data(path, GET_DIALOGUES))
     except (json.JSONDecodeError, RecursionError) as error:
@@ -212,10 +217,11 @@ def _read_dialogues(
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], 1):
         try:
             name, group, turns, questions = read(row, number)
-            store = InMemory(name)
+            store = Markdown(os.path.join(scratch, str(number)))
+            store.make()
             for file, body in turns.items():
-                fields = [("name", file), ("type", "project")]
-                store.put(file, memory.encode(memory.write_header(fields, body)))
+                text = memory.write_header([("name", file), ("type", "project")], body)
+                Disk(store.root).put(file, memory.encode(text), durable=False)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             problem = f"item {number} has not the form of {set_name}: {error}"
             raise bad_eval_data(path, 0, problem) from None

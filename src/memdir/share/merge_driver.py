@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from memdir.errors import BadInput, Missing
 from memdir.format.index_merge import Merged, merge_indexes
@@ -29,12 +28,6 @@ MAX_ATTRIBUTES_BYTES = 1 << 20
 Planned = tuple[str, bytes | None, bytes | None]
 MAX_LINES = 20_000  # per index; more may be an attack
 AGENTS = ".claude/agent-memory/*"
-
-
-@dataclass(frozen=True)
-class Installed:
-    root: str
-    files: Sequence[Planned]
 
 
 def merge_shared_index(base: str, ours: str, theirs: str) -> Merged:
@@ -62,7 +55,10 @@ def write_merged_index(path: str, text: str) -> None:
         raise disk_failure(error, path, "cannot be written") from None
 
 
-def install_merge_driver(store: str, program: str, *, agents: bool, dry_run: bool) -> Installed:
+def install_merge_driver(
+    store: str, program: str, *, agents: bool, dry_run: bool
+) -> tuple[str, list[Planned]]:
+    """The root of the repository, and (path, old, new) of its files."""
     root = find_repository(store)
     if not root:
         raise BadInput(
@@ -96,7 +92,7 @@ def install_merge_driver(store: str, program: str, *, agents: bool, dry_run: boo
             raise disk_failure(error, attributes, "cannot be written") from None
     if not dry_run and before != after:
         _set(root, config, wanted)  # git writes its settings itself, under its own lock
-    return Installed(root, [(attributes, old, new), (config, before, after)])
+    return root, [(attributes, old, new), (config, before, after)]
 
 
 def _read(folder: str, name: str) -> bytes | None:

@@ -1,47 +1,38 @@
-"""Copies or moves memories into a shared store; never overwrites."""
+"""Copies memories into a shared store; never overwrites."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memdir.audit.inspect import Page, audit_safety
-from memdir.errors import BadInput, Conflict, MemdirError, Missing
+from memdir.errors import BadInput, Conflict, Missing
 from memdir.format.draft import SKIPPED, Change
 from memdir.format.names import expand_names
 from memdir.format.outline import Lookup
 from memdir.format.pointer import parse_pointers
 from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
-from memdir.store.changes import finish_change, remark_git_ignored, retire_memory
+from memdir.store.changes import finish_change, remark_git_ignored
 from memdir.store.look import find_memories
 from memdir.store.save import adopt_memory
-from memdir.store.writer import App, Desk, Done
+from memdir.store.writer import App, Desk, Done, name_few_paths
 from memdir.text import secrets
 
-SHARE, PRIVATE = "share", "private"
-NAMED = 3  # memories named in a message
+PRIVATE = "private"
 INSTEAD = "Others would read it: write where the secret is kept, not the secret."
-Diff = list[tuple[str, bytes | None, bytes | None]]
 File = tuple[Memory, bytes]
 
 
-@dataclass(frozen=True)
-class Shared:
-    done: Done
-    diff: tuple[tuple[str, bytes | None, bytes | None], ...]  # each path starts with its scope
-    moved: tuple[str, ...] = ()
-
-
-def share_memories(source: App, target: App, names: Sequence[str], *, move: bool = False) -> Shared:
+def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
+    """Each path of the diff starts with the scope."""
     _check_places(source, target)
     wanted = expand_names(names, source.store.files())
     memories = {memory.path: memory for memory in find_memories(source.store, wanted)}
     files = [(memory, source.store.read(path)) for path, memory in memories.items()]
-    diff: Diff = []
-    with target.changing(SHARE) as desk:
+    with target.changing("share") as desk:
         reasons = [_refuse(memory, data, desk, target) for memory, data in files]
         allowed = [file for file, reason in zip(files, reasons, strict=True) if not reason]
         _check_conflicts(desk, target, allowed)
@@ -54,24 +45,24 @@ def share_memories(source: App, target: App, names: Sequence[str], *, move: bool
             for (memory, data), reason in zip(files, reasons, strict=True)
         ]
         made = [change.path for change in changes if change.changed]
-        diff += [(path, None, desk.store.read(path)) for path in made]
-        _finish(target, desk, changes, diff)
+        index = desk.store.index()
+        if made:
+            finish_change(target, desk, changes)
+        else:
+            desk.changes += changes
         behind = set(source.store.files()).difference(desk.store.files())
-        titles = {
-            memory.name: memory.path
-            for memory in source.store.scan().memories
-            if memory.path in behind
-        }
+        scan = source.store.scan().memories
+        titles = {memory.name: memory.path for memory in scan if memory.path in behind}
         for memory, data in allowed:
             if memory.path in made:
                 desk.remarks += _concerns(memory, data, Lookup(behind, titles))
-        desk.remarks += remark_git_ignored(
-            target, [change.path for change in desk.changes if change.hash]
-        )
-    shared = Shared(desk.done, tuple(_scoped(target, diff)))
-    there = {change.path for change in desk.changes if change.hash}
-    files = [(memory, data) for memory, data in files if memory.path in there]
-    return _take_out(source, target, files, shared) if move and files else shared
+        there = [change.path for change in desk.changes if change.hash]
+        desk.remarks += remark_git_ignored(target, there)
+        versions = [(path, None, desk.store.read(path)) for path in made]
+        diff = [*versions, (desk.store.index_path, index, desk.store.index())]
+    scope = target.config.scope
+    scoped = [(f"{scope}/{path}", old, new) for path, old, new in diff if old != new]
+    return replace(desk.done, diff=tuple(scoped))
 
 
 def _refuse(memory: Memory, data: bytes, desk: Desk, target: App) -> str:
@@ -104,11 +95,8 @@ def _concerns(memory: Memory, data: bytes, private: Lookup) -> list[str]:
     concerns = [f"{page.path}:{finding.line}: {finding.message}" for finding in audit_safety(page)]
     pointers = [pointer for line in page.lines for pointer in parse_pointers(line, 1)]
     targets = dict.fromkeys(private.find(pointer.target, pointer.form) for pointer in pointers)
-    names = [name for name in targets if name]
-    if names:
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        shown = ", ".join(names[:NAMED])
-        concerns.append(f"{page.path} links to private memories: {shown}{more}")
+    if names := [name for name in targets if name]:
+        concerns.append(f"{page.path} links to private memories: {name_few_paths(names)}")
     return concerns
 
 
@@ -146,41 +134,3 @@ def _check_conflicts(desk: Desk, target: App, files: Sequence[File]) -> None:
                 ours=data,
                 theirs=standing,
             )
-
-
-def _take_out(source: App, target: App, files: list[File], shared: Shared) -> Shared:
-    scope, changes, diff = target.config.scope, list[Change](), Diff()
-    try:
-        with source.changing(SHARE) as desk:
-            desk.cause = replace(desk.cause, reason=f"moved to {scope}")
-            desk.plan = [memory.path for memory, _ in files]
-            for memory, data in files:
-                if desk.store.read(memory.path) != data:
-                    desk.remarks.append(f"{memory.path} was changed meanwhile: it stays here, too")
-                    continue
-                changes.append(retire_memory(memory.path, desk.store, desk.shelf, source.now()))
-                diff.append((memory.path, data, None))
-            _finish(source, desk, changes, diff)
-    except MemdirError as error:
-        error.message = f"the scope {scope} has it now, but it is still here: {error.message}"
-        error.args = (error.message,)
-        raise
-    remarks = (*shared.done.remarks, *desk.done.remarks)
-    moved = tuple(change.path for change in desk.changes)
-    done = replace(shared.done, remarks=remarks)
-    return Shared(done, (*shared.diff, *_scoped(source, diff)), moved)
-
-
-def _finish(app: App, desk: Desk, changes: list[Change], diff: Diff) -> None:
-    """Makes the index match, and adds its change to the diff."""
-    before = desk.store.index()
-    if any(change.changed for change in changes):
-        finish_change(app, desk, changes)
-    else:
-        desk.changes += changes
-    if (after := desk.store.index()) != before:
-        diff.append((desk.store.index_path, before, after))
-
-
-def _scoped(app: App, diff: Diff) -> Diff:
-    return [(f"{app.config.scope}/{path}", old, new) for path, old, new in diff]

@@ -21,7 +21,6 @@ FAMILIES: dict[str, dict[str, str]] = {
     "layouts": {
         "markdown": "memdir.hot.layout",
         "records": "memdir.records.folders",
-        "in_memory": "memdir.store.in_memory",
     },
     "searches": {"fts": "memdir.hot.catalog", "scan": "memdir.recall.scan"},
     "models": {
