@@ -51,7 +51,7 @@ def test_an_index_that_is_all_there_is_counts_as_one_memory(tmp_path, kind):
     listed, found = ages.list_memory_ages(app)
     assert ([one.memory.path for one in listed], found) == (["MEMORY.md"], [])
     assert (listed[0].memory.type, app.store.shape) == ("unknown", "standalone index")
-    assert look.read_memories(app)[0] == [("MEMORY.md", ALONE[kind].encode())]
+    assert look.read_store_files(app.store)[0] == [("MEMORY.md", ALONE[kind].encode())]
 
     opened.save("First", "first")
     assert ALONE[kind] in opened.read("notes.md")

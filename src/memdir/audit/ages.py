@@ -86,14 +86,14 @@ def find_age_starts(
     edited, kept = _read_history(app)
     dates = (*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)
     unsure = [item.path for item in memories if item.path in edited or not item.get(dates)]
-    committed = commit_times_of_memories(app.store.root, unsure)
+    committed, remark = commit_times_of_memories(app.store.root, unsure)
     moments = {
-        path: Moments(edited.get(path), kept.get(path), committed.times.get(path))
+        path: Moments(edited.get(path), kept.get(path), committed.get(path))
         for path in (memory.path for memory in memories)
     }
-    return {
-        item.path: find_age_start(item, moments[item.path]) for item in memories
-    }, committed.remarks
+    return {item.path: find_age_start(item, moments[item.path]) for item in memories}, (
+        remark,
+    ) if remark else ()
 
 
 def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:

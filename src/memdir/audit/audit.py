@@ -16,11 +16,12 @@ from memdir.format.draft import ARCHIVED, RETIRED, Change
 from memdir.format.index import Survey, cut_index
 from memdir.format.outline import Lookup
 from memdir.hot import safe, types
+from memdir.hot.layout import Scan
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
 from memdir.recall.answer import render_session_section
 from memdir.store.git import find_ignored_memories
 from memdir.store.look import is_store_for_others
-from memdir.store.ports import ARCHIVE, TRASH, Scan
+from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import Targets
 from memdir.store.writer import App
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memdir.claims.claim import STALE, TRUE, Judged
 from memdir.hot import memory
 from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
-from memdir.store.look import find_memories, read_memories
+from memdir.store.look import find_memories, read_store_files
 from memdir.store.writer import App, store_cache_folder
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def verify_memories(app: App, names: Sequence[str] = (), say: Say = _say_nothing
         there = {*store.files(), store.index_path}
         named = iter(find_memories(store, [name for name in names if name not in there]))
         paths = [name if name in there else next(named).path for name in names]
-    files, findings = read_memories(app, paths)
+    files, findings = read_store_files(app.store, paths)
     texts = [(path, memory.decode(store.view(path, data))) for path, data in files]
     # If the store is inside the checkout, `..` in paths can be resolved.
     folder = ""

@@ -129,7 +129,7 @@ def export(session: Session, output: str, force: bool) -> Answer:
     """
     app, dry_run = session.app, session.asked.dry_run
     target = _target(session, output)
-    files, findings = look.read_memories(app)
+    files, findings = look.read_store_files(app.store)
     for path, data in [*files]:
         if path.encode("utf-8", "replace").decode() != path:
             findings.append(Finding("name", path, f"{path}: a name that no zip can hold; left out"))

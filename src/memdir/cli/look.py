@@ -266,7 +266,7 @@ def _load(app: App, full: bool) -> Fields:
     loaded = look.load_index(app)
     fields = pick(loaded, LOADED)
     if full:
-        texts, findings = look.read_memories(app, look.survey_index(app).pointers)
+        texts, findings = look.read_store_files(app.store, look.survey_index(app).pointers)
         for finding in findings:
             app.tell(f"{finding.message}; {finding.fix}")
         parts = [(path, memory.decode(app.store.view(path, data))) for path, data in texts]

@@ -14,7 +14,7 @@ from memdir.cli.command import (
     read_day_option,
     read_text_option,
 )
-from memdir.cli.output import CHANGE, Answer, Screen, dry_run_fields, pick, pick_all
+from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_run_fields, pick, pick_all
 from memdir.format.draft import CREATED, RETIRED
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
@@ -182,11 +182,12 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
     if text == STDIN:
         text = read_text_option(STDIN, LONGEST_BYTES, "the text")
     day = read_day_option(date) if date is not None else None
-    added = logs.log_day(app, text, guess_type_option(text) if type is None else type, day)
-    entry = logs.write_daily_log_entry(added.entry)
-    more = {"change": CREATED, "entry": entry, "dry_run": app.dry_run}
-    fields = pick(added, "change path entry remarks", **more)
+    type = guess_type_option(text) if type is None else type
+    path, written, remarks = logs.log_day(app, text, type, day)
+    entry = logs.write_daily_log_entry(written)
+    fields: Fields = {"change": CREATED, "path": path, "entry": entry, "remarks": remarks}
+    fields |= {"dry_run": app.dry_run}
     would = "would be logged in" if app.dry_run else "logged in"
-    lines = [f"{would} {one_line(session.short(added.path))}"]
+    lines = [f"{would} {one_line(session.short(path))}"]
     lines += [f"  {one_line(text)}" for text in entry.rstrip("\n").split("\n")]
-    return Answer(fields, [*lines, *session.screen.blocks("note:", added.remarks)])
+    return Answer(fields, [*lines, *session.screen.blocks("note:", remarks)])

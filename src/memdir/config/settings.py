@@ -256,12 +256,7 @@ class Site:
             return True
         if is_below(path, os.path.realpath(self.claude)):
             return False
-        here = path  # not the current directory: --dir may be in another repository
-        while here != os.path.dirname(here):
-            if os.path.lexists(os.path.join(here, ".git")):
-                return True
-            here = os.path.dirname(here)
-        return False
+        return bool(place.repository_root(path))
 
     @property
     def config_file(self) -> str:

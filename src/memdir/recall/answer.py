@@ -166,9 +166,12 @@ def forget_recalled(apps: Named, session: str) -> None:
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
-    from memdir.store.look import read_memories, survey_index  # eight modules that a prompt spares
+    from memdir.store.look import (
+        read_store_files,
+        survey_index,
+    )  # eight modules that a prompt spares
 
-    files, findings = read_memories(app, survey_index(app).pointers)
+    files, findings = read_store_files(app.store, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
     result, source, now = [], memory_source(app), app.now()

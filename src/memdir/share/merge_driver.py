@@ -16,7 +16,8 @@ from memdir.format.index_merge import Merged, merge_indexes
 from memdir.hot import memory
 from memdir.hot.disk import Disk, disk_failure
 from memdir.hot.memory import INDEX
-from memdir.store.git import ENVIRONMENT, KEPT, find_repository
+from memdir.hot.place import repository_root
+from memdir.store.git import ENVIRONMENT, KEPT
 
 ATTRIBUTES = ".gitattributes"
 DRIVER = "memdir-index"
@@ -59,7 +60,7 @@ def install_merge_driver(
     store: str, program: str, *, agents: bool, dry_run: bool
 ) -> tuple[str, list[Planned]]:
     """The root of the repository, and (path, old, new) of its files."""
-    root = find_repository(store)
+    root = repository_root(store)
     if not root:
         raise BadInput(
             f"{store} is in no git repository", path=store, next="git init, or choose a --scope"

@@ -8,8 +8,9 @@ from memdir.hot.layout import Around
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memdir.hot.acceptance import Acceptance
+    from memdir.hot.layout import Scan
     from memdir.hot.recall import Found
-    from memdir.store.ports import Scan, Search, Store
+    from memdir.store.ports import Search, Store
 
 EVERYTHING = 100_000  # hits, more than a store has memories
 
@@ -43,7 +44,7 @@ class AcceptanceView(Around):
             item for item in paths if self.digest(item) and not decision(item, self.digest(item))
         ]
 
-    def scan(self) -> "Scan":  # type: ignore[override]
+    def scan(self) -> "Scan":
         scan = self.inside.scan()
         scan.memories = [item for item in scan.memories if self.accepts(item.path)]
         return scan

@@ -24,6 +24,7 @@ from memdir.format.draft import (
 from memdir.format.names import expand_names, find_named_path
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
+from memdir.hot.place import repository_root
 from memdir.store import look, ports, save
 from memdir.store.history import History
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_stored
@@ -37,9 +38,9 @@ def remark_git_ignored(app: App, paths: Sequence[str]) -> list[str]:
     if not look.is_store_for_others(app) or not paths:
         return []
     # slow to import, and only a shared store needs it
-    from memdir.store.git import find_ignored_memories, find_repository
+    from memdir.store.git import find_ignored_memories
 
-    if not find_repository(app.store.root):
+    if not repository_root(app.store.root):
         alone = app.config.scope.kind == "local"
         return ["there is no git repository here, so nobody else gets it"] if alone else []
     left_out = sorted(find_ignored_memories(app.store.root, [*paths, app.store.index_path]))
@@ -273,17 +274,9 @@ def _plan_undo(
             if now == after:
                 wanted[path] = before
             elif now != before:
-                # In the index, only the lines of this change are undone; later ones stay.
-                fits, merged = path == index_path, b""
-                if fits:
-                    from memdir.text.merge import merge_three_texts
-
-                    text, conflicts = merge_three_texts(
-                        *(decode(data or b"") for data in (after, now, before))
-                    )
-                    fits, merged = not conflicts, encode(text)
-                    remark = KEPT if conflicts or now is None or remark == KEPT else MERGED
-                if not fits and (path != index_path or len(logged.paths) == 1):
+                is_index = path == index_path
+                merged, clashes = _undo_lines(after, now, before) if is_index else (b"", 1)
+                if clashes and (not is_index or len(logged.paths) == 1):
                     raise Conflict(
                         f"{path} was changed again after {logged.id[:8]}; nothing was undone",
                         path=path,
@@ -292,10 +285,19 @@ def _plan_undo(
                         ours=before or b"",
                         theirs=standing[path] or b"",
                     )
+                remark = KEPT if clashes or now is None or remark == KEPT else MERGED
                 wanted[path] = merged if now is not None else None
     # The index comes last: if killed before that, it is only out of date and can be rebuilt.
     order = sorted(wanted, key=lambda path: (path == index_path, wanted[path] is None, path))
     return {path: wanted[path] for path in order if wanted[path] != standing[path]}, remark
+
+
+def _undo_lines(after: bytes | None, now: bytes | None, before: bytes | None) -> tuple[bytes, int]:
+    """The index without the lines of one change, and the number of places that keep theirs."""
+    from memdir.text.merge import merge_three_texts
+
+    text, clashes = merge_three_texts(*(decode(data or b"") for data in (after, now, before)))
+    return encode(text), clashes
 
 
 def put_back_memories(app: App, desk: Desk, paths: Iterable[str]) -> list[Change]:

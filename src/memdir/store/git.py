@@ -11,10 +11,11 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
+from memdir.hot.place import repository_root
 from memdir.store import state
 
 CHUNK = 1 << 20
@@ -193,50 +194,27 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-@dataclass(frozen=True)
-class Committed:
-    times: Mapping[str, float] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-
-
-def find_repository(store: str) -> str:
-    here = store
-    while here != os.path.dirname(here):
-        if os.path.lexists(os.path.join(here, ".git")):
-            return here
-        here = os.path.dirname(here)
-    return ""
-
-
-def commit_times_of_memories(store: str, wanted: Collection[str]) -> Committed:
-    root = find_repository(store)
-    if not root or not wanted:
-        return Committed()
+def commit_times_of_memories(store: str, wanted: Collection[str]) -> tuple[dict[str, float], str]:
+    """Times by path, and a remark if they are not all that there is."""
     try:
-        times = _ask_log(root, store, wanted, "%ct")
+        times = _ask_log(store, wanted, "%ct")
     except FileNotFoundError:
-        return Committed(remarks=("there is no git here: ages come from the files alone",))
+        return {}, "there is no git here: ages come from the files alone"
     except OSError:
-        return Committed(remarks=("git gave no answer: ages come from the files alone",))
-    shallow = times and os.path.exists(os.path.join(root, ".git", "shallow"))
-    remarks = (SHALLOW,) if shallow else ()
-    return Committed({path: float(time) for path, time in times.items()}, remarks)
+        return {}, "git gave no answer: ages come from the files alone"
+    shallow = times and os.path.exists(os.path.join(repository_root(store), ".git", "shallow"))
+    return {path: float(time) for path, time in times.items()}, SHALLOW if shallow else ""
 
 
 def commit_authors_of_memories(store: str, wanted: Collection[str]) -> dict[str, str]:
-    root = find_repository(store)
-    if not root or not wanted:
-        return {}
     try:
-        return _ask_log(root, store, wanted, "%an")
+        return _ask_log(store, wanted, "%an")
     except OSError:
         return {}
 
 
 def find_ignored_memories(store: str, paths: Collection[str]) -> frozenset[str]:
-    root = find_repository(store)
-    if not root or not paths:
-        return frozenset()
+    root = repository_root(store)
     below = os.path.relpath(store, root)
     asked = b"\0".join(os.fsencode(os.path.normpath(f"{below}/{path}")) for path in paths)
     try:
@@ -261,8 +239,11 @@ def _ask(root: str, *words: str, given: bytes = b"") -> bytes:
     return output
 
 
-def _ask_log(root: str, store: str, wanted: Collection[str], field: str) -> dict[str, str]:
+def _ask_log(store: str, wanted: Collection[str], field: str) -> dict[str, str]:
     """One field of the newest commit of each unmodified file; stops reading once all are known."""
+    root = repository_root(store)
+    if not root or not wanted:
+        return {}
     below = os.path.relpath(store, root)
     prefix = "" if below == "." else f"{below}/"
     output = _ask(root, "ls-tree", "-r", "-z", "HEAD", "--", prefix or ".")
@@ -270,15 +251,12 @@ def _ask_log(root: str, store: str, wanted: Collection[str], field: str) -> dict
     tracked = {os.fsdecode(path): head.split()[2].decode() for head, _, path in rows}
     left = {path for path in wanted if _is_same(store, path, tracked.get(prefix + path, ""))}
     values: dict[str, str] = {}
-    if not left:
-        return values
     with closing(_read_commits(root, prefix, field)) as commits:
-        for value, paths in commits:
+        while left and (commit := next(commits, None)):
+            value, paths = commit
             for path in left.intersection(path.removeprefix(prefix) for path in paths):
                 values[path] = value
                 left.remove(path)
-            if not left:
-                break
     return values
 
 

@@ -126,20 +126,16 @@ class DailyLog:
         return stretches, findings
 
 
-@dataclass(frozen=True)
-class Added:
-    path: str
-    entry: Entry
-    remarks: tuple[str, ...] = ()
-
-
 def open_daily_log(config: Config) -> DailyLog:
     if config.scope.kind == "project" and not config.foreign:
         return DailyLog(os.path.join(config.claude_dir, PROJECTS, config.project_name))
     return DailyLog(config.store)
 
 
-def log_day(app: App, text: str, type: str, day: datetime.date | None = None) -> Added:
+def log_day(
+    app: App, text: str, type: str, day: datetime.date | None = None
+) -> tuple[str, Entry, list[str]]:
+    """Path of the log, the entry, and remarks."""
     now = app.now()
     today = writer.history_day(now)
     check_memory_type(type)
@@ -154,4 +150,4 @@ def log_day(app: App, text: str, type: str, day: datetime.date | None = None) ->
     remarks = [f'"{phrase}" will mean nothing later; write the date' for phrase in unresolved]
     log = open_daily_log(app.config)
     path = log.path(today) if app.dry_run else log.append(today, entry)
-    return Added(path, entry, tuple(dict.fromkeys(remarks)))
+    return path, entry, list(dict.fromkeys(remarks))

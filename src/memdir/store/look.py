@@ -68,10 +68,6 @@ def load_index(app: App) -> index.Loaded:
     return index.cut_index(memory.decode(app.store.index() or b""))
 
 
-def read_memories(app: App, paths: Iterable[str] | None = None) -> tuple[Files, list[Finding]]:
-    return read_store_files(app.store, paths)
-
-
 def store_log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
     app.snapshot()
     changes = (

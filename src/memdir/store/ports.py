@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from memdir.errors import BadInput, Finding, Missing
-from memdir.hot.memory import Memory, quote_value, unquote_value
+from memdir.errors import BadInput, Missing
+from memdir.hot.layout import Scan
+from memdir.hot.memory import quote_value, unquote_value
 
 if TYPE_CHECKING:
     from memdir.hot.recall import Found
@@ -108,13 +109,6 @@ def list_standing_changes(log: Iterable[Logged]) -> Iterator[Logged]:
         if not logged.cause.undoes:
             yield logged
         undone.update(logged.cause.undoes)
-
-
-class Scan(Protocol):
-    memories: list[Memory]
-
-    @property
-    def findings(self) -> list[Finding]: ...
 
 
 class Store(Protocol):

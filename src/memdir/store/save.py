@@ -4,7 +4,7 @@ in sync: every memory has a pointer, every pointer a memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -45,12 +45,12 @@ VALUE = {"feedback": 0, "user": 1, "value": 1}  # types that an agent must not m
 
 
 def adopt_memory(path: str, data: bytes, store: Store, rules: Rules) -> Change:
-    reason = (
-        "" if is_memory_file(path) else "it is not a memory (an index, a hidden file, no Markdown)"
-    )
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
         reason = "its name holds a control character"
-    reason = reason or refuse_file_in_store(path, data, rules, allow_secret=not rules.shared)
+    elif not is_memory_file(path):
+        reason = "it is not a memory (an index, a hidden file, no Markdown)"
+    else:
+        reason = refuse_file_in_store(path, data, rules, allow_secret=not rules.shared)
     if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
@@ -271,23 +271,21 @@ class Targets:
 
 @dataclass(frozen=True)
 class Indexed:
-    changed: bool = False
-    added: Sequence[str] = ()
-    dropped: Sequence[str] = ()
-    repeated: Sequence[str] = ()
+    changed: bool
+    healed: index_module.Healed
     over_limit: str = ""  # remark on what agents do not see
 
     def remarks(self, expected: Collection[str] = ()) -> list[str]:
-        added = [path for path in self.added if path not in expected]
-        dropped = [path for path in self.dropped if path not in expected]
+        added = [path for path in self.healed.added if path not in expected]
+        dropped = [path for path in self.healed.dropped if path not in expected]
         remarks = []
         if added:
             remarks.append(f"the index also got a pointer to {name_few_paths(added)}")
         if dropped:
             remarks.append(f"the index lost a pointer to nothing: {name_few_paths(dropped)}")
-        if self.repeated:
+        if repeated := self.healed.repeated:
             twice = "one list of the index said this twice, its first line stays"
-            remarks.append(f"{twice}: {name_few_paths(self.repeated)}")
+            remarks.append(f"{twice}: {name_few_paths(repeated)}")
         return remarks + ([self.over_limit] if self.over_limit else [])
 
 
@@ -295,7 +293,7 @@ def follow_in_index(
     store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
 ) -> Indexed:
     if not rules.index and not anew:
-        return Indexed()
+        return Indexed(False, index_module.Healed("", [], []))
     old, files = store.index() or b"", store.files()
     text = memory.decode(old)
     if before is not None and before.path in files:
@@ -329,7 +327,7 @@ def follow_in_index(
     data = memory.encode(text)
     if data != old:
         store.put(store.index_path, data)
-    return Indexed(data != old, healed.added, healed.dropped, healed.repeated, remark)
+    return Indexed(data != old, healed, remark)
 
 
 def _arrange(text: str, store: Store, files: list[str]) -> str:

@@ -56,37 +56,27 @@ def append_state(
     An unfinished last line is cut off, or ended if `keep_torn` (a person may have written it).
     A new file begins with `heading`.
     """
-    disk = Disk(folder)
-    disk.make_root()
-    parent, base = disk.open_parent(name, make=True)
-    try:
-        handle = _open_regular(base, os.O_RDWR | os.O_APPEND, parent)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            size = os.fstat(handle).st_size
-            if not size:
-                data = heading + data
-                if durable:
-                    os.fsync(parent)  # a file with lines must have a durable name
-            elif os.pread(handle, 1, size - 1) != b"\n":
-                if keep_torn:
-                    data = b"\n" + data
-                else:
-                    size = _cut_torn_line(handle, size)
-            if max_bytes and size + len(data) > max_bytes:
-                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-            if os.write(handle, data) != len(data):
-                os.ftruncate(handle, size)  # never leave half a line
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    Disk(folder).make_root()
+    with _opened(folder, name, os.O_RDWR | os.O_APPEND, make=True) as (handle, parent):
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        size = os.fstat(handle).st_size
+        if not size:
+            data = heading + data
             if durable:
-                os.fsync(handle)
-            return size + len(data)
-        finally:
-            with suppress(OSError):  # a forked child may have the same handle
-                fcntl.flock(handle, fcntl.LOCK_UN)
-            close_quietly(handle)
-    finally:
-        close_quietly(parent)
+                os.fsync(parent)  # a file with lines must have a durable name
+        elif os.pread(handle, 1, size - 1) != b"\n":
+            if keep_torn:
+                data = b"\n" + data
+            else:
+                size = _cut_torn_line(handle, size)
+        if max_bytes and size + len(data) > max_bytes:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        if os.write(handle, data) != len(data):
+            os.ftruncate(handle, size)  # never leave half a line
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if durable:
+            os.fsync(handle)
+        return size + len(data)
 
 
 def append_state_json(folder: str, name: str, values: Iterable[object], **options: Any) -> int:
@@ -147,16 +137,9 @@ def replace_state_json(folder: str, name: str, value: object, *, durable: bool =
 
 def overwrite_state(folder: str, name: str, data: bytes) -> None:
     """Write in place, not durably, for a cache with a checksum; a rename would force a flush."""
-    parent, base = Disk(folder).open_parent(name)
-    try:
-        handle = _open_regular(base, os.O_WRONLY, parent)
-        try:
-            os.pwrite(handle, data, 0)
-            os.ftruncate(handle, len(data))
-        finally:
-            close_quietly(handle)
-    finally:
-        close_quietly(parent)
+    with _opened(folder, name, os.O_WRONLY) as (handle, _):
+        os.pwrite(handle, data, 0)
+        os.ftruncate(handle, len(data))
 
 
 def remove_state(folder: str, name: str) -> bool:
@@ -165,6 +148,20 @@ def remove_state(folder: str, name: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
+
+
+@contextmanager
+def _opened(folder: str, name: str, flags: int, *, make: bool = False) -> Iterator[tuple[int, int]]:
+    """Handles of the file and of its directory; a lock on the file is released in the end."""
+    parent, base = Disk(folder).open_parent(name, make=make)
+    try:
+        handle = _open_regular(base, flags, parent)
+        try:
+            yield handle, parent
+        finally:
+            _let_go(handle)
+    finally:
+        close_quietly(parent)
 
 
 def _open_regular(name: str, flags: int, parent: int | None = None) -> int:
