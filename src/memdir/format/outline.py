@@ -184,11 +184,10 @@ def _split(text: str) -> "Iterator[Line]":
 
 
 def _classify(line: Line) -> None:
-    body = line.text.strip()
-    level = len(body) - len(body.lstrip("#"))
+    body, level = line.text.strip(), markdown.heading_level(line.text)
     if not body:
         line.kind = BLANK
-    elif 0 < level <= 6 and body[level : level + 1] in ("", " ", "\t"):
+    elif level:
         line.kind, line.level = HEADING, level
     elif body[0] in "-*_=" and len(body) > 2 and not body.strip(body[0] + " "):
         line.kind = RULE
