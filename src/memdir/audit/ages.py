@@ -91,9 +91,8 @@ def find_age_starts(
         path: Moments(edited.get(path), kept.get(path), committed.get(path))
         for path in (memory.path for memory in memories)
     }
-    return {item.path: find_age_start(item, moments[item.path]) for item in memories}, (
-        remark,
-    ) if remark else ()
+    starts = {item.path: find_age_start(item, moments[item.path]) for item in memories}
+    return starts, (remark,) if remark else ()
 
 
 def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
