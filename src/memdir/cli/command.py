@@ -34,14 +34,8 @@ if TYPE_CHECKING:
 STDIN = "-"
 INTERACTIVE = ("edit", "extract", "eval", "mcp", "prune", "review")  # they ask, or report progress
 # Wording of a rule; any other text counts as a fact about the project.
-_RULE = pattern(r"(?i)\b(always|never|don['’]?t|do not|use|prefer|must)\b")
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
-def guess_type_option(text: str) -> str:
-    """`feedback` for a text worded as a rule, else `project`."""
-    return "feedback" if _RULE.search(text) else "project"
 
 
 def read_text_option(given: str, limit: int, what: str) -> str:

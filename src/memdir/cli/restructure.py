@@ -10,12 +10,12 @@ from memdir.cli.command import (
     STDIN,
     Session,
     command,
-    guess_type_option,
     read_day_option,
     read_text_option,
 )
 from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_run_fields, pick, pick_all
 from memdir.format.draft import CREATED, RETIRED
+from memdir.format.type_guess import guess_memory_type
 from memdir.store import logs
 from memdir.store.logs import LONGEST_BYTES
 from memdir.store.writer import Done
@@ -182,7 +182,7 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
     if text == STDIN:
         text = read_text_option(STDIN, LONGEST_BYTES, "the text")
     day = read_day_option(date) if date is not None else None
-    type = guess_type_option(text) if type is None else type
+    type = guess_memory_type(text).type if type is None else type
     path, written, remarks = logs.log_day(app, text, type, day)
     entry = logs.write_daily_log_entry(written)
     fields: Fields = {"change": CREATED, "path": path, "entry": entry, "remarks": remarks}

@@ -16,7 +16,6 @@ from memdir.cli.command import (
     STDIN,
     Session,
     command,
-    guess_type_option,
     make_own_folder,
     read_day_option,
     read_text_option,
@@ -36,7 +35,8 @@ from memdir.format.draft import (
 )
 from memdir.format.draft import ANYWAY as INSIST
 from memdir.format.names import check_memory_name
-from memdir.hot import memory
+from memdir.format.type_guess import USER, guess_memory_type
+from memdir.hot import memory, types
 from memdir.hot.disk import disk_failure
 from memdir.store import changes
 from memdir.store.writer import App, Done
@@ -78,7 +78,7 @@ def edit_copy_in_editor(name: str, old: bytes, limit: int) -> Iterator[tuple[byt
         with suppress(MemdirError):
             text = _read_copy(copy, limit + 1)
         if text != old:
-            error.next += f"; your text is kept: memdir save --file {copy}"
+            error.next += f"; your text is kept in {copy}"
         else:
             remove_editor_copy(copy)
         raise
@@ -216,14 +216,26 @@ def _save(session: Session, draft: Draft, wishes: Wishes) -> Answer:
     known = draft.name and app.store.facts(check_memory_name(draft.name) + ".md") is not None
     more, says = {}, []
     if draft.type == memory.UNKNOWN and not known:
-        draft = replace(draft, type=guess_type_option(draft.body))
-        more = {"type": draft.type, "type_from": "wording"}
-        says = [f"type {draft.type}, from its wording; to change it: memdir edit NAME --type TYPE"]
+        guess = guess_memory_type(draft.body, draft.description)
+        draft = replace(draft, type=guess.type if guess.sure else _ask_type(session, guess.type))
+        more = {"type": draft.type, "type_from": "wording" if guess.sure else "guess"}
+        how = "from its wording" if guess.sure else "but that is a guess"
+        says = [f"type {draft.type}, {how}; to change it: memdir edit NAME --type TYPE"]
+    if draft.type == USER and app.config.scope.kind == "project":
+        says.append("only this project knows it; for all of them, remember it with --scope user")
     if not app.config.enabled:
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
     done = changes.save_memory(app, draft, wishes)
     return session.done_answer(app, done, *says, code=int(is_refused(done.changes)), **more)
+
+
+def _ask_type(session: Session, guess: str) -> str:
+    """A person at a terminal is asked; Enter takes the guess."""
+    if session.screen.json or not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        return guess
+    choice = click.Choice(types.names())
+    return str(click.prompt("Which type is it?", default=guess, type=choice, err=True))
 
 
 def parse_draft_option(text: str, where: str) -> tuple[Draft, list[str]]:

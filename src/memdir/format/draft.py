@@ -6,11 +6,12 @@ import datetime
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from memdir.errors import BadInput, Conflict
 from memdir.format.names import check_memory_name
+from memdir.format.pointer import cut_hook_at_word
 from memdir.hot import memory, safe, types
 from memdir.text import dates, pattern, secrets
 
@@ -67,6 +68,7 @@ class Change:
 
 MAX_DESCRIPTION = 1024  # characters
 DESCRIPTION_AIM = 120
+PRIVATE = "private"  # scope of a type
 UNSAID = "something secret"  # description of a text that begins with a secret
 _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 # Direction overrides and tags: a person would read something else than a model.
@@ -86,7 +88,7 @@ PLACES = {
 }
 # Set by the store; a draft has fields for those that can be chosen.
 RESERVED_KEYS = frozenset(("metadata", *(key for keys in PLACES.values() for key in keys)))
-_SENTENCE = pattern(r"(?<=[.!?。！？])\s")
+_SENTENCE = pattern(r"(?<=[.!?])\s(?=[^a-z])|(?<=[。！？])\s?")
 _ONE_LINE = ("name", "description", "why", "how", "source")  # fields of a draft
 WHY, HOW = "**Why:**", "**How to apply:**"
 
@@ -100,6 +102,7 @@ class Rules:
     max_body_bytes: int = 65_536
     max_file_bytes: int = 4 * 1024 * 1024
     claude_md: str = ""
+    is_in_repository: Callable[[str], bool] = lambda path: False
 
 
 def check_draft(draft: Draft, rules: Rules) -> None:
@@ -151,7 +154,17 @@ def check_header_line(field: str, value: str) -> None:
         )
 
 
+def why_not_shared(type: types.Type) -> str:
+    """Why a memory of this type may not go to others; empty if it may."""
+    if type.scope != PRIVATE:
+        return ""
+    return f"memories of type {type.name} are not shared. {type.scope_lean}"
+
+
 def why_refuse_draft(draft: Draft, rules: Rules, wishes: Wishes) -> str:
+    given = rules.shared and draft.type != memory.UNKNOWN
+    if given and (reason := why_not_shared(types.get(draft.type))):
+        return reason
     place = _find_secret(draft)
     if place and (rules.shared or not wishes.secret):
         message = f"it holds what looks like a secret ({place})"
@@ -164,7 +177,8 @@ def why_refuse_draft(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     reasoned = "\n".join((draft.body, draft.why, draft.how))
     from memdir.format import exclusions
 
-    return exclusions.why_not_worth_saving(reasoned, rules.claude_md) or ""
+    shown = rules.claude_md, rules.is_in_repository
+    return exclusions.why_not_worth_saving(reasoned, *shown) or ""
 
 
 def complete_draft(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
@@ -210,10 +224,7 @@ def describe_body(text: str) -> str:
     line = next((line for line in (*prose, *heads) if line), "")
     line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
     line = " ".join(_CONTROL.sub(" ", line).split())
-    if len(line) > DESCRIPTION_AIM:
-        cut = line[: DESCRIPTION_AIM - 1]
-        line = (cut.rpartition(" ")[0] or cut) + "…"
-    return line or "untitled"
+    return cut_hook_at_word(line, DESCRIPTION_AIM) or "untitled"
 
 
 def add_why_and_how(body: str, why: str, how: str) -> str:

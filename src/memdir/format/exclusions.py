@@ -86,7 +86,8 @@ _TASK = pattern(
     rf"[#* \t]*(?:{_WE_ARE}(?:currently|still|now|just) (?:working|debugging|fixing|implementing"
     r"|writing|refactoring|investigating|in the middle)|WIP\b|work in progress:"
     rf"|(?:{_WE_ARE})?(?:now |currently )?(?:on|at|done with) step \d+ ?(?:of|/) ?\d+"
-    r"|to-?dos? for (?:this|the current) session|(?:current|this session's) (?:task|to-?do)s?:"
+    r"|to-?dos?(?::| for (?:this|the current) session)"
+    r"|(?:current|this session's) (?:task|to-?do)s?:"
     r"|(?:remaining|next) steps? (?:for|in) this session"
     rf"|{_NOW}(?:{_WE_ARE}|I['’]ll be )?(?:still |just )?{_DOING}|still {_DOING}"
     rf"|{_WE_ARE}{_DOING}[^.\n]{{0,80}} (?:right now|at the moment|today)\b"
@@ -100,19 +101,58 @@ _LASTS = pattern(
     re.I,
 )
 _FIX = pattern(
-    r"[#* \t]*(?:bug ?fix\b|(?:I |we )?(?:fixed|resolved|patched)\b)(?:[^.]|\.\w){0,200}?"
+    r"[#* \t]*(?:bug ?fix\b|(?:I |we )?(?:fixed|resolved|patched)\b"
+    r"|(?:the |this |that )?(?:\w+ ){0,3}(?:bug|issue|crash|error|problem|failure|leak|race)\b"
+    r"[^.\n]{0,60}? (?:fixed|resolved|solved|patched)\b)(?:[^.]|\.\w){0,200}?"
     r"\b(?:by (?:add|chang|replac|remov|renam|mov|wrapp|call|sett|us|return|increas|updat|pass)"
     r"ing|on line \d)",
     re.I,
 )
 
 
-def why_not_worth_saving(text: str, claude_md: str = "") -> str | None:
+_DID = "fix|add|remov|chang|renam|mov|updat|refactor|introduc|broke|revert|implement|resolv|replac"
+_COMMIT_DID = pattern(
+    r"[#* \t]*(?:in )?(?:commit|PR|MR|pull request) `?[#!]?(?:\d+|(?=[a-f]*\d)[0-9a-f]{7,40})`?"
+    rf",? (?:\w+ )?(?:{_DID})",
+    re.I,
+)
+# "PR list: #12, #15", "open issues: #3 and #4"
+_NUMBERS = pattern(
+    r"[^#\n]{0,40}\b(?:PRs?|pull requests?|issues?|tickets?)\b[^#\n]{0,20}[#!]\d+"
+    r"(?:[\s,;&]+(?:and )?[#!]\d+)+[.\s]*$",
+    re.I,
+)
+_SHAPE = pattern(
+    r"[#* \t]*(?:the |our |this )?(?:\w+ )?(?:architecture|code ?base|(?:project|folder|directory"
+    r"|module|repo(?:sitory)?) (?:structure|layout)) (?:is|are|uses?|follows?|has|consists?)\b",
+    re.I,
+)
+# "The auth module is in src/auth/.": the path is group 1.
+_LIES_IN = pattern(
+    r"[#* \t]*[^.:;\n]{2,80}? (?:(?:is|are)(?: defined| located| implemented)?|lives?|lies?|sits?"
+    r"|resides?) (?:in|at|under|inside) (?:the )?(?:file |folder |directory )?"
+    r"`?([\w.@-]+(?:/[\w.@-]+)*/?)`?[.!]?\s*$",
+    re.I,
+)
+
+
+def named_location(text: str) -> str:
+    """The path of a text that says only where something lies, else ""."""
+    found = _LIES_IN.match(text.strip())
+    path = found[1].rstrip(".") if found else ""
+    return path if ("/" in path or "." in path) and not _LESSON.search(text) else ""
+
+
+def why_not_worth_saving(
+    text: str, claude_md: str = "", is_in_repository: Callable[[str], bool] = lambda path: False
+) -> str | None:
     """None if the text may be saved; else its kind, where it belongs, and a question."""
     body = _cut(text)
     if not body.lines:
         return None
     looks_like, home = next(((name, home) for name, home, fits in _KINDS if fits(body)), ("", ""))
+    if (path := named_location(text)) and is_in_repository(path):
+        looks_like, home = "a place in the code", f"the repository, where {path} can be seen"
     if not looks_like and claude_md and _repeats(text, claude_md):
         looks_like, home = "something CLAUDE.md says", "CLAUDE.md, which is read in every session"
     if not looks_like:
@@ -195,7 +235,10 @@ _KINDS: tuple[tuple[str, str, Callable[[_Body], bool]], ...] = (
     (
         "a list of pull requests or issues",
         "the forge that numbers them",
-        lambda body: _is_list(body, _PULL, _PULL) and not _teaches(body.lines),
+        lambda body: (
+            (_is_list(body, _PULL, _PULL) or bool(_NUMBERS.match(body.text.strip())))
+            and not _teaches(body.lines)
+        ),
     ),
     ("a stack trace", "the log or the terminal it came from", _is_trace),
     ("a file listing", "the directory itself", _is_listing),
@@ -204,6 +247,16 @@ _KINDS: tuple[tuple[str, str, Callable[[_Body], bool]], ...] = (
         "the record of a fix",
         "the code and its commit message",
         lambda body: bool(_FIX.match(body.text)) and _is_note(body),
+    ),
+    (
+        "what a commit did",
+        "git",
+        lambda body: bool(_COMMIT_DID.match(body.text)) and _is_note(body),
+    ),
+    (
+        "the shape of the code",
+        "the code itself",
+        lambda body: bool(_SHAPE.match(body.text)) and _is_note(body),
     ),
     ("the state of the running task", "this session and its task list", _is_task),
 )

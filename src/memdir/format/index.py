@@ -7,7 +7,7 @@ from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, markdown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     Describe = Callable[[str], tuple[str, str, str]]
     Lost = Callable[[Pointer], bool]
@@ -189,11 +189,11 @@ def heal_index(
     return Healed(_rewrite(bom, lines, gone, fresh), added, dropped, repeated)
 
 
-def replace_index_pointer(text: str, target: str, old: str, new: str) -> str:
-    """Replaces the line only if it still reads as we wrote it."""
+def replace_index_pointer(text: str, target: str, old: "Collection[str]", new: str) -> str:
+    """Replaces the line only if it still reads as we wrote it, now or in an older version."""
     bom, lines = outline.read_index_lines(text, outline.Lookup((target,), _NO_NAMES))
     for line in lines:
-        if line.text == old and target in line.paths:
+        if line.text in old and target in line.paths:
             line.text = new
             break
     return outline.write_index_lines(bom, lines)

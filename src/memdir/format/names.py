@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from memdir.errors import BadInput, Finding, Missing, Unwritable
 from memdir.format.outline import title_without_type
 from memdir.hot.memory import Memory, read_memory, stem
-from memdir.text import pattern
+from memdir.text import FILLERS, pattern
 from memdir.text.secrets import find_secrets
 
 WILD = "*?["
@@ -37,11 +37,8 @@ RESERVED = frozenset(("memory", "readme", "index", "con", "prn", "aux", "nul", *
 _SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
-SUGGESTED_WORDS = 8
-# A name must not end with one of these: it was cut within a phrase.
-_UNFINISHED = pattern(
-    r"(?i)an?|the|of|to|in|on|at|by|for|from|with|and|or|but|is|are|was|be|that|this|it|as"
-)
+NAME_WORDS = 5
+_EDGES = ' \t.,;:!?"()[]{}<>*_`“”…。，'
 
 
 def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
@@ -54,11 +51,14 @@ def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
 
 
 def memory_name(title: str, type: str, separator: str = "-") -> str:
+    """At most five words: a longer title goes without those that tell little."""
     words = [word for word in title.split() if "://" not in word]
-    first = words[:SUGGESTED_WORDS]
-    while len(words) > len(first) > 1 and _UNFINISHED.fullmatch(first[-1]):
-        first.pop()
-    return _or_hash(slugify(" ".join(first), separator, MAX_NAME - 20), title, type)
+    if len(words) > NAME_WORDS:
+        telling = [
+            word for word in words if word.strip(_EDGES).replace("’", "'").lower() not in FILLERS
+        ]
+        words = (telling or words)[:NAME_WORDS]
+    return _or_hash(slugify(" ".join(words), separator, MAX_NAME - 20), title, type)
 
 
 def memory_slug(title: str, type: str) -> str:
@@ -94,12 +94,30 @@ def check_memory_name(name: str) -> str:
     )
 
 
-def memory_title(memory: Memory) -> str:
+def memory_title(memory: Memory, *, plain: bool = False) -> str:
+    """A slug as words, each as the description writes it: `dont` is "Don't"; `plain`: as 0.1.0."""
     label = memory.name
     if not _SLUG.match(label.lower()) or label != label.lower():
         return label.removesuffix(".md")
-    words = title_without_type(label).replace("_", " ").replace("-", " ").strip() or label
-    return words[0].upper() + words[1:]
+    parts = title_without_type(label).replace("_", "-").strip("-").split("-")
+    said = [] if plain else [word.strip(_EDGES) for word in memory.description.split()]
+    written = {slugify(word): word for word in reversed(said)}
+    words = []
+    while parts:
+        sizes = [size for size in (3, 2, 1) if "-".join(parts[:size]) in written]
+        size = sizes[0] if sizes else 1
+        words.append(written.get("-".join(parts[:size]), parts[0]))
+        parts = parts[size:]
+    title = " ".join(words) or label
+    return title[0].upper() + title[1:]
+
+
+def pointer_words(memory: Memory) -> tuple[str, str]:
+    """Title and hook of a pointer; a title that is the whole description needs no hook."""
+    title, hook = memory_title(memory), memory.description
+    if slugify(title) == slugify(hook) and len(slugify(hook)) >= len(hook) // 2:
+        return hook.rstrip(_EDGES), ""
+    return title, hook
 
 
 def find_named_memory(

@@ -4,6 +4,7 @@ Reads every form found in real stores, writes a single one.
 """
 
 from memdir.hot.memory import POINTER_AIM
+from memdir.text import pattern
 from memdir.text.markdown import (
     escape_markdown,
     list_item_start,
@@ -19,6 +20,7 @@ _SEPARATORS = ("—", "–", "--", "-", ":", "→", "|")
 # Control characters, and U+2028 and U+2029, which would also end a line.
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
 _SHORTEST_HOOK = 8  # characters
+_FACT = pattern(r"https?://[^\s<>()]*[^\s<>().,;:]|\S*\d(?:\S*\w)?")
 
 
 class Pointer:
@@ -202,8 +204,16 @@ def _fit(hook: str, marks: str, room: int) -> tuple[str, str]:
 
 
 def cut_hook_at_word(text: str, size: int) -> str:
+    """A number, date or address that would be lost is kept, whole, after the cut."""
     if len(text) <= size:
         return text
+    facts = [fact[0] for fact in _FACT.finditer(text) if fact.end() > size - 1]
+    if facts and len(facts[0]) <= size // 2:
+        return f"{_cut_at_word(text, size - len(facts[0]) - 1)} {facts[0]}"
+    return _cut_at_word(text, size)
+
+
+def _cut_at_word(text: str, size: int) -> str:
     space = text.rfind(" ", 0, size)
     return text[: space if space > size // 2 else size - 1].rstrip(" ,;:—–-\\") + "…"
 

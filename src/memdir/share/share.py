@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from memdir.audit.inspect import Page, audit_safety
 from memdir.errors import BadInput, Conflict, Missing
-from memdir.format.draft import SKIPPED, Change
+from memdir.format.draft import SKIPPED, Change, why_not_shared
 from memdir.format.names import expand_names
 from memdir.format.outline import Lookup
 from memdir.format.pointer import parse_pointers
@@ -21,7 +21,6 @@ from memdir.store.save import adopt_memory
 from memdir.store.writer import App, Desk, Done, name_few_paths
 from memdir.text import secrets
 
-PRIVATE = "private"
 INSTEAD = "Others would read it: write where the secret is kept, not the secret."
 File = tuple[Memory, bytes]
 
@@ -67,9 +66,9 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
 
 def _refuse(memory: Memory, data: bytes, desk: Desk, target: App) -> str:
     type, limit = types.get(memory.type), target.rules().max_body_bytes
-    if type.scope == PRIVATE:
+    if reason := why_not_shared(type):
         other = f" (memdir edit {stem(memory.path)} --type TYPE)" if type.name == UNKNOWN else ""
-        return f"memories of type {type.name} are not shared. {type.scope_lean}{other}"
+        return reason + other
     if len(data) > limit:
         return f"it has {len(data):,} bytes (limit: {limit:,}); share the part that others need"
     if b"\0" in data:

@@ -31,6 +31,7 @@ from memdir.format.draft import (
 )
 from memdir.format.outline import Lookup, unescape_target
 from memdir.format.pointer import SUFFIX, Pointer, format_pointer
+from memdir.format.type_guess import guess_memory_type
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, Memory, is_memory_file, read_memory, stem
 from memdir.store.ports import Store, read_if_stored
@@ -128,11 +129,13 @@ def _put_revision(
 def save_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     """Save a new memory, or the next version of the one with its name; a refusal is returned."""
     drafts.check_draft(draft, rules)
+    files = store.files()
+    path = _find_file(draft.name, files) if draft.name else ""
+    if draft.type == UNKNOWN and not path:
+        draft = replace(draft, type=guess_memory_type(draft.body, draft.description).type)
     if reason := drafts.why_refuse_draft(draft, rules, wishes):
         return Change(SKIPPED, draft.name, "", reason=reason)
     given, remarks = drafts.complete_draft(draft, rules)
-    files = store.files()
-    path = _find_file(draft.name, files) if draft.name else ""
     if path:
         return _update(given, path, store, rules, remarks)
     if draft.expected:
@@ -207,10 +210,10 @@ def _find_file(name: str, files: list[str]) -> str:
 
 
 def _find_twin(description: str, store: Store) -> str:
-    from memdir.text.similar import find_twin_line
+    from memdir.text.similar import find_twin
 
     paths = {item.description: item.path for item in store.scan().memories if item.description}
-    return paths.get(find_twin_line(description, "\n".join(paths), str), "")
+    return paths.get(find_twin(description, paths), "")
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:
@@ -299,9 +302,9 @@ def follow_in_index(
     if before is not None and before.path in files:
         # Only a line that we wrote is replaced.
         line = index_line_of_memory(_memory(store, before.path))
-        text = index_module.replace_index_pointer(
-            text, before.path, index_line_of_memory(before), line
-        )
+        plain = names.memory_title(before, plain=True)
+        ours = index_line_of_memory(before), format_pointer(plain, before.path, before.description)
+        text = index_module.replace_index_pointer(text, before.path, ours, line)
     if not old:
         oldest_first = sorted((item.clock, item.path) for item in _memories(store, files))
         files = [path for _, path in oldest_first]
@@ -310,7 +313,7 @@ def follow_in_index(
 
     def describe(path: str) -> tuple[str, str, str]:
         item = _memory(store, path)
-        return names.memory_title(item), item.description, types.get(item.type).section
+        return *names.pointer_words(item), types.get(item.type).section
 
     text = "" if anew and not text.strip() else text
     healed = index_module.heal_index(text, files, describe, labels, Targets(store).lost)
@@ -340,7 +343,8 @@ def _arrange(text: str, store: Store, files: list[str]) -> str:
 
 
 def index_line_of_memory(memory: Memory) -> str:
-    return format_pointer(names.memory_title(memory), memory.path, memory.description)
+    title, hook = names.pointer_words(memory)
+    return format_pointer(title, memory.path, hook)
 
 
 def _memories(store: Store, files: list[str]) -> list[Memory]:

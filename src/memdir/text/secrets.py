@@ -35,11 +35,11 @@ def _read_rules() -> Iterator[_Rule]:
 
 
 _TOKENS = tuple(_read_rules())
-_QUOTED = r"\"([^\"\n]{6,200})\"|'([^'\n]{6,200})'|`([^`\n]{6,200})`"
-_VALUE = rf"(?:{_QUOTED}|([^\s\"'`,;<>()\[\]{{}}|]{{6,200}}))"
+_QUOTED = r"\"([^\"\n]{5,200})\"|'([^'\n]{5,200})'|`([^`\n]{5,200})`"
+_VALUE = rf"(?:{_QUOTED}|([^\s\"'`,;<>()\[\]{{}}|]{{5,200}}))"
 _GETS = (
     r"(?:[_-]?(?:prod|production|dev|staging|live|\d))?"
-    r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|:|\bis\b)[*_ \t]{0,4}"
+    r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|[:：是为為は는은이가]|\bis\b)[*_ \t]{0,4}"
 )
 # Prose: `the password for the staging VPN is …`, `das Passwort lautet …`.
 _SAID = (
@@ -47,8 +47,9 @@ _SAID = (
     r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|é)[ \t:]{1,3}"
 )
 _PASSWORD = pattern(
-    r"(?:password|passwd|passphrase|pwd|\bpass|\bpw|passwort|kennwort|contraseña|\bsenha"
-    rf"|mot de passe)(?:{_GETS}|{_SAID}){_VALUE}",
+    r"(?:password|passwd|passphrase|pwd|(?<![a-z])(?:pass|pw|senha)|passwort|kennwort"
+    r"|contraseña|mot de passe|wachtwoord|hasło|lösenord|jelszó|şifre|heslo|парол[ья]|密码"
+    rf"|密碼|口令|パスワード|暗証番号|비밀번호|암호)(?:{_GETS}|{_SAID}){_VALUE}",
     re.I,
 )
 _KEY = pattern(
@@ -62,7 +63,11 @@ _AWS_SECRET = pattern(
 )
 _HEADER = pattern(r"\b(?:bearer|basic|token)[ \t]{1,3}([\w.~+/-]{16,500}={0,2})", re.I)
 _ADDRESS = pattern(r"://([^\s:/@\"'`<>?#]{0,100}):([^\s@/\"'`<>?#]{3,200})@([\w.-]{1,100})")
-_LOGIN = pattern(r"(?:\s-u|--user)[ =]?[\"']?[\w.@-]{1,60}:([^\s\"'`]{6,100})")
+_LOGIN = pattern(
+    r"(?:\s-u|--user)[ =]?[\"']?[\w.@-]{1,60}:([^\s\"'`]{6,100})"
+    r"|\b(?:mysql\w{0,8}|sshpass|mariadb)\b[^\n|;]{0,80}?\s-p ?([^\s\"'`<$-][^\s\"'`]{2,100})"
+    r"|\bmachine\s+\S{1,100}\s+login\s+\S{1,100}\s+password\s+(\S{4,100})"
+)
 _BASE64 = pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 
 _PLACEHOLDER = pattern(
@@ -79,6 +84,19 @@ _NAME = pattern(
     r"[A-Za-z_]+(?:[-_./:][A-Za-z_]+)*\d?|[A-Za-z_]\w*(?:\.\w+)+|[A-Z][A-Z0-9_]+|[./~].*"
     r"|.*(?:argon2|bcrypt|scrypt|sha-?\d|pbkdf2|md5|base64|oauth|utf-?8|://).*"
 )
+# Words that follow `password is` or `password:` in prose and in schemas.
+_ORDINARY = pattern(
+    r"\w*(?:ed|ing|ly|able|al|ive|ous|less|ful|lich|ig|oire|ori[oa]|id[oa]|bar)|empty|wrong|right|correct|same|weak|strong|secure"
+    r"|unknown|known|hidden|secret|safe|unsafe|public|private|admin|login|token|value|field|input"
+    r"|prompt|config|string|number|boolean|varchar|integer|false|there|here|where|never|always|still"
+    r"|only|just|sent|kept|shown|given|written|taken|invalid|plaintext|plain|cleartext|short|false"
+    r"|fresh|stale|older|newer|yours|theirs|about|above|below|based|basic|clear|great|green|manual",
+    re.I,
+)
+_IDENTIFIER = pattern(r"[a-z]{2,}(?:[A-Z][a-z]{2,})+|[A-Z_]+")
+# Nothing follows but the end of the sentence or of the line.
+_LAST = pattern(r"[\"'`*_)]*(?:\s{0,2}(?:です|だ|입니다))?[.。!,;]?\s*(?:$|\n|#)|[.!]\s")
+_LONG_WORD = 20  # letters in a row that no word has
 _LEAST_KINDS = 5  # different characters; fewer are a filler such as zeros
 _LEAST_RUN = 10  # consecutive letters and digits of a random-looking key
 _MIN_VALUE_CHARACTERS = 6  # of a value that is searched for elsewhere
@@ -145,13 +163,20 @@ def _by_label(text: str) -> Iterator[tuple[str, int]]:
         if inner:
             yield "password", inner.start(inner.lastindex or 0)
     for match in _KEY.finditer(text) if _KEY_WORD.search(text) else ():
-        if _is_random(match[match.lastindex or 0]) and not _continues(match):
+        value = match[match.lastindex or 0]
+        is_key = _UUID.fullmatch(value) and re.match(r"(?i)api|secret", match[0])
+        if (is_key or _is_random(value)) and not _continues(match):
             yield "secret-assignment", match.start(match.lastindex or 0)
     for match in _HEADER.finditer(text):
         if _is_random(match[1]):
             yield "authorization-header", match.start(1)
     for match in _LOGIN.finditer(text):
-        if _is_password(match):
+        # What follows `-p` or `password` there is one, however weak.
+        if (
+            _is_password(match)
+            if match.lastindex == 1
+            else not _made_up(match[match.lastindex or 0])
+        ):
             yield "password", match.start(match.lastindex or 0)
     for match in _ADDRESS.finditer(text):
         if _is_login(*match.groups()):
@@ -179,9 +204,23 @@ def _is_password(match: re.Match[str]) -> bool:
     value = match[match.lastindex or 0]
     if match.lastindex == 4:  # without quotes the sentence may continue
         value = value.rstrip(".:*_\\")
-    if " " in value or len(value) < 6 or _made_up(value) or _NAME.fullmatch(value):
+    if " " in value or _made_up(value):
         return False
-    return bool(re.search(r"[A-Za-z]", value) and re.search(r"[0-9!@#$%^&*+=~?]", value))
+    mixed = re.search(r"[A-Za-z]", value) and re.search(r"[0-9!@#$%^&*+=~?]", value)
+    if mixed and len(value) >= 6 and not _NAME.fullmatch(value):
+        return True
+    is_verb = re.match(r"(?i)(?:pass|pw)\s+is", match[0])  # "the second pass is faster"
+    return not is_verb and _is_weak_password(value, match.string, match.end())
+
+
+def _is_weak_password(value: str, text: str, end: int) -> bool:
+    """One plain word or number as the last word of its sentence, or letters that form no word."""
+    if value.isascii() and value.isalpha() and len(value) >= _LONG_WORD:
+        return _bits(value) >= _LEAST_BITS and not _IDENTIFIER.fullmatch(value)
+    plain = re.fullmatch(r"[A-Za-z]+\d{0,6}|\d{6,12}", value)
+    if not plain or _ORDINARY.fullmatch(value) or _IDENTIFIER.fullmatch(value):
+        return False
+    return bool(_LAST.match(text, end))
 
 
 def _is_login(user: str, password: str, host: str) -> bool:

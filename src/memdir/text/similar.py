@@ -7,14 +7,14 @@ one module share all its rare names and may still say different things.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memdir.hot import memory
 from memdir.hot.memory import stem as stem_of
 from memdir.hot.types import names as type_names
 from memdir.hot.words import Words
-from memdir.text import pattern
+from memdir.text import FILLERS, pattern
 from memdir.text.markdown import MAX_CHARACTERS, MAX_SENTENCES, split_sentences
 
 MERGE = 0.9  # only if one memory contains every sentence of the other
@@ -185,9 +185,10 @@ def _compare(mine: _Sketch, other: _Sketch) -> Alike:
     return Alike(mine.path, other.path, score, first, second, head, linked)
 
 
-SAME = 0.8  # share of common words that makes two texts twins
 MIN_WORDS = 3  # fewer are hardly a sentence
-MIN_LOOSE_WORDS = 4  # in shorter texts all words must be the same
+STEM_LETTERS = 4  # words that begin alike are forms of one word: `deploy`, `deployed`
+SAME = 0.8  # share of common words that makes two lines alike
+MIN_LOOSE_WORDS = 4  # in shorter lines all words must be the same
 # Chinese and Japanese have no spaces: each character counts as a word.
 _SIGN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = pattern(rf"[{_SIGN}]|[^\W_{_SIGN}]+")
@@ -197,23 +198,24 @@ def compared_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def find_twin_line(text: str, listing: str, what_it_says: Callable[[str], str]) -> str:
-    """A line that says nearly the same, else ""; `what_it_says` extracts its text."""
+def find_twin(text: str, others: Iterable[str]) -> str:
+    """The first text that says the same in nearly the same words, else "".
+
+    A number, a name or any other word of weight that only one of them has makes two facts.
+    """
     mine = compared_words(text)
     if len(mine) < MIN_WORDS:
         return ""
-    enough = SAME if len(mine) >= MIN_LOOSE_WORDS else 1.0
-    # Twins share at least one of these few words; a line that was cut still has its first words.
-    # So most lines are skipped without splitting them.
-    start = sorted(set(_WORD.findall(text.lower())[:8]), key=len)
-    few = sorted(mine, key=len)[-(len(mine) - int(len(mine) * SAME) + 1) :] + start[-2:]
-    best, twin = 0.0, ""
-    for line in listing.split("\n"):
-        low = line.lower()
-        if not any(word in low for word in few):
-            continue
-        other = compared_words(what_it_says(line))
-        share = len(mine & other) / len(mine | other)
-        if share > best:
-            best, twin = share, line
-    return twin if best >= enough else ""
+    return next((other for other in others if _says_same(mine, compared_words(other))), "")
+
+
+def _says_same(mine: frozenset[str], other: frozenset[str]) -> bool:
+    return not (_weigh(mine - other, other) or _weigh(other - mine, mine))
+
+
+def _weigh(words: frozenset[str], other: frozenset[str]) -> bool:
+    stems = {word[:STEM_LETTERS] for word in other if len(word) > STEM_LETTERS}
+    return any(
+        word not in FILLERS and (not word.isalpha() or word[:STEM_LETTERS] not in stems)
+        for word in words
+    )

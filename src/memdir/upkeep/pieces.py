@@ -25,13 +25,13 @@ from memdir.format.outline import (
     index_block_end,
 )
 from memdir.format.pointer import is_table_row
+from memdir.format.type_guess import FEEDBACK
 from memdir.hot import memory, safe
 from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
 from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, heading_level, heading_text
 from memdir.text.terminal import plural
 from memdir.upkeep.split import GROUP_LINES, first_heading_of_part, split_overlong_lines, trim_part
 from memdir.upkeep.titles import (
-    FEEDBACK,
     free_topic_path,
     guess_topic_type,
     is_generic_title,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from memdir.format import index, outline
-from memdir.format.names import memory_title, name_means
+from memdir.format.names import memory_title, name_means, pointer_words
 from memdir.format.pointer import LINK, SUFFIX, WIKILINK, format_pointer, is_table_row
 from memdir.hot import memory, types
 from memdir.hot.memory import POINTER_AIM, Memory, is_memory_file, stem
@@ -215,7 +215,7 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
 
     def describe(path: str) -> tuple[str, str, str]:
         memory = work.memory(path)
-        return memory_title(memory), memory.description, new.get(path, "")
+        return *pointer_words(memory), new.get(path, "")
 
     text = outline.write_index_lines(bom, lines)
     order = [*new, *(path for path in sorted(work.pages) if path not in new)]
@@ -244,8 +244,9 @@ def arrange_pointers_by_worth(work: Work, text: str) -> str:
         return text
     memories = sorted(map(work.memory, work.pages), key=_worth)
     ours = {
-        memory.path: format_pointer(memory_title(memory), memory.path, memory.description)
+        memory.path: format_pointer(title, memory.path, hook)
         for memory in memories
+        for title, hook in [pointer_words(memory)]
     }
     work.remarks.append(
         f"too many memories for one index: agents do not see the last {lines} lines"

@@ -22,6 +22,7 @@ from memdir.format.draft import (
 from memdir.format.index import Survey, index_excess, survey_pointers
 from memdir.format.outline import write_index_lines
 from memdir.format.pointer import parse_pointers
+from memdir.format.type_guess import FEEDBACK
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
 from memdir.models.model import count_model_tokens
@@ -34,7 +35,7 @@ from memdir.text.markdown import unescape_markdown as unescaped
 from memdir.text.similar import MERGE
 from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
-from memdir.upkeep.titles import FEEDBACK, is_generic_title
+from memdir.upkeep.titles import is_generic_title
 from memdir.upkeep.worksheet import (
     Accounted,
     Check,

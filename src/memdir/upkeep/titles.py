@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from memdir.format import names
 from memdir.format.draft import UNSAID, Style
 from memdir.format.pointer import cut_hook_at_word
+from memdir.format.type_guess import FEEDBACK, PROJECT, REFERENCE, USER, guess_memory_type
 from memdir.hot import types
 from memdir.hot.memory import UNKNOWN, stem
 from memdir.text import secrets
@@ -19,8 +20,6 @@ MAX_LINE_CHARACTERS = 110  # of a description that we make; its pointer has to f
 MIN_LINE_CHARACTERS = 30  # less says little, then the next sentence is told too
 LOOK_CHARACTERS = 400  # of a line
 SAMPLE_CHARACTERS = 20_000  # of a text
-FEEDBACK, PROJECT, REFERENCE, USER = "feedback", "project", "reference", "user"
-RULE_SHARE = 0.3  # of the lines; a rule or two stand in any description of a project
 _LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\s]{0,300}\)")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#]{1,100})[^\[\]]{0,100}\]\]")
 _NUMBER = re.compile(r"^(?:\d{1,3}[.)]|[A-Z][.)])\s+|^\d{1,3}(?:\.\d{1,3}){1,4}\s+")
@@ -45,12 +44,6 @@ _HEADINGS = (
     (PROJECT, "project|status|roadmap|decisions?|architecture|todos?|plan|history|structure"),
     (PROJECT, "overview|open questions|state"),
 )
-_RULE = re.compile(
-    r"\b(always|never|don['’]?t|do not|must|prefer|avoid|should|make sure|only use|"
-    r"instead of|required?)\b",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(r"https?://|\bdocs/\S|`[\w./-]{1,80}\.md`", re.IGNORECASE)
 
 
 def plain_title_line(text: str) -> str:
@@ -170,10 +163,5 @@ def guess_topic_type(
     filled = [line[:LOOK_CHARACTERS] for line in lines if line.strip()]
     if not filled:
         return UNKNOWN, "it says nothing"
-    rules = sum(1 for line in filled if _RULE.search(line))
-    places = sum(1 for line in filled if _ADDRESS.search(line))
-    if rules >= len(filled) * RULE_SHARE:
-        return FEEDBACK, f"{rules} of {len(filled)} lines are worded as rules"
-    if places * 2 > len(filled):
-        return REFERENCE, f"{places} of {len(filled)} lines name a place to look"
-    return PROJECT, "it describes the project"
+    guess = guess_memory_type("\n".join(filled), plain_title(heading))
+    return guess.type, "its wording" + ("" if guess.sure else ", a guess")
