@@ -126,9 +126,9 @@ def test_replacing_changes_only_a_line_that_is_still_ours():
     old = format_pointer("A", "a.md", "old")
     text = f"\ufeff{old}\r\n```\r\n{old}\r\n```\r\n{old} edited\r\n"
     new = format_pointer("A", "a.md", "new")
-    assert replace_index_pointer(text, "a.md", old, new) == text.replace(old, new, 1)
+    assert replace_index_pointer(text, "a.md", [old], new) == text.replace(old, new, 1)
     edited = f"* {old[2:]}\n"
-    assert replace_index_pointer(edited, "a.md", old, new) == edited
+    assert replace_index_pointer(edited, "a.md", [old], new) == edited
 
 
 def test_arranging_swaps_only_our_lines_within_their_section():
@@ -178,7 +178,7 @@ def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, fil
 @settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS)
 def test_reading_and_writing_changes_no_byte(text):
-    assert replace_index_pointer(text, "a.md", "no such line", "b") == text
+    assert replace_index_pointer(text, "a.md", ["no such line"], "b") == text
     assert index.arrange_index_pointers(text, ["b.md", "a.md"], {}) == text
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memdir.hot.memory import decode, read_header
-from memdir.text.similar import MAX_NEAREST, MERGE, SHOW, find_similar_texts, find_twin_line
+from memdir.text.similar import MAX_NEAREST, MERGE, SHOW, find_similar_texts, find_twin
 from tests.helpers.tables import table
 
 
@@ -120,7 +120,7 @@ LISTING = table("text", "listing")
 
 
 def twin(text: str, lines: list[str] | None = None) -> str:
-    return find_twin_line(text, "\n".join(LISTING if lines is None else lines), str)
+    return find_twin(text, LISTING if lines is None else lines)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     import datetime
 
 STDIN = "-"
-INTERACTIVE = ("edit", "extract", "eval", "mcp", "prune", "review")  # they ask, or report progress
+# They ask, or report progress.
+INTERACTIVE = ("edit", "extract", "eval", "mcp", "prune", "remember", "review", "save")
 # Wording of a rule; any other text counts as a fact about the project.
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -283,12 +284,29 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
         message = f"memdir {name} works on Markdown memories; the scope {RECORDS} holds records"
         hint = "memdir records --help lists what works on them"
         raise BadInput(message, path=config.store, next=hint)
-    if name in ON_EXISTING and asked.dir is not None and not os.path.isdir(config.store):
+    # A saving command makes its directory, but not the ones above it: that is a typing error.
+    needed = config.store if name in ON_EXISTING else os.path.dirname(config.store)
+    if asked.dir is not None and not os.path.isdir(needed):
+        near = _nearest_directory(needed)
         advice = "check its spelling, or leave --dir out to look at the project's own memories"
-        raise Missing(f"there is no directory {config.store}", path=config.store, next=advice)
+        advice = f"did you mean {near}?" if near else advice
+        raise Missing(f"there is no directory {needed}", path=needed, next=advice)
     if config.findings and name not in SHOW_FINDINGS:
         screen.tell(f"{plural(len(config.findings), 'finding')} on the settings: memdir where")
     return session
+
+
+def _nearest_directory(path: str) -> str:
+    """An existing directory whose name is nearly the first missing part of this path, or ""."""
+    while not os.path.isdir(parent := os.path.dirname(path)):
+        path = parent
+    from difflib import get_close_matches  # only needed after a typing error
+
+    with suppress(OSError):
+        names = [entry.name for entry in os.scandir(parent) if entry.is_dir()]
+        if near := get_close_matches(os.path.basename(path), names, 1, 0.75):
+            return os.path.join(parent, near[0])
+    return ""
 
 
 class _TakesText(click.Command):

@@ -53,6 +53,10 @@ def edit_in_editor(app: App, name: str, expected: str, wishes: Wishes) -> tuple[
     limit = app.config.options.max_file_bytes
     with edit_copy_in_editor(os.path.basename(path), old, limit) as (new, copy):
         edited = memory.read_header(memory.decode(new))
+        if document.lines is not None and edited.lines is None:
+            alone = f"to change the text alone: memdir edit {memory.stem(path)} --body-file FILE"
+            hint = f"keep the lines from --- to ---, or {alone}"
+            raise BadInput("the header is gone or not closed; nothing was saved", next=hint)
         revision = _difference(document, edited, expected or content_hash(old))
         done = changes.edit_memory(app, path, revision, wishes)
     if is_refused(done.changes) and new != old:

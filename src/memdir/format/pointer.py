@@ -208,7 +208,7 @@ def cut_hook_at_word(text: str, size: int) -> str:
     if len(text) <= size:
         return text
     facts = [fact[0] for fact in _FACT.finditer(text) if fact.end() > size - 1]
-    if facts and len(facts[0]) <= size // 2:
+    if facts and len(facts[0]) <= size - _SHORTEST_HOOK:
         return f"{_cut_at_word(text, size - len(facts[0]) - 1)} {facts[0]}"
     return _cut_at_word(text, size)
 

@@ -78,7 +78,7 @@ _TABLE: tuple[tuple[str, int, str, str], ...] = (
     (FEEDBACK, 3, START, rf"(?:please |also |when\b.{{1,60}}, )?(?:{_VERBS})(?![\w-])"),
     (FEEDBACK, 3, HEAD, rf"(?:[—–;:,.]|\s-)\s(?:then )?(?:{_VERBS}|don['’]?t|do not|never)"
      r"(?![\w-])"),
-    (FEEDBACK, 4, START, r"(?:always|never|don['’]?t|do not|no|before|after|every|when(?:ever)?"
+    (FEEDBACK, 5, START, r"(?:always|never|don['’]?t|do not|no|before|after|every|when(?:ever)?"
      r"|for (?:any|every|each|all))\b"),
     (FEEDBACK, 3, HEAD, rf"\b(?:{_RULES})\b"),
     (FEEDBACK, 2, ANYWHERE, r"\buser (?:\w+ )?(?:wants?|corrected|pushed back|rejected|prefers)\b"),

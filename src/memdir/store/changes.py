@@ -202,7 +202,8 @@ def finish_change(
     if not any(change.path for change in changes):
         return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
-        indexed = save.follow_in_index(desk.store, app.rules(), before)
+        touched = [change.path for change in changes if change.changed]
+        indexed = save.follow_in_index(desk.store, app.rules(), before, changed=touched)
         desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changes)

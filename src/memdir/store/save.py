@@ -4,7 +4,7 @@ in sync: every memory has a pointer, every pointer a memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -293,7 +293,12 @@ class Indexed:
 
 
 def follow_in_index(
-    store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
+    store: Store,
+    rules: Rules,
+    before: Memory | None = None,
+    *,
+    anew: bool = False,
+    changed: Collection[str] = (),
 ) -> Indexed:
     if not rules.index and not anew:
         return Indexed(False, index_module.Healed("", [], []))
@@ -318,8 +323,10 @@ def follow_in_index(
     text = "" if anew and not text.strip() else text
     healed = index_module.heal_index(text, files, describe, labels, Targets(store).lost)
     text, remark = healed.text, ""
+    if any(_memory(store, path).pinned for path in changed if path in files):
+        text = _arrange(text, store, files, lambda item, line: (not item.pinned, line))
     if any(index_module.index_excess(text)):
-        text = _arrange(text, store, files)
+        text = _arrange(text, store, files, _worth)
         lines = index_module.index_excess(text)[0] or "part of the"
         order = "the most valuable pointers come first now; " if text != healed.text else ""
         remark = (
@@ -333,13 +340,18 @@ def follow_in_index(
     return Indexed(data != old, healed, remark)
 
 
-def _arrange(text: str, store: Store, files: list[str]) -> str:
-    memories = sorted(
-        _memories(store, files),
-        key=lambda item: (not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path),
-    )
+def _arrange(
+    text: str, store: Store, files: list[str], rank: Callable[[Memory, int], tuple[object, ...]]
+) -> str:
+    """Our own lines in this order; `rank` gets a memory and the place of its line."""
+    memories = _memories(store, files)
     ours = {item.path: index_line_of_memory(item) for item in memories}
-    return index_module.arrange_index_pointers(text, [*ours], ours)
+    memories.sort(key=lambda item: rank(item, text.find(ours[item.path])))
+    return index_module.arrange_index_pointers(text, [item.path for item in memories], ours)
+
+
+def _worth(item: Memory, line: int) -> tuple[object, ...]:
+    return not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path
 
 
 def index_line_of_memory(memory: Memory) -> str:

@@ -6,9 +6,9 @@ if TYPE_CHECKING:
 
 # Words that change little about what a sentence says.
 _FILLERS = (
-    "a an the is are was were be been of to in on at by for from with and or as that this these it"
-    " its we we're our you your i me my please always just also really very only all any every each"
-    " should must will would can has have remember note so then there here"
+    "a am an the is are was were be been of to in on at by for from with and or as that this these"
+    " it its we we're our you your i me my who please always just also really very only all any"
+    " every each should must will would can has have remember note so then there here"
 )
 FILLERS = frozenset(_FILLERS.split())
 
