@@ -88,13 +88,12 @@ class Edit:
 
 @dataclass(frozen=True)
 class Entry:
-    """`before` is None if we created the file; `insertions` (offset, text) are of version 0.1.0."""
+    """`before` is None if we created the file."""
 
     after: str  # SHA-256
     before: bytes | None
     added: str = ""
     created: bool = False
-    insertions: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,14 +121,10 @@ class ClientFile:
 
     def without_ours(self, take_out: Callable[[str], str]) -> str:
         """Original text, byte for byte; if the file has changed since, its text without ours."""
-        entry, before = self.entry, None
-        if entry and entry.insertions:
-            before = _cut(self.text, entry.insertions)
-        elif entry and self.old is not None and sha256(self.old).hexdigest() == entry.after:
-            before = (entry.before or b"").decode()
-        if before is not None:
+        entry, old = self.entry, self.old
+        if entry and old is not None and sha256(old).hexdigest() == entry.after:
             with suppress(UnsafeEdit):
-                return take_out(before)
+                return take_out((entry.before or b"").decode())
         return take_out(self.text)
 
     def removal(self, clean: str, is_empty: bool) -> Edit:
@@ -137,17 +132,6 @@ class ClientFile:
         gone = self.old is None or (is_empty and bool(self.entry and self.entry.created))
         before = None if gone else encode_setting(clean)
         return Edit(self.path, self.target, self.old, before, clean=before)
-
-
-def _cut(text: str, insertions: tuple[tuple[int, str], ...]) -> str | None:
-    """Text without these insertions; None if one is not there exactly once."""
-    for start, inserted in sorted(insertions, reverse=True):
-        if not text.startswith(inserted, start):
-            start = text.find(inserted)
-            if start < 0 or text.find(inserted, start + 1) >= 0:
-                return None
-        text = text[:start] + text[start + len(inserted) :]
-    return text
 
 
 def encode_setting(text: str) -> bytes:

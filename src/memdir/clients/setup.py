@@ -225,14 +225,15 @@ def read_setup_receipt(state_dir: str, client: str, folder: str) -> Receipt:
         fields = json.loads(read_client_file(path) or b"")
         files = {}
         for name, entry in fields["files"].items():
-            insertions = tuple((int(start), str(text)) for start, text in entry["insertions"])
-            files[name] = Entry(
-                str(entry["after"]),
-                b64decode(entry["before"]) if "before" in entry else None,
-                str(entry.get("added", "".join(text for _, text in insertions))),
-                bool(entry["created"]),
-                insertions,
-            )
+            before = b64decode(entry["before"]) if "before" in entry else None
+            added, created = str(entry.get("added", "")), bool(entry["created"])
+            if insertions := entry.get("insertions"):  # version 0.1.0 kept these only
+                text = (read_client_file(os.path.realpath(name)) or b"").decode()
+                for start, inserted in sorted(insertions, reverse=True):
+                    text = text[:start] + text[start + len(inserted) :]
+                    added += inserted
+                before = text.encode()
+            files[name] = Entry(str(entry["after"]), before, added, created)
         return Receipt(path, files, tuple(map(str, fields["folders"])))
     except DAMAGE:
         return Receipt(path, {})
@@ -259,7 +260,6 @@ def write_setup_receipt(receipt: Receipt) -> None:
         files[path] = {
             "created": entry.created,
             "after": entry.after,
-            "insertions": entry.insertions,
             "added": entry.added,
         }
         if entry.before is not None:
