@@ -93,7 +93,7 @@ def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "site")
     package = tmp_path / "site/memdir"
-    assert claude_marketplace(Host("", "", str(package), "", "", {})) == str(package)
+    assert claude_marketplace(Host("", str(package), "", "", {})) == str(package)
     brought = {path.relative_to(package / "plugin") for path in (package / "plugin").rglob("*")}
     own = {path.relative_to(PLUGIN) for path in PLUGIN.rglob("*")} - {Path("memdir")}
     assert brought == {path for path in own if path.parts[0] != "memdir"}
@@ -320,7 +320,7 @@ def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, progr
     python(programs)
     settings = root.parent / ".claude/settings.json"
     settings.parent.mkdir()
-    line = claude_code_hook_line(Host("/py", "", "/x/memdir", "/", "/", {}), "stop")
+    line = claude_code_hook_line(Host("/py", "/x/memdir", "/", "/", {}), "stop")
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": line}]}]}}))
     assert hook(root, programs, "session-start") == SILENT
     assert hook(root, programs) == SILENT

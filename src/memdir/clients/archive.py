@@ -160,7 +160,7 @@ def _tidy(name: str) -> str:
 
 def _read_zip(source: str, file: io.BytesIO, brought: Brought) -> dict[str, bytes]:
     """Extracts nothing to disk; the paths are those beside the only index."""
-    files: dict[str, bytes] = {}
+    files, total_bytes = dict[str, bytes](), 0
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         _check_names(source, [entry.orig_filename for entry in entries])
@@ -178,7 +178,8 @@ def _read_zip(source: str, file: io.BytesIO, brought: Brought) -> dict[str, byte
                     files[name] = content.read(MAX_FILE_BYTES + 1)
                 if len(files[name]) > MAX_FILE_BYTES:
                     raise _unsafe(source, name, f"it has more than {MAX_FILE_BYTES:,} bytes")
-                if sum(map(len, files.values())) > MAX_TOTAL_BYTES:
+                total_bytes += len(files[name])
+                if total_bytes > MAX_TOTAL_BYTES:
                     problem = f"all files have more than {MAX_TOTAL_BYTES:,} bytes"
                     raise _unsafe(source, name, problem)
     return files

@@ -70,7 +70,6 @@ class Wish:
 @dataclass(frozen=True)
 class Host:
     python: str
-    why: str  # why this Python was chosen
     package: str  # directory of the package that hooks run
     home: str
     claude_dir: str
@@ -125,8 +124,7 @@ def client_hook_groups(events: Events, lines: Mapping[str, str], **more: str) ->
 def plan_setup(wish: Wish, host: Host, edits: list[Edit], lines: Lines, remarks: list[str]) -> Plan:
     if wish.remove:
         return Plan("", tuple(edits), {}, tuple(remarks))
-    python = f"hooks run with {host.python}: {host.why}"
-    return Plan("", tuple(edits), lines, (*remarks, python))
+    return Plan("", tuple(edits), lines, (*remarks, f"hooks run with {host.python}"))
 
 
 STEADY = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
@@ -138,25 +136,22 @@ _PATCH = re.compile(r"(cpython-3\.\d{1,3})\.\d{1,3}(?=[-+])")  # uv keeps a link
 
 
 def find_python_for_client(
-    executable: str, base: str, version: tuple[int, int], folders: Iterable[str] = STEADY
-) -> tuple[str, str]:
-    """A Python that will last, and why it was chosen; `base` is that of the virtual environment."""
-    why = "the Python that runs memdir now"
+    base: str, version: tuple[int, int], folders: Iterable[str] = STEADY
+) -> str:
+    """A Python that will last; `base` is that of the virtual environment."""
     base, folders = os.path.abspath(base), list(folders)
-    if os.path.abspath(executable) != base:
-        why = "what the virtual environment was made from: hooks need no packages"
     if not is_temporary_install_path(base):
         # Prefer a name for the same Python that survives the next patch release.
         names = [os.path.join(folder, f"python{version[0]}.{version[1]}") for folder in folders]
         names.append(_PATCH.sub(r"\1", base))
         real = os.path.realpath(base)
-        return next((name for name in names if os.path.realpath(name) == real), base), why
+        return next((name for name in names if os.path.realpath(name) == real), base)
     for folder in folders:
         for minor in range(NEWEST, OLDEST - 1, -1):
             path = os.path.join(folder, f"python3.{minor}")
             if os.access(path, os.X_OK):
-                return path, f"the Python that runs memdir now ({base}) may vanish"
-    return base, "the only Python there is; it lies where things vanish"
+                return path
+    return base
 
 
 def is_temporary_install_path(path: str) -> bool:
@@ -205,9 +200,9 @@ def is_client_set_up(config: Config, client: str) -> bool:
 
 def _host(config: Config) -> Host:
     base = getattr(sys, "_base_executable", "") or sys.executable
-    python, why = find_python_for_client(sys.executable, base, sys.version_info[:2])
+    python = find_python_for_client(base, sys.version_info[:2])
     where = config.home, config.claude_dir, config.environ, config.checkout
-    return Host(python, why, PACKAGE, *where)
+    return Host(python, PACKAGE, *where)
 
 
 def find_temporary_install() -> str:
