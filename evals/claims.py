@@ -16,6 +16,7 @@ from memdir.evals.report import (
     SHARE,
     TEXT,
     Figure,
+    Goal,
     Report,
     Say,
     Section,
@@ -30,6 +31,8 @@ GONE = ("renamed", "removed", "moved")  # why a label is missing: the past of th
 EXHAUSTIVE = "exhaustive"  # the sample in which every checkable span of a file is labelled
 MISSING = "missing"
 NAIVE = "not found, so stale"
+# The goals of the specification of claims.
+STALE_GOAL, ALARMS_GOAL, EXTRACTION_GOAL = Goal(0.737), Goal(1, at_most=True), Goal(0.90)
 MEANING = (
     "A false alarm is a claim that we call stale though its label is not `missing`. Precision "
     "counts the labels of status `missing` as right; recall asks for those that were renamed, "
@@ -151,7 +154,7 @@ def _extraction(scored: Sequence[Scored]) -> tuple[Figure, Figure]:
     found = sum(one.judged is not None for one in whole)
     strict = sum(one.on_line for one in whole)
     return (
-        share_figure("extraction recall", found, len(whole)),
+        share_figure("extraction recall", found, len(whole), EXTRACTION_GOAL),
         share_figure("extraction, on the line", strict, len(whole)),
     )
 
@@ -159,9 +162,9 @@ def _extraction(scored: Sequence[Scored]) -> tuple[Figure, Figure]:
 def _report(data: ClaimSet, scored: Sequence[Scored]) -> Report:
     told = _told(scored, [one.stale for one in scored])
     figures = (
-        share_figure("stale recall", told.found, told.gone),
+        share_figure("stale recall", told.found, told.gone, STALE_GOAL),
         share_figure("stale precision", told.right, told.said),
-        Figure("false alarms", told.alarms, COUNT, len(scored)),
+        Figure("false alarms", told.alarms, COUNT, len(scored), goal=ALARMS_GOAL),
         *_extraction(scored),
     )
     naive = _told(scored, [one.naive for one in scored])

@@ -24,6 +24,7 @@ from memdir.evals.report import (
     SHARE,
     TEXT,
     Figure,
+    Goal,
     Report,
     Say,
     Section,
@@ -33,6 +34,8 @@ from memdir.evals.report import (
 from memdir.text.similar import MERGE, SHOW, Alike, find_similar_texts
 from memdir.text.terminal import plural
 
+GOAL = Goal(0.90)
+SURE = Goal(0.95)  # precision below which nothing is merged without a question
 HOW = (
     "Positives are duplicate and subsumed; negatives distinct, contradiction and superseded. "
     "Of overlap either verdict is fair: it is in no AUC and no precision, and counted apart."
@@ -67,7 +70,7 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
     summary = f"{plural(len(pairs), 'pair')} and {alone} with labels, {around} around them"
     report = Report("pairs", data, summary, sections)
     answer = evaluation_report_fields(report)
-    figures = {figure.name: figure for part in sections for figure in part.figures}
+    figures = {figure.name: figure for figure in report.figures}
     for key, name in (("auc", "AUC, memdir"), ("baseline", "AUC, words in common")):
         one = figures.get(name) or Figure(name, None, n=0)  # no area with labels of one sort only
         answer[key] = {"value": one.value, "low": one.low, "high": one.high}
@@ -104,7 +107,8 @@ def _likeness(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
         areas = [auc(*([one[at] for one in group] for group in groups)) for at in range(3)]
         spans = auc_interval(*groups)
         for name, area, span in zip(names, areas, spans, strict=False):
-            figures.append(Figure(name, area, SHARE, len(values), *span))
+            goal = None if name == names[1] else GOAL
+            figures.append(Figure(name, area, SHARE, len(values), *span, goal))
         gain = (areas[0] or 0.0) - (areas[1] or 0.0)
         figures.append(Figure("AUC, memdir above words", gain, SHARE, len(values), *spans[-1]))
         figures.append(_within(scored))
@@ -175,7 +179,7 @@ def _thresholds(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -
     figures = (
         share_figure("precision at SHOW", *_right(shown)),
         share_figure("recall at SHOW", _right(shown)[0], positives),
-        share_figure("precision at MERGE", *_right(merged)),
+        share_figure("precision at MERGE", *_right(merged), SURE),
         share_figure("precision, left out", sum(said), len(said)),
         share_figure("recall, left out", sum(said), positives),
         Figure("shown in whole directories", len(found), COUNT, possible),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memdir.evals.report import SHARE, Figure, precision_figure
+from memdir.evals.report import SHARE, Figure, Goal, precision_figure
 
 Z = 1.959964  # standard deviations that hold 95 %
 
@@ -20,7 +20,10 @@ def wilson(part: int, whole: int) -> tuple[float | None, float | None]:
     return max(low, 0.0), min(high, 1.0)
 
 
-def share_figure(name: str, part: int, whole: int) -> Figure:
+def share_figure(name: str, part: int, whole: int, goal: Goal | None = None) -> Figure:
+    """A share as the report shows it; of nothing there is none, and no goal."""
     remark = "" if whole else "none to measure"
-    share = precision_figure(part, whole)
-    return Figure(name, share, SHARE, whole, *wilson(part, whole), remark)
+    goal = goal if whole else None
+    return Figure(
+        name, precision_figure(part, whole), SHARE, whole, *wilson(part, whole), goal, remark
+    )

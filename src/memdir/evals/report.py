@@ -20,6 +20,19 @@ Say = Callable[[str], None]  # reports progress
 
 
 @dataclass(frozen=True)
+class Goal:
+    value: float
+    at_most: bool = False
+
+    def met(self, value: float | None) -> bool:
+        if value is None:
+            return False
+        # Shares are printed with three decimals; judge the printed value.
+        value = round(value, 3)
+        return value <= self.value if self.at_most else value >= self.value
+
+
+@dataclass(frozen=True)
 class Figure:
     name: str
     value: float | None
@@ -27,6 +40,7 @@ class Figure:
     n: int | None = None
     low: float | None = None
     high: float | None = None
+    goal: Goal | None = None
     remark: str = ""
 
 
@@ -51,6 +65,10 @@ class Report:
     subject: str
     summary: str
     sections: tuple[Section, ...] = ()
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [figure for section in self.sections for figure in section.figures]
 
 
 class Paper(Protocol):
@@ -82,14 +100,14 @@ def average_figure(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def mean_figure(name: str, values: Sequence[float]) -> Figure:
+def mean_figure(name: str, values: Sequence[float], goal: Goal | None = None) -> Figure:
     """The mean with its bootstrap interval, the same in every run."""
     if not values:
-        return Figure(name, None, n=0, remark="there was nothing to measure")
+        return Figure(name, None, n=0, goal=goal, remark="there was nothing to measure")
     n, chance = len(values), random.Random(SEED)
     drawn = sorted(sum(chance.choices(values, k=n)) / n for _ in range(RESAMPLES))
     low, high = (quantile_figure(drawn, (1 + sign * CONFIDENCE) / 2) for sign in (-1, 1))
-    return Figure(name, sum(values) / n, SHARE, n, low, high)
+    return Figure(name, sum(values) / n, SHARE, n, low, high, goal)
 
 
 def quantile_figure(ordered: Sequence[float], share: float) -> float:
@@ -121,11 +139,19 @@ def spell_figure(value: Value, unit: str) -> str:
 
 
 def evaluation_report_fields(report: Report) -> dict[str, object]:
-    figures, tables = {}, {}
+    figures = {}
+    for figure in report.figures:
+        goal, fields = figure.goal, asdict(figure)
+        del fields["name"], fields["goal"]
+        remark = fields.pop("remark")
+        figures[figure.name] = fields | {
+            "goal": goal and goal.value,
+            "goal_is": goal and ("at most" if goal.at_most else "at least"),
+            "met": goal and goal.met(figure.value),
+            "remark": remark,
+        }
+    tables = {}
     for section in report.sections:
-        for figure in section.figures:
-            fields = asdict(figure)
-            figures[fields.pop("name")] = fields
         for table in section.tables:
             names = [name for name, _ in table.columns]
             tables[table.name] = [dict(zip(names, row, strict=True)) for row in table.rows]
@@ -159,6 +185,15 @@ def evaluation_report_lines(report: Report, paper: Paper) -> list[str]:
 
 
 def _figure_lines(figures: Sequence[Figure], paper: Paper) -> list[str]:
+    goals = []
+    for item in figures:
+        text = item.remark
+        if item.goal:
+            limit = item.goal.value
+            verdict = "met" if item.goal.met(item.value) else "missed"
+            text = f"{limit:,.0f} {verdict}" if limit >= 10 else f"{limit:g} {verdict}"
+            text = f"{'≤' if item.goal.at_most else '≥'} {text}"
+        goals.append(text)
     intervals = [
         ""
         if item.low is None
@@ -170,7 +205,7 @@ def _figure_lines(figures: Sequence[Figure], paper: Paper) -> list[str]:
         ("value", COUNT, [spell_figure(item.value, item.unit) for item in figures]),
         ("95 %", TEXT, intervals),
         ("n", COUNT, ["" if item.n is None else f"{item.n:,}" for item in figures]),
-        ("", TEXT, [item.remark for item in figures]),
+        ("goal", TEXT, goals),
     ]
     return _grid([column for column in columns if any(column[2])], paper)
 
