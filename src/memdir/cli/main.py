@@ -265,6 +265,7 @@ def _say_error(screen: output.Screen, error: MemdirError) -> int:
     lines = []
     if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
+    if isinstance(error, Conflict):
         lines = ["", "The current text (-) and the one that would replace it (+):"]
         lines += screen.diff_lines(print_diff(error.path, error.theirs, error.ours))
     _say(screen, fields, lines, facts)
