@@ -78,6 +78,22 @@ def test_a_command_of_the_plugin_may_look_at_drafts_but_not_decide_on_them():
     assert {*allowed} == {"memdir review list:*", "memdir review show:*"}
 
 
+def test_skills_may_read_without_asking_and_change_nothing_so():
+    reads = {"list", "search", "recall", "show", "records", "audit", "verify", "review"}
+    for path in PLUGIN.glob("skills/*/SKILL.md"):
+        if path.parent.name in ("memory", "upkeep"):
+            allowed = re.search(r"^allowed-tools: (.*)$", path.read_text("utf-8"), re.MULTILINE)
+            rules = re.findall(r"Bash\(memdir ([^)]*)\)", allowed[1])
+            first = {re.split("[ :]", rule)[0] for rule in rules if "--dry-run" not in rule}
+            assert rules and first <= reads and "records save" not in allowed[1]
+
+
+def test_status_and_search_run_the_commands_of_their_names():
+    for name in ("search", "status"):
+        text = (PLUGIN / f"commands/{name}.md").read_text("utf-8")
+        assert f"Bash(memdir {name}:*)" in text and f"`memdir {name}" in text
+
+
 def test_sessions_carry_only_short_descriptions():
     commands = [path.read_text("utf-8") for path in PLUGIN.glob("commands/*.md")]
     assert all("\ndisable-model-invocation: true\n" in text for text in commands)

@@ -89,8 +89,8 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
         _take(os.path.basename(top), archive.read_import_file(top, NEXT), brought)
         return brought
     rules, old = (
-        other_tools.find_tool_files(top, *FOLDER.split("/")),
-        other_tools.find_tool_files(top, OLD),
+        other_tools.find_client_files(top, *FOLDER.split("/")),
+        other_tools.find_client_files(top, OLD),
     )
     if not rules and not old:
         if not os.path.isdir(top) or not top.endswith("rules"):

@@ -130,11 +130,11 @@ class ClientFile:
     def removal(self, clean: str, is_empty: bool) -> Edit:
         """Deletes the file if we created it and nothing else is in it."""
         gone = self.old is None or (is_empty and bool(self.entry and self.entry.created))
-        before = None if gone else encode_setting(clean)
+        before = None if gone else encode_client_setting(clean)
         return Edit(self.path, self.target, self.old, before, clean=before)
 
 
-def encode_setting(text: str) -> bytes:
+def encode_client_setting(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:  # a surrogate, as in a path that is not UTF-8
@@ -262,7 +262,7 @@ class Merge:
                 values
             ):
                 return replace(edit, new=file.old)  # same values in any layout
-            new = encode_setting(write_client_settings(values, clean))
+            new = encode_client_setting(write_client_settings(values, clean))
             return replace(edit, new=new, added=json.dumps(wanted))
 
     def read_theirs(self, receipt: Receipt, remove: bool) -> dict[str, Any]:
@@ -354,7 +354,7 @@ def _unordered(value: Any) -> Any:
 def _append(edit: Edit, clean: str, text: str) -> Edit:
     newline = "\r\n" if "\r\n" in clean else "\n"
     gap = "" if not clean else newline if clean.endswith("\n") else newline * 2
-    return replace(edit, new=encode_setting(clean + gap + text.replace("\n", newline)))
+    return replace(edit, new=encode_client_setting(clean + gap + text.replace("\n", newline)))
 
 
 def edit_block(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:

@@ -87,7 +87,7 @@ def read_memories_of_tool(config: Config, source: str, path: str = "") -> archiv
     return brought
 
 
-def find_tool_files(top: str, *parts: str) -> str:
+def find_client_files(top: str, *parts: str) -> str:
     """File or folder of a project; empty if missing or behind a link, which could lead anywhere."""
     path = os.path.join(top, *parts)
     real = os.path.join(os.path.realpath(top), *parts)

@@ -172,7 +172,7 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
         raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
-    receipt = read_setup_receipt(config.state_dir, client, member.folder(host))
+    receipt = read_client_receipt(config.state_dir, client, member.folder(host))
     plan: Plan = member.plan(wish, host, receipt)
     if dry_run:
         return plan
@@ -181,21 +181,21 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
         check_client_edit(edit)
     for path in (receipt.path, *(edit.target for edit in plan.edits)):
         Disk(os.path.dirname(path)).sweep(lambda _: False)  # files of a killed set-up
-    after = setup_receipt_after(receipt, plan.edits)
+    after = client_receipt_after(receipt, plan.edits)
     # Files of ours that were deleted are no longer in the receipt.
     stays = bool(after.files) and not wish.remove
     if stays and after != receipt:
-        write_setup_receipt(after)
+        write_client_receipt(after)
     for edit in changed:
         write_client_edit(edit)
     if not stays and (receipt.files or receipt.folders):
-        drop_setup_receipt(receipt)
+        drop_client_receipt(receipt)
     return plan
 
 
 def is_client_set_up(config: Config, client: str) -> bool:
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
-    return bool(read_setup_receipt(config.state_dir, client, member.folder(_host(config))).files)
+    return bool(read_client_receipt(config.state_dir, client, member.folder(_host(config))).files)
 
 
 def _host(config: Config) -> Host:
@@ -212,7 +212,7 @@ def find_temporary_install() -> str:
 # Receipts, and writing
 
 
-def read_setup_receipt(state_dir: str, client: str, folder: str) -> Receipt:
+def read_client_receipt(state_dir: str, client: str, folder: str) -> Receipt:
     """Receipt of a client's directory; empty if nothing is installed or it is damaged."""
     key = store_key(os.path.realpath(folder))
     path = os.path.join(state_dir, RECEIPTS, f"{client}-{key}.json")
@@ -234,7 +234,7 @@ def read_setup_receipt(state_dir: str, client: str, folder: str) -> Receipt:
         return Receipt(path, {})
 
 
-def setup_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
+def client_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
     files, folders = dict(receipt.files), list(receipt.folders)
     for edit in edits:
         if edit.new is None or edit.new == edit.clean:
@@ -248,7 +248,7 @@ def setup_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
     return Receipt(receipt.path, files, tuple(folders))
 
 
-def write_setup_receipt(receipt: Receipt) -> None:
+def write_client_receipt(receipt: Receipt) -> None:
     """Called before the files are written: nothing of ours may exist without a receipt."""
     files: dict[str, dict[str, object]] = {}
     for path, entry in receipt.files.items():
@@ -264,7 +264,7 @@ def write_setup_receipt(receipt: Receipt) -> None:
         replace_state_json(*os.path.split(receipt.path), fields)
 
 
-def drop_setup_receipt(receipt: Receipt) -> None:
+def drop_client_receipt(receipt: Receipt) -> None:
     """Also removes the folders we created, unless others use them."""
     with state_errors(receipt.path, "the receipt cannot be removed"):
         remove_state(*os.path.split(receipt.path))
