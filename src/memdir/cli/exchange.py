@@ -187,7 +187,7 @@ def setup(session: Session, client: str, remove: bool, show_diff: bool, **chosen
     touched, and the agent's own memory stays on.
     """
     if chosen["plugin"] and chosen["settings"]:
-        raise click.UsageError("--plugin and --settings exclude each other")
+        raise click.UsageError("give --plugin or --settings, not both")
     way = "plugin" if chosen["plugin"] else "settings" if chosen["settings"] else ""
     wish = Wish(way, chosen["commands"], remove, chosen["rules"])
     dry_run = session.asked.dry_run

@@ -151,7 +151,7 @@ def undo(
     if done.dry_run and done.changes:
         return output.Answer(fields, [*lines, "", *screen.done_lines(done)])
     if not done.changes:
-        lines.append("  the files already are as before; nothing was written")
+        lines.append("  the files are already as they were; nothing was written")
     for item in done.changes[:FEW]:
         lines.append(f"  {one_line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)

@@ -83,10 +83,11 @@ SECTIONS = {
     },
 }
 # The commands of the first help; `memdir help --all` lists the others as well.
-FIRST = frozenset(
-    "remember edit review search recall list show where forget restore log diff undo share audit "
-    "prune doctor status import setup".split()
-)
+FIRST = {
+    *("remember", "edit", "review", "search", "recall", "list", "show", "where", "forget"),
+    *("restore", "log", "diff", "undo", "share", "audit", "prune", "doctor", "status"),
+    *("import", "setup"),
+}
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}
 MODULES = {name: module for name, (module, _) in COMMANDS.items()}
 

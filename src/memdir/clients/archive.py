@@ -34,7 +34,7 @@ NOTES = "notes.md"  # receives an index that has content of its own, as in a sav
 OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
 OTHER = "no-memory"  # finding kind: file of a store that is no memory
 BROKEN = "broken"  # finding kind: unreadable entry
-NO_MEMORY = "it is no memory (an index, a hidden file, or not Markdown)"
+NO_MEMORY = "it is not a memory (an index, a hidden file, or not Markdown)"
 NEXT = "name a directory of Markdown files or a .zip"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
@@ -172,7 +172,7 @@ def _read_zip(source: str, file: io.BytesIO, brought: Brought) -> dict[str, byte
         base = indexes[0][: -len(INDEX)] if len(indexes) == 1 else ""
         for entry, path in paths:
             if not path.startswith(base):
-                brought.skip(path, f"it lies outside {base}")
+                brought.skip(path, f"it is outside {base}")
             elif _is_memory(brought, name := path[len(base) :]):
                 with archive.open(entry) as content:
                     files[name] = content.read(MAX_FILE_BYTES + 1)

@@ -109,7 +109,7 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
 def _take(name: str, data: bytes, brought: archive.Brought) -> None:
     stem, _, ending = name.rpartition(".")
     if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
-        brought.skip(name, "it is no rule of yours", archive.OTHER)
+        brought.skip(name, "it is not one of your rules", archive.OTHER)
         return
     fields = {
         "description": other_tools.import_description(read_header(decode(data)).body),

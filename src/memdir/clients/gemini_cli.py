@@ -92,7 +92,7 @@ def _read_notes(folder: str, brought: archive.Brought) -> None:
             facts = _facts(decode(data).split("\n"), f"notes {path}", "project")
             other_tools.import_pieces(CLIENT, facts, brought)
         elif path[-3:].lower() != ".md" or path.startswith("skills/"):
-            brought.skip(path, "it is no note", archive.OTHER)
+            brought.skip(path, "it is not a note", archive.OTHER)
         else:
             other_tools.import_file(CLIENT, path, data, brought, {})
 

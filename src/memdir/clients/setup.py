@@ -88,7 +88,7 @@ class Plan:
 def refuse_plugin(title: str, wish: Wish) -> list[str]:
     if wish.way == PLUGIN:
         raise BadInput(f"there is no plugin for {title}", next="leave out --plugin")
-    return [f"{title} gets no /memory commands"] if wish.commands else []
+    return [f"{title} has no /memory commands"] if wish.commands else []
 
 
 def client_hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
@@ -296,7 +296,7 @@ def check_client_edit(edit: Edit) -> None:
 def write_client_edit(edit: Edit) -> None:
     """Refuses if the file has changed meanwhile; permissions and owner stay."""
     if read_client_file(edit.target) != edit.old:
-        message = f"{edit.path} was changed in this moment by somebody else; it is left as it is"
+        message = f"{edit.path} was changed by another program just now; it was left unchanged"
         raise Busy(message, path=edit.path, next="run the command again")
     disk, name = Disk(os.path.dirname(edit.target)), os.path.basename(edit.target)
     with state_errors(edit.path, "it was not changed"):

@@ -127,7 +127,7 @@ def resolve_client_session_path(path: str, root: str) -> str:
             if folder == top or is_below(folder, top):
                 return os.path.join(folder, name)
     shown = path[:SHOWN_CHARACTERS]
-    message = f"{shown!r} does not lie where the client keeps its sessions"
+    message = f"{shown!r} is not in the folder of the client's sessions"
     raise BadInput(message, path=shown, next=f"name a transcript below {root}")
 
 
