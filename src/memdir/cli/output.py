@@ -163,8 +163,7 @@ class Screen:
         self.begun = False  # True once a command runs; before that only help is printed
         self.answered = False  # JSON is one object, so a later error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self.person = sys.stdout.isatty()  # a person reads the output, not a program
-        self.colour = self.person and not plain
+        self.colour = sys.stdout.isatty() and not plain
         self.columns = min(max(_terminal_columns(environ), NARROWEST), WIDEST)
         self._reported = time.monotonic()
 
@@ -180,10 +179,6 @@ class Screen:
         with output_delivered():
             sys.stdout.write(text)
             sys.stdout.flush()
-
-    def folded(self, text: str) -> list[str]:
-        lines = text.split("\n") if text else []
-        return [part for text in lines for part in self.fold(text)] if self.person else lines
 
     def fold(self, text: str, indent: int = 0) -> list[str]:
         columns = self.columns - indent

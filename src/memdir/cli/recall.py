@@ -48,7 +48,7 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
         if team and FOLDER not in apps:
             apps[FOLDER] = session.at(scope=FOLDER).app
     answer = make_prompt([*apps.items()], mode or "", indexes=not behaviour)
-    lines = session.screen.folded(visible_text(answer.text))
+    lines = visible_text(answer.text).split("\n") if answer.text else []
     remark = f"memory is off (by {session.config.enabled_by}): memdir where"
     return Answer(pick(answer, "text tokens mode"), lines, remark="" if answer.text else remark)
 
@@ -100,7 +100,7 @@ def recall(
     )
     if answer.selected and answer.selected.reason:
         screen.tell(f"chosen without the model: {answer.selected.reason}")
-    lines = screen.folded(visible_text(answer.text))
+    lines = visible_text(answer.text).split("\n") if answer.text else []
     if explain:
         lines += [*[""][: len(lines)], *_explain(screen, answer)]
     injected, found = answer.injected, answer.found
