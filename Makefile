@@ -5,6 +5,7 @@
 PYTHON ?=
 ARGS ?=
 export UV_COMPILE_BYTECODE := 1
+export UV_SYSTEM_CERTS := 1
 
 READY := .venv/.ready
 RUN := PYTHONPATH=$(CURDIR) .venv/bin/python

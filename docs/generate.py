@@ -406,6 +406,12 @@ FIELDS = {
         "store": "the directory of the store",
     },
     "restore": {"memories?": "[shelved] without NAME: what can be restored"},
+    "search": {
+        "memories": "[recalled] what has one of the words, the best match first",
+        "searched": "how many memories there were to choose from",
+        "milliseconds": "how long it took",
+        "findings": "[finding] what could not be read, and a catalog that was made anew",
+    },
     "recall": {
         "memories": "[recalled] the best, at most `--k`, whole or as a pointer",
         "pointers": "[recalled] what is given as one line",

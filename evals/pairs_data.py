@@ -7,12 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memdir.errors import MemdirError
-from memdir.evals.recall_sets import (
-    MAX_BYTES,
-    bad_eval_data,
-    read_evaluation_data,
-    read_evaluation_row,
-)
+from memdir.evals.recall_sets import bad_eval_data, read_evaluation_data, read_evaluation_row
 from memdir.hot import memory as memory_module
 from memdir.hot.layout import Markdown
 
@@ -118,8 +113,6 @@ def _file(data: str, labels: str, number: int, given: object) -> File:
         raise bad_eval_data(labels, number, f"{repo!r} with {path!r} is no file below the data")
     place = os.path.join(data, *parts)
     try:
-        if os.path.getsize(place) > MAX_BYTES:
-            raise bad_eval_data(labels, number, f"{place} is too large")
         with open(place, "rb") as file:
             return File(repo, path, memory_module.decode(file.read()))
     except OSError as error:

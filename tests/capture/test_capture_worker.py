@@ -237,7 +237,7 @@ def test_a_transcript_that_is_gone_or_elsewhere_does_not_stay_in_the_queue(insid
     worker.run_jobs(str(inside.project))
     assert inside.queue() == []
     assert inside.memories() == []
-    assert "does not lie where the client keeps its sessions" in inside.log()
+    assert "is not in the folder of the client's sessions" in inside.log()
 
 
 def test_a_worker_that_is_killed_again_and_again_loses_nothing_and_saves_nothing_twice(client):

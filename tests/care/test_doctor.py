@@ -32,11 +32,6 @@ def test_a_healthy_store_is_well_and_proven(store):
     assert tree(store) == before
 
 
-def test_nothing_saved_yet_is_well_too(home):
-    assert all(check["ok"] for check in checks().values())
-    assert not (home / ".claude").exists()
-
-
 @pytest.fixture
 def settings(home):
     (home / ".claude").mkdir()
@@ -131,33 +126,6 @@ def test_no_git_is_no_failure(monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
     git = checks()["git"]
     assert git["ok"] and "not found" in git["message"] and "install git" in git["fix"]
-
-
-def test_a_damaged_history_is_found_set_aside_and_begun_anew(store, home):
-    memdir("remember", RULE, "--name", "use-uv")
-    (history,) = home.glob(".local/state/memdir/stores/*/history.git")
-    for path in (history / "objects").rglob("*"):
-        if path.is_file():
-            path.chmod(0o600)
-            path.write_bytes(b"rubbish")
-    found = checks()["history"]
-    assert not found["ok"] and "--fix" in found["fix"]
-    assert memdir("doctor", "--fix").code == 0
-    assert history.with_name("history.git.damaged-1").is_dir()
-    assert (store / "use-uv.md").exists()
-    memdir("retire", "use-uv")
-    memdir("undo")
-    assert (store / "use-uv.md").exists()
-
-
-def test_an_index_out_of_step_is_mended(store):
-    memdir("remember", RULE, "--name", "use-uv")
-    (store / "lonely.md").write_text("---\nname: lonely\ndescription: alone\n---\nx\n")
-    (store / "MEMORY.md").write_text("- [Gone](gone.md)\n- [Use uv](use-uv.md)\n")
-    assert not checks()["index"]["ok"]
-    assert checks("--fix")["index"]["ok"]
-    text = (store / "MEMORY.md").read_text()
-    assert "lonely.md" in text and "gone.md" not in text
 
 
 def test_a_state_directory_that_others_can_use_is_said(home):

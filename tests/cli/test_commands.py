@@ -71,25 +71,6 @@ def test_show_raw_gives_the_exact_bytes(store):
     assert process("show", "odd", "--raw").bytes == data
 
 
-@pytest.mark.parametrize(
-    ("command", "change", "room"),
-    [("forget", "retired", "trash"), ("archive", "archived", "archive")],
-)
-def test_what_is_put_away_can_be_listed_and_restored(command, change, room, store):
-    save(RULE, "--name", "use-uv")
-    save(FACT, "--name", "staging")
-    before = (store / "use-uv.md").read_bytes()
-    said = memdir(command, "use-uv", "staging", "--json").json
-    assert (said["change"], said["name"], said["path"]) == (change, "use-uv", "use-uv.md")
-    assert [one["path"] for one in said["changes"]] == ["use-uv.md", "staging.md"]
-    assert memdir("list", "--json").json["memories"] == []
-    shelved = memdir("restore", "--list", "--json").json["memories"]
-    assert {one["room"] for one in shelved} == {room} and len(shelved) == 2
-    assert memdir("restore", "use-uv", "--json").json["change"] == "restored"
-    assert (store / "use-uv.md").read_bytes() == before
-    assert "use-uv.md" in (store / "MEMORY.md").read_text()
-
-
 def test_an_archive_of_another_tool_is_listed_and_restored_from(store):
     (store / "archive/deep").mkdir(parents=True)
     data = b"---\nname: old\ndescription: an old one\n---\nold\n"
@@ -103,20 +84,6 @@ def test_an_archive_of_another_tool_is_listed_and_restored_from(store):
     assert not (store / "archive/deep/old.md").exists()
     memdir("undo")
     assert (store / "archive/deep/old.md").read_bytes() == data
-
-
-def test_purge_wants_a_yes_and_then_keeps_its_word():
-    save(RULE, "--name", "use-uv")
-    memdir("retire", "use-uv")
-    refused = memdir("purge", "use-uv", "--json")
-    assert (refused.code, refused.error["code"]) == (1, "bad_input")
-    assert "--yes" in refused.error["next"]
-    assert len(memdir("restore", "--list", "--json").json["memories"]) == 1
-    assert memdir("purge", "use-uv", "--yes", "--json").json["change"] == "purged"
-    assert memdir("restore", "--list", "--json").json["memories"] == []
-    nothing = memdir("purge", "--expired", "--yes", "--json")
-    assert (nothing.code, nothing.json["change"]) == (0, "skipped")
-    assert memdir("purge").code == 2
 
 
 def test_loading_makes_the_directory_before_an_agent_needs_it(store):

@@ -43,17 +43,6 @@ def save(name: str = "use-uv") -> str:
     return str(memdir("remember", RULE, "--name", name, "--json").json["hash"])
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("no-such-command",), ("show",), ("list", "--no-such-option"), ("list", "--limit", "many")],
-)
-def test_wrong_usage_is_exit_code_2(words):
-    answer = memdir(*words, "--json")
-    assert (answer.code, answer.error["code"]) == (2, "usage")
-    assert answer.error["next"].startswith("memdir")
-    assert memdir(*words).stderr.startswith("memdir: ")
-
-
 def test_a_conflict_shows_both_texts_and_writes_nothing(store):
     read = save()
     (store / "use-uv.md").write_text("---\nname: use-uv\n---\n\nSomebody else's words.\n")

@@ -17,6 +17,7 @@ COLUMNS = 80
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 OUTPUTS = [
     *[("--help",), *[(command, "--help") for command in MODULES]],
+    *[("search", "always", "say"), ("setup", "codex", "--dry-run"), ("help", "--all")],
     *[("list",), ("list", "--scope", "all"), ("list", "--type", "value"), ("where",), ("types",)],
     *[("index",), ("index", "--check"), ("log",), ("log", "long-name"), ("restore", "--list")],
     *[("doctor",), ("touch", "wide"), ("retire", "wide"), ("restore", "gone"), ("undo",)],
@@ -30,12 +31,19 @@ OUTPUTS = [
         ("remember", "x" * 70_000),
     ],
 ]
+TABLES = (
+    ("list",),
+    ("search", "tabs"),
+    ("log",),
+    ("restore", "--list"),
+    ("list", "--scope", "all"),
+)
 
 
-def too_wide(text: str) -> list[str]:
+def too_wide(text: str, columns: int = COLUMNS) -> list[str]:
     """Lines that do not fit; one word alone on its line (a path, a hash) may stick out."""
     lines = ESCAPE.sub("", text).split("\n")
-    return [line for line in lines if text_width(line) > COLUMNS and len(line.split()) > 1]
+    return [line for line in lines if text_width(line) > columns and len(line.split()) > 1]
 
 
 @pytest.fixture
@@ -61,6 +69,17 @@ def test_every_output_fits_80_columns(words, filled):
     answer = memdir(*words)
     assert answer.text or answer.stderr
     assert too_wide(answer.text + answer.stderr) == []
+
+
+@pytest.mark.parametrize("words", TABLES, ids=" ".join)
+def test_a_terminal_of_40_columns_is_enough_for_a_table(words, filled, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    answer = memdir(*words)
+    assert answer.code == 0 and answer.text.count("\n") > 2
+    lines = answer.text.split("\n  ", 1)[1] if words[0] == "list" else answer.text
+    assert too_wide(lines.split("\n\n")[0], 40) == []
+    if words[0] in ("list", "search"):
+        assert "\n    Use tabs, always." in answer.text
 
 
 def on_a_terminal(*words: str, **env: str) -> str:

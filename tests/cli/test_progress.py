@@ -48,7 +48,3 @@ def test_work_that_takes_long_is_said_once():
 
 def test_a_program_hears_nothing():
     assert heard(SHELF, "retire", "use-uv", "--json") == ""
-
-
-def test_quick_work_is_quiet():
-    assert heard("from memdir.cli.main import main\nmain()\n", "retire", "use-uv") == ""

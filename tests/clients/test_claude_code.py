@@ -169,13 +169,6 @@ def test_a_call_that_failed_wrote_nothing(home, folder):
     assert [path for one in said for path in one.wrote] == ["/x/b.md"]
 
 
-def test_the_name_of_a_tool_is_found_before_the_cursor(home, folder):
-    records = [use("Bash", command="ls"), result("a.txt")]
-    first = read(home, folder, records[0])
-    (one,) = read(home, folder, *records, since=first.cursor).said
-    assert (one.tool, one.text) == ("Bash", "a.txt")
-
-
 @pytest.mark.parametrize("time", ["9999-99-99", "tomorrow", "", 1e400, -5, 10**400, None, [], True])
 def test_a_clock_that_is_wrong_is_an_unknown_time(home, folder, time):
     (one,) = read(home, folder, record("user", "hello", timestamp=time)).said

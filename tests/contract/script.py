@@ -50,11 +50,10 @@ VARYING = (
     (re.compile(r"(?<![\d:])\d\d:\d\d(?::\d\d)?(?![\d:])"), "<clock>"),
     (re.compile(r"\b\d+(?:\.\d+)? ms\b"), "<n> ms"),
     (re.compile(r'(?<="milliseconds": )[\d.]+'), "<n>"),
-    (re.compile(r"(?<=How fast, on this machine\n)(?:.+\n)+"), "  <speed>\n"),
+    (re.compile(r"(?<=recall, ms, )(median|p95) .*"), r"\1 <speed>"),
     (re.compile(r'("recall, ms, \w+": \{\n +"value": )[\d.]+'), r"\1<n>"),
     (re.compile(r"(?<=[ \"])/\S+/git(?=; memdir)"), "<git>"),
-    # Wrapped after a path of any length, and another reason without a virtual environment.
-    (re.compile(r"(hooks run with \$PYTHON: )[^\n\"]+(?:\n {6}[^\n]+)*"), r"\1<why>"),
+    (re.compile(r"hooks run with\s+\$PYTHON"), "hooks run with $PYTHON"),  # wrapped if it is long
     (re.compile(r"\bpid \d+"), "pid <n>"),
     (re.compile(r"\b[Pp]ython 3\.\d+(?:\.\d+)?"), "Python <version>"),
     (re.compile(r"\bgit (?:version )?2\.[\d.]+\d"), "git <version>"),

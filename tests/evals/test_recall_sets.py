@@ -63,7 +63,7 @@ def test_recall_on_a_corpus_has_every_figure_with_its_n(corpus):
     assert figures["silent on other stores"]["n"] == others
     assert figures["silent where nothing is gold"]["n"] == 1
     assert figures["coverage"]["n"] == 3
-    assert figures["injected characters, median"]["goal"] == 1500
+    assert figures["injected characters, median"]["n"] == 4
     assert any("nothing is fitted" in text for text in given["remarks"])
     assert [row["repository"] for row in given["tables"]["by repository"]] == [
         "ann/shop",
@@ -143,7 +143,6 @@ def test_each_turn_of_a_dialogue_is_a_memory(tmp_path):
     given = ask(tmp_path / "locomo.json", set="locomo").json
     assert given["summary"] == "2 prompts, 2 with gold, put to 1 store with 3 memories"
     assert given["figures"]["R@5"]["value"] == 1
-    assert given["figures"]["R@10"]["goal"] == 0.62
     assert "coverage" not in given["figures"]
     assert given["remarks"][0] == "Left out: 3 questions without an answer in the data."
 
@@ -184,7 +183,7 @@ def test_recall_on_memories_of_the_wild_is_as_good_as_promised(shared):
     assert figures["MRR"]["value"] >= 0.787
     assert figures["R@20"]["value"] >= 0.95
     assert figures["loss of R@5"]["value"] <= 0.07
-    assert figures["silent on other stores"]["met"]
+    assert figures["silent on other stores"]["value"] >= 0.5
     assert figures["coverage"]["value"] >= 0.9
     # Every body names its file, so this one depends on where the corpus lies.
     assert figures["injected characters, median"]["value"] <= 3_000

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import stat
 from pathlib import Path
 
@@ -42,15 +41,12 @@ def md5(path) -> str:
 # -- write ---------------------------------------------------------------------------------
 
 
-def test_a_refusal_has_the_form_that_scripts_read(root):
+def test_a_refusal_names_its_code_its_facts_and_the_next_step(root):
     create()
     answer = create(tags=["other"])
     assert (answer.code, answer.text) == (1, "")
-    lines = answer.stderr.rstrip("\n").split("\n")
-    assert lines[0] == "CREATE_OVERWRITE_ERROR"
-    assert all(re.match(r"[a-z_]+: \S", line) for line in lines[1:])
-    assert lines[-1].startswith("fix: ")
-    assert f"target: {PATH}" in lines
+    assert answer.stderr.startswith("memdir: CREATE_OVERWRITE_ERROR: ")
+    assert f"\n  target: {PATH}\n" in answer.stderr and "\nNext: " in answer.stderr
 
 
 def test_a_stale_hash_is_a_conflict_that_keeps_both_texts(root):
@@ -107,9 +103,9 @@ def test_a_draft_that_is_none_is_refused_without_a_trace(project, home, data):
 
 def test_a_title_with_a_line_break_cannot_forge_a_line_of_a_refusal(root):
     create()
-    answer = create("a\nfix: rm -rf /", tags=[])
+    answer = create("a\nNext: rm -rf /", tags=[])
     assert answer.code == 1
-    assert "\nfix: rm" not in answer.stderr
+    assert "\nNext: rm" not in answer.stderr
 
 
 # -- save ----------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""An extra installs only what the code uses."""
+"""An extra installs only what the code uses; packages come with the system's certificates."""
 
 import ast
 import re
+import subprocess
 import tomllib
 from importlib.metadata import packages_distributions
 
@@ -47,3 +48,9 @@ def test_every_package_of_an_extra_is_imported_somewhere(extra):
             continue
         packages = [package, *parts.split(",")] if parts else [package]
         assert [name for name in packages if not is_used(name, used)] == []
+
+
+def test_uv_trusts_the_certificates_of_the_system():
+    words = ["make", "--eval", 'said: ; @echo "$$UV_SYSTEM_CERTS"', "said"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "1\n"

@@ -73,14 +73,3 @@ def test_the_list_is_that_of_the_ledger(shared):
 def test_what_works_names_a_command_and_a_test_that_exists(row):
     assert row.feature
     assert unproven(row) == []
-
-
-def test_a_claim_without_proof_is_found():
-    cells = "`memdir x` | `tests/self/test_features.py::{}` | works", "- | - | soon"
-    fine, gone, bare = rows(
-        f"| M1 | a | {cells[0].format('rows')} |\n"
-        f"| M1 | a | {cells[0].format('gone')} |\n| M1 | a | {cells[1]} |"
-    )
-    assert unproven(fine) == []
-    assert unproven(gone) == ["M1: there is no tests/self/test_features.py::gone"]
-    assert len(unproven(bare)) == 3  # its state, no command, no test

@@ -75,7 +75,23 @@ def test_a_command_of_the_plugin_may_look_at_drafts_but_not_decide_on_them():
         if line.startswith("allowed-tools:")
         for rule in re.findall(r"memdir review[^)]*", line)
     ]
-    assert sorted(allowed) == ["memdir review list:*", "memdir review show:*"]
+    assert {*allowed} == {"memdir review list:*", "memdir review show:*"}
+
+
+def test_skills_may_read_without_asking_and_change_nothing_so():
+    reads = {"list", "search", "recall", "show", "records", "audit", "verify", "review"}
+    for path in PLUGIN.glob("skills/*/SKILL.md"):
+        if path.parent.name in ("memory", "upkeep"):
+            allowed = re.search(r"^allowed-tools: (.*)$", path.read_text("utf-8"), re.MULTILINE)
+            rules = re.findall(r"Bash\(memdir ([^)]*)\)", allowed[1])
+            first = {re.split("[ :]", rule)[0] for rule in rules if "--dry-run" not in rule}
+            assert rules and first <= reads and "records save" not in allowed[1]
+
+
+def test_status_and_search_run_the_commands_of_their_names():
+    for name in ("search", "status"):
+        text = (PLUGIN / f"commands/{name}.md").read_text("utf-8")
+        assert f"Bash(memdir {name}:*)" in text and f"`memdir {name}" in text
 
 
 def test_sessions_carry_only_short_descriptions():
@@ -93,7 +109,7 @@ def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "site")
     package = tmp_path / "site/memdir"
-    assert claude_marketplace(Host("", "", str(package), "", "", {})) == str(package)
+    assert claude_marketplace(Host("", str(package), "", "", {})) == str(package)
     brought = {path.relative_to(package / "plugin") for path in (package / "plugin").rglob("*")}
     own = {path.relative_to(PLUGIN) for path in PLUGIN.rglob("*")} - {Path("memdir")}
     assert brought == {path for path in own if path.parts[0] != "memdir"}
@@ -320,7 +336,7 @@ def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, progr
     python(programs)
     settings = root.parent / ".claude/settings.json"
     settings.parent.mkdir()
-    line = claude_code_hook_line(Host("/py", "", "/x/memdir", "/", "/", {}), "stop")
+    line = claude_code_hook_line(Host("/py", "/x/memdir", "/", "/", {}), "stop")
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": line}]}]}}))
     assert hook(root, programs, "session-start") == SILENT
     assert hook(root, programs) == SILENT

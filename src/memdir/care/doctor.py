@@ -54,7 +54,7 @@ def run_doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
         changes.rebuild_memory_index(app)  # starts the new history
         checks = list(examine_installation(app))
     checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
-    return [*checks, prove_that_saving_works(trial)]
+    return [*checks, prove_to_doctor_that_saving_works(trial)]
 
 
 def examine_installation(app: App) -> Iterator[Check]:
@@ -239,7 +239,7 @@ def doctor_python_version(python: str) -> tuple[int, int]:
     return major, minor
 
 
-def prove_that_saving_works(trial: App) -> Check:
+def prove_to_doctor_that_saving_works(trial: App) -> Check:
     """Save, read back, undo; then delete a memory from outside and undo that."""
     store, start = trial.store, trial.now()
     wishes = Wishes(anyway=True)

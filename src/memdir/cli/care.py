@@ -208,8 +208,9 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
         review = waits if result.review else "nothing waits"
     yield "review", review
     name = f": {result.last_saved}" if result.last_saved else ""
-    yield "last", f"save {_ago(result.last_save)}{name}"
-    yield "", f"recall {_ago(result.last_recall)} · capture {_ago(result.last_capture)}"
+    yield "last", f"{_ago('save', result.last_save)}{name}"
+    told = _ago("recall in a session", result.last_recall)
+    yield "", f"{told} · {_ago('capture', result.last_capture)}"
     how = (
         "off"
         if not options.capture
@@ -228,10 +229,11 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     yield "error", result.last_trouble or "none"
 
 
-def _ago(seconds: float) -> str:
+def _ago(what: str, seconds: float) -> str:
     if not seconds:
-        return "never"
-    return f"{show_local_time(seconds)} ({safe.age_words(safe.age_days(seconds, time.time()))})"
+        return f"no {what} yet"
+    age = safe.age_words(safe.age_days(seconds, time.time()))
+    return f"{what} {show_local_time(seconds)} ({age})"
 
 
 OWN, RECALL = "own", "recall"

@@ -275,7 +275,7 @@ def command(
 def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     context = click.get_current_context()
     screen: Screen = context.obj
-    screen.json, screen.begun, screen.records = json, True, records
+    screen.json, screen.begun = json, True
     screen.advise = Advice([*COMMANDS], asked.dir, asked.project, asked.scope)
     config = asked.config()
     session = Session(screen, asked, config)

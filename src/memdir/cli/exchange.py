@@ -180,13 +180,14 @@ HIDDEN = "(a line with a secret; it is not shown)"
     "--rules", is_flag=True, help="Cursor: also a rule in this project, visible to others."
 )
 @click.option("--remove", is_flag=True, help="Remove it; every file is restored.")
-def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer:
-    """Recall then runs at the session start and at each prompt. Shows the diff of every file it
-    changes. A second run changes nothing; --remove restores the files byte for byte. Memories are
-    never touched, and the agent's own memory stays on.
+@click.option("--diff", "show_diff", is_flag=True, help="Show every changed line of these files.")
+def setup(session: Session, client: str, remove: bool, show_diff: bool, **chosen: bool) -> Answer:
+    """Recall then runs at the session start and at each prompt. Lists the files it changes. A
+    second run changes nothing; --remove restores the files byte for byte. Memories are never
+    touched, and the agent's own memory stays on.
     """
     if chosen["plugin"] and chosen["settings"]:
-        raise click.UsageError("--plugin and --settings exclude each other")
+        raise click.UsageError("give --plugin or --settings, not both")
     way = "plugin" if chosen["plugin"] else "settings" if chosen["settings"] else ""
     wish = Wish(way, chosen["commands"], remove, chosen["rules"])
     dry_run = session.asked.dry_run
@@ -216,13 +217,14 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
     )
     screen, lines = session.screen, []
     for edit in plan.edits:
-        would = "would be " if dry_run and edit.old != edit.new else ""
+        would, diff = "would be " if dry_run and edit.old != edit.new else "", _diff(edit)
         colon = ":" if edit.change == "unchanged" else ""
         text = f"{would}{edit.change}{colon} {one_line(session.short(edit.path))}"
-        lines += [*screen.block("", text, ""), *screen.diff_lines(_diff(edit))]
+        lines += screen.block("", text + _count_lines(diff), "")
+        lines += screen.diff_lines(diff) if show_diff else []
     lines += screen.blocks("note:", remarks)
     if dry_run:
-        lines += ["", DRY_RUN]
+        lines += ["", DRY_RUN if show_diff else f"{DRY_RUN}; --diff shows every line"]
     elif all(edit.old == edit.new for edit in plan.edits):
         lines.append("memdir was not installed" if remove else "memdir is installed already")
     else:
@@ -231,6 +233,13 @@ def setup(session: Session, client: str, remove: bool, **chosen: bool) -> Answer
         text = "install it again" if remove else "it works from the next session on; remove it"
         lines += screen.block("", f"{text}: {back}", "")
     return Answer(fields, lines)
+
+
+def _count_lines(diff: str) -> str:
+    signs = [line[0] for line in diff.split("\n")[2:] if line[:1] in ("+", "-")]
+    counts = [(signs.count("+"), "added"), (signs.count("-"), "removed")]
+    texts = [f"{plural(count, 'line')} {what}" for count, what in counts if count]
+    return f" ({', '.join(texts)})" if texts else ""
 
 
 def _diff(edit: Edit) -> str:

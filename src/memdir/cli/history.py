@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 
 import click
 
 from memdir.cli import output
 from memdir.cli.command import Session, command, read_time_option
-from memdir.errors import BadInput, Missing
-from memdir.format.names import name_means
+from memdir.errors import BadInput, MemdirError, Missing
+from memdir.format.names import find_named_memory, name_means
 from memdir.hot import safe
-from memdir.hot.memory import INDEX, RECORD_INDEX, stem
+from memdir.hot.memory import INDEX, RECORD_INDEX, read_memory, stem
 from memdir.store import changes, look, ports
 from memdir.store.ports import ARCHIVE, TRASH, Logged
 from memdir.store.writer import App
@@ -48,7 +49,7 @@ def log(session: Session, name: str, number: int) -> output.Answer:
     items = [
         (scope, logged)
         for scope, app in session.apps()
-        for logged in look.store_log(app, name, limit)
+        for logged in look.store_log(app, _path_of(app, name), limit)
     ]
     if several:
         items = sorted(items, key=lambda item: -item[1].time)[:limit]
@@ -60,6 +61,13 @@ def log(session: Session, name: str, number: int) -> output.Answer:
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
     changes = [{**fields_of_log_answer(logged), "scope": scope} for scope, logged in items]
     return output.Answer({"changes": changes}, lines)
+
+
+def _path_of(app: App, name: str) -> str:
+    """Path of a memory that is there under this name or label; else the name."""
+    with suppress(MemdirError):
+        return find_named_memory(name, app.store.scan().memories).path if name else ""
+    return name
 
 
 def fields_of_log_answer(logged: Logged) -> output.Fields:
@@ -104,11 +112,12 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
     try:
         return look.diff_of_change(app, name)
     except Missing:
-        newest = look.store_log(app, name, 1) if name else []
+        path = _path_of(app, name)
+        newest = look.store_log(app, path, 1) if name else []
         if not newest:
             raise
     logged, versions = look.diff_of_change(app, newest[0].id)
-    return logged, [version for version in versions if name_means(name, version[0])]
+    return logged, [version for version in versions if name_means(path, version[0])]
 
 
 @command("undo", "memdir undo", changes=True)
@@ -142,7 +151,7 @@ def undo(
     if done.dry_run and done.changes:
         return output.Answer(fields, [*lines, "", *screen.done_lines(done)])
     if not done.changes:
-        lines.append("  the files already are as before; nothing was written")
+        lines.append("  the files are already as they were; nothing was written")
     for item in done.changes[:FEW]:
         lines.append(f"  {one_line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)
@@ -181,7 +190,8 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> output
     an archive/ folder that another tool left inside the store.
     """
     if names and not show_list:
-        return session.done_answer(session.app, changes.restore_memories(session.app, names))
+        paths = [_shelved_path_of(session.app, name) for name in names]
+        return session.done_answer(session.app, changes.restore_memories(session.app, paths))
     fields, rows = [], []
     for scope, app in session.apps():
         for item in look.list_shelved_and_missing(app):
@@ -193,6 +203,17 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> output
     text = screen.advise("memdir restore NAME", "SCOPE" if all_scopes else "")
     lines = [*screen.table(rows, (40,)), "", *screen.block("Bring one back:", text, "")]
     return output.Answer({"memories": fields}, lines if rows else ["nothing to restore"])
+
+
+def _shelved_path_of(app: App, name: str) -> str:
+    """Path of what was put away under this label; else the name."""
+    items = look.list_shelved_memories(app)
+    if not any(name_means(name, item.path) for item in items):
+        for item in items:
+            with suppress(MemdirError):
+                if read_memory(item.path, app.shelf.read(item), item.time).name == name:
+                    return item.path
+    return name
 
 
 @command("purge", "memdir purge --expired --yes", changes=True)

@@ -7,12 +7,13 @@ import os
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import FINDING, Answer, Cell, Fields, pick, pick_all
+from memdir.cli.output import FINDING, Answer, Cell, Fields, pick, pick_all, short_age
 from memdir.errors import Finding, Missing
 from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN, read_memory
 from memdir.hot.place import RECORDS
+from memdir.store.ports import GONE
 from memdir.store.writer import App, store_state_folder
 from memdir.text.terminal import cut_text_middle, one_line, plural, visible_text
 
@@ -27,7 +28,7 @@ LIMIT = f"Rows at most ({MAX_ROWS}); 0 shows all."
 BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 HEADINGS = ("name", "type", "age", "stale", "description")
-NAME_SHARE = 0.42  # of the line's width
+NAME_SHARE = 0.27  # of the line's width
 LISTED = (
     "path=memory.path name=memory.name type=memory.type description=memory.description modified "
     "age_days score action pinned=memory.pinned bytes=memory.size scope store accepted"
@@ -77,8 +78,8 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
         if len(shown) < total:
             lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
         if not total:
-            step = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
-            lines += ["", *screen.block("Save the first one:", screen.advise(step, scope))]
+            label, step = _first_step(app, scope)
+            lines += ["", *screen.block(label, screen.advise(step, scope))]
     fields = {
         "store": session.config.store,
         "layout": first.layout if first else "markdown",
@@ -90,6 +91,16 @@ def list_(session: Session, limit: int, type: str | None) -> Answer:
     return Answer(fields, lines)
 
 
+def _first_step(app: App, scope: str) -> tuple[str, str]:
+    from memdir.store.look import store_log
+
+    newest = store_log(app, limit=1)
+    if newest and any(change == GONE for change, _ in newest[0].paths):
+        return "Bring back what the last change removed:", "memdir undo"
+    step = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
+    return "Save the first one:", step
+
+
 def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
     item = listed.memory
     about = f"{NOT_YET}: {item.description}" if item.path in waiting else item.description
@@ -99,7 +110,7 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
     return [
         (cut_text_middle(name, widest - len(mark)) + mark, "bold"),
         item.type,
-        safe.age_words(listed.age_days),
+        short_age(listed.age_days),
         (f"{bar} {listed.score:3}", STYLES[listed.action]),
         about,
     ]

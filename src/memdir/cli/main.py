@@ -11,10 +11,13 @@ import click
 
 from memdir import __version__
 from memdir.cli import output
-from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
-from memdir.text.terminal import one_line, wrap_text
+from memdir.errors import Conflict, MemdirError
+from memdir.text.terminal import cut_text, one_line, wrap_text
 
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + signal
+LONG_LINE = 200  # characters of a command's summary
+MAX_FACT = 300  # columns of a value in an error
+WHOLE = "memdir.whole_help"
 # Module and first line of help of each command.
 SECTIONS = {
     "Remember": {
@@ -28,6 +31,7 @@ SECTIONS = {
         "log-day": ("restructure", "Append TEXT to the log of today; `-` reads standard input."),
     },
     "Recall": {
+        "search": ("recall", "Find memories and records by words, the best match first."),
         "recall": ("recall", "Print exactly what an agent would be told for PROMPT."),
         "prompt": ("recall", "Print the instructions on memory that an agent gets."),
     },
@@ -41,8 +45,8 @@ SECTIONS = {
         "manifest": ("look", "Print the list that a model chooses from: the newest 200."),
     },
     "Put away": {
-        "forget": ("history", "Same as retire: nothing is lost, it can be restored."),
-        "retire": ("history", "Move memories to the trash, for at least 30 days."),
+        "forget": ("history", "Move memories to the trash; memdir restore brings them back."),
+        "retire": ("history", "Same as forget."),
         "archive": ("history", "Move memories to the archive, which is kept forever."),
         "restore": ("history", "Bring retired or archived memories back."),
         "purge": ("history", "Delete memories from trash and archive for good."),
@@ -77,6 +81,12 @@ SECTIONS = {
         "setup": ("exchange", "Install memdir in an agent, or remove it."),
         "mcp": ("exchange", "Serve memories to an agent over MCP (stdio)."),
     },
+}
+# The commands of the first help; `memdir help --all` lists the others as well.
+FIRST = {
+    *("remember", "edit", "review", "search", "recall", "list", "show", "where", "forget"),
+    *("restore", "log", "diff", "undo", "share", "audit", "prune", "doctor", "status"),
+    *("import", "setup"),
 }
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}
 MODULES = {name: module for name, (module, _) in COMMANDS.items()}
@@ -121,12 +131,50 @@ class Commands(click.Group):
         declared = [value for value in vars(module).values() if isinstance(value, click.Command)]
         return next(command for command in declared if command.name == cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches  # only needed after a typo
+
+            near = get_close_matches(args[0], self.modules, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(error.message + hint, ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.modules]
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, c.get_short_help_str(LONG_LINE)) for n, c in commands if c])
+
 
 class Sections(Commands):
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return help_ if cmd_name == "help" else super().get_command(ctx, cmd_name)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        shown = COMMANDS.keys() if ctx.meta.get(WHOLE) else FIRST
         for section, names in SECTIONS.items():
-            with formatter.section(section):
-                formatter.write_dl([(name, help) for name, (_, help) in names.items()], col_max=11)
+            rows = [(name, help) for name, (_, help) in names.items() if name in shown]
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows, col_max=11)
+        if more := len(COMMANDS) - len(shown):
+            formatter.write(f"\nmemdir help --all lists {more} more commands.\n")
+
+
+@click.command("help", add_help_option=False)
+@click.argument("name", required=False)
+@click.option("--all", "whole", is_flag=True)
+@click.pass_context
+def help_(context: click.Context, name: str | None, whole: bool) -> None:
+    top = context.find_root()
+    top.meta[WHOLE] = whole
+    if name:
+        _, command, _ = commands.resolve_command(top, [name])
+        top = click.Context(command or commands, info_name=name, parent=top)
+    click.echo(top.get_help())
 
 
 @click.group(
@@ -201,28 +249,24 @@ def _answer(screen: output.Screen, arguments: Sequence[str]) -> int:
 def _say_error(screen: output.Screen, error: MemdirError) -> int:
     from memdir.cli.output import print_diff
     from memdir.hot.memory import decode
-    from memdir.records import record
     from memdir.records.record import RecordError
 
-    if screen.records and not screen.json and not isinstance(error, RecordError):
-        kinds = {Busy: record.LOCK_TIMEOUT, Missing: record.READ, BadInput: record.INPUT}
-        if code := next((code for kind, code in kinds.items() if isinstance(error, kind)), ""):
-            error = RecordError(code, error.message, fix=error.next, path=error.path)
     fields: output.Fields = {"code": error.code, "message": error.message, "next": error.next}
     if error.path:
         fields["path"] = error.path
+    facts: tuple[tuple[str, str], ...] = ()
     if isinstance(error, RecordError):
         fields |= {"record_code": error.record_code, "facts": dict(error.facts)}
+        if not screen.json:
+            fields["message"] = f"{error.record_code}: {error.message}"
+            facts = (("target", error.path), *error.facts) if error.path else error.facts
     lines = []
     if isinstance(error, Conflict) or (isinstance(error, RecordError) and error.theirs):
         fields |= {"ours": decode(error.ours), "theirs": decode(error.theirs)}
+    if isinstance(error, Conflict):
         lines = ["", "The current text (-) and the one that would replace it (+):"]
         lines += screen.diff_lines(print_diff(error.path, error.theirs, error.ours))
-    if isinstance(error, RecordError) and not screen.json:  # in the format that scripts read
-        error.fix = screen.advise(error.fix)
-        screen.complain(record.render_record_refusal(error).split("\n"))
-    else:
-        _say(screen, fields, lines)
+    _say(screen, fields, lines, facts)
     return error.exit_code
 
 
@@ -249,12 +293,19 @@ def _write_report(error: Exception) -> str:
     return path
 
 
-def _say(screen: output.Screen, error: output.Fields, more: Sequence[str] = ()) -> None:
+def _say(
+    screen: output.Screen,
+    error: output.Fields,
+    more: Sequence[str] = (),
+    facts: Sequence[tuple[str, str]] = (),
+) -> None:
     error["next"] = screen.advise(str(error["next"]))
     if screen.json and not screen.answered:
         screen.answer({"error": error}, [])
         return
     message, next = one_line(str(error["message"])), one_line(str(error["next"]))
     lines = wrap_text(message, screen.columns, screen.paint("memdir: ", ""), "  ")
+    for key, value in facts:
+        lines += screen.block(f"{key}:", cut_text(value, MAX_FACT))
     lines += output.wrap_next_steps(next, screen.columns, "Next: ", "  ") if next else []
     screen.complain([*lines, *more])

@@ -147,6 +147,7 @@ def wrap_next_steps(text: str, columns: int, first: str = "", rest: str = "") ->
 
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
+LAST_COLUMN = 12  # columns of a table's last cell at least
 PATIENCE_SECONDS = 1.0
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -160,11 +161,9 @@ class Screen:
         self.json = False
         self.advise = Advice()  # replaced once a command begins
         self.begun = False  # True once a command runs; before that only help is printed
-        self.records = False  # the command is one of `memdir records`
         self.answered = False  # JSON is one object, so a later error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self.person = sys.stdout.isatty()  # a person reads the output, not a program
-        self.colour = self.person and not plain
+        self.colour = sys.stdout.isatty() and not plain
         self.columns = min(max(_terminal_columns(environ), NARROWEST), WIDEST)
         self._reported = time.monotonic()
 
@@ -180,10 +179,6 @@ class Screen:
         with output_delivered():
             sys.stdout.write(text)
             sys.stdout.flush()
-
-    def folded(self, text: str) -> list[str]:
-        lines = text.split("\n") if text else []
-        return [part for text in lines for part in self.fold(text)] if self.person else lines
 
     def fold(self, text: str, indent: int = 0) -> list[str]:
         columns = self.columns - indent
@@ -247,7 +242,13 @@ class Screen:
             min(limits[i], max(text_width(row[i][0]) for row in shown))
             for i in range(len(shown[0]))
         ]
-        sizes[-1] = max(self.columns - sum(sizes[:-1]) - 2 * len(sizes), 8)
+        sizes[-1] = self.columns - sum(sizes[:-1]) - 2 * len(sizes)
+        below = sizes[-1] < min(LAST_COLUMN, max(text_width(row[-1][0]) for row in shown))
+        if below:  # a narrow terminal: the last column has lines of its own
+            sizes[-1] = self.columns - 4
+            while sum(sizes[:-1]) + 2 * len(sizes) - 2 > self.columns:
+                widest = max(range(len(sizes) - 1), key=sizes.__getitem__)
+                sizes[widest] -= 1
         lines = []
         for row in shown:
             texts = [
@@ -256,7 +257,8 @@ class Screen:
             ]
             texts[-1] = texts[-1].rstrip()
             painted = [self.paint(t, s) for t, (_, s) in zip(texts, row, strict=True) if t]
-            lines.append("  " + "  ".join(painted).rstrip())
+            last = [f"    {painted.pop()}"] if below and texts[-1] else []
+            lines += ["  " + "  ".join(painted).rstrip(), *last]
         return lines
 
     def diff_lines(self, text: str) -> list[str]:
@@ -378,6 +380,11 @@ def dry_run_fields(done: Done) -> Fields:
 def is_refused(changes: Sequence[Change]) -> bool:
     """True if something was asked for and not done; an existing result counts as done."""
     return any(change.kind == SKIPPED and not change.hash for change in changes)
+
+
+def short_age(days: int) -> str:
+    """For a column: the words of an age without `ago`."""
+    return safe.age_words(days).removesuffix(" ago")
 
 
 def show_local_time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Recall, prompt, verify."""
+"""Search, recall, prompt, verify."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import click
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
 from memdir.claims.verify import verify_memories as check_claims
 from memdir.cli.command import STDIN, Session, command, read_text_option
-from memdir.cli.output import FINDING, Answer, Fields, Screen, pick, pick_all
+from memdir.cli.output import FINDING, Answer, Cell, Fields, Screen, pick, pick_all, short_age
 from memdir.hot import inject, safe
+from memdir.hot.acceptance import NOT_YET
 from memdir.hot.behaviour import MODES, TEAM
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.recall import SURE, UNSURE
+from memdir.store.writer import App
 from memdir.text.terminal import cut_text_middle, one_line, plural, visible_text
 
 TYPE_CHECKING = False
@@ -46,7 +48,7 @@ def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
         if team and FOLDER not in apps:
             apps[FOLDER] = session.at(scope=FOLDER).app
     answer = make_prompt([*apps.items()], mode or "", indexes=not behaviour)
-    lines = session.screen.folded(visible_text(answer.text))
+    lines = visible_text(answer.text).split("\n") if answer.text else []
     remark = f"memory is off (by {session.config.enabled_by}): memdir where"
     return Answer(pick(answer, "text tokens mode"), lines, remark="" if answer.text else remark)
 
@@ -85,12 +87,7 @@ def recall(
 
     text = " ".join(words)
     text = read_text_option(STDIN, MAX_PROMPT_BYTES, "the prompt") if text == STDIN else text
-    named, screen = session.names_scope, session.screen
-    apps = [
-        (scope, app)
-        for scope, app in (session if named else session.at(scope=ALL)).apps()
-        if named or not scope.startswith("agent:")  # other agents' memories are private
-    ]
+    apps, screen = _searched_apps(session), session.screen
     answer = find_memories(
         apps,
         text,
@@ -103,7 +100,7 @@ def recall(
     )
     if answer.selected and answer.selected.reason:
         screen.tell(f"chosen without the model: {answer.selected.reason}")
-    lines = screen.folded(visible_text(answer.text))
+    lines = visible_text(answer.text).split("\n") if answer.text else []
     if explain:
         lines += [*[""][: len(lines)], *_explain(screen, answer)]
     injected, found = answer.injected, answer.found
@@ -124,6 +121,56 @@ def recall(
     }
     remark = f"nothing recalled: {answer.reason}; try --explain, or --always to see the closest"
     return Answer(fields, lines, remark="" if answer.text or explain else remark)
+
+
+def _searched_apps(session: Session) -> list[tuple[str, App]]:
+    named = session.names_scope
+    return [
+        (scope, app)
+        for scope, app in (session if named else session.at(scope=ALL)).apps()
+        if named or not scope.startswith("agent:")  # other agents' memories are private
+    ]
+
+
+FOUND = ("memory", "type", "age", "scope", "description")
+FOUND_SHARE = 0.27  # of the line's width, for the name
+MAX_FOUND = 1_000
+
+
+@command("search", "memdir search release freeze", dashes=True)
+@click.argument("words", metavar="WORDS...", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1), default=20, help="Rows at most (20).")
+def search(session: Session, words: tuple[str, ...], limit: int) -> Answer:
+    """Lists what has one of the WORDS, your own memories first, also where an agent would be told
+    nothing. All scopes and the records are searched unless --scope names one.
+    """
+    from memdir.recall.answer import recall as find_memories
+
+    apps, screen = _searched_apps(session), session.screen
+    answer = find_memories(
+        apps, " ".join(words), limit=0, pointers=MAX_FOUND, abstain=False, waiting=True
+    )
+    every = [item for item in answer.found.pointers if item.words]
+    found = every[:limit]
+    now, widest = apps[0][1].now() if apps else 0.0, int(screen.columns * FOUND_SHARE)
+    rows: list[list[Cell]] = []
+    for item in found:
+        memory, waits = item.memory, f"{NOT_YET}: " * (NOT_YET in item.giver)
+        name = memory.path.removesuffix(".md").removesuffix(".json")
+        age = short_age(safe.age_days(memory.clock, now))
+        label = cut_text_middle(one_line(name), widest), "bold"
+        rows.append([label, memory.type, age, item.scope, waits + memory.description])
+    fields: Fields = {
+        "memories": [_memory_fields(item, False, now) for item in found],
+        "searched": answer.found.searched,
+        "milliseconds": round(answer.milliseconds, 2),
+        "findings": pick_all(answer.found.findings, FINDING),
+    }
+    lines = screen.table(rows, headings=FOUND)
+    if len(every) > limit:
+        lines += ["", f"  shown: {limit:,} of {len(every):,}; more of them: --limit {len(every)}"]
+    none = f"none of {plural(answer.found.searched, 'memory', 'memories')} has one of these words"
+    return Answer(fields, lines, remark="" if rows else none)
 
 
 def _memory_fields(item: Recalled, whole: bool, now: float) -> Fields:

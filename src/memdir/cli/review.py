@@ -54,7 +54,7 @@ WAITING = "id path=memory.path type=memory.type description=memory.description a
 
 
 @command("review", "memdir review approve 3f9c2ab41d07", changes=True)
-@click.argument("action", type=click.Choice(ACTIONS), default=LIST, metavar="ACTION")
+@click.argument("action", type=click.Choice(ACTIONS), default=LIST, metavar="[ACTION]")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "every", is_flag=True, help="Every waiting draft.")
 @click.option("--yes", is_flag=True, help="Needed with --all.")

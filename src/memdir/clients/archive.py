@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from memdir.errors import BadInput, Finding
 from memdir.format.index import survey_pointers
@@ -33,6 +34,7 @@ NOTES = "notes.md"  # receives an index that has content of its own, as in a sav
 OTHER_NOTES = ("index-notes.md", *(f"index-notes-{number}.md" for number in range(2, 100)))
 OTHER = "no-memory"  # finding kind: file of a store that is no memory
 BROKEN = "broken"  # finding kind: unreadable entry
+NO_MEMORY = "it is not a memory (an index, a hidden file, or not Markdown)"
 NEXT = "name a directory of Markdown files or a .zip"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
@@ -98,111 +100,89 @@ def read_import_files(
 
 def read_import(path: str) -> Brought:
     """Memories of a directory or an archive; one unsafe entry refuses the whole source."""
-    entries = _Entries(path)
+    brought = Brought()
     if os.path.isdir(path):
         folder = _memory_folder(path)
-        for name, data in read_import_files(folder, entries.brought, entries.is_wanted):
-            entries.take(name, data)
-        return entries.finish()
-    data = read_import_file(path)
-    try:
-        _check_contents(data)
-        _read_zip(io.BytesIO(data), entries)
-    except _DAMAGE as error:
-        raise bad_import(path, f"it cannot be read as a zip ({error})") from None
-    return entries.finish()
+        is_wanted = partial(_is_memory, brought)
+        files = dict(read_import_files(folder, brought, is_wanted))
+        _check_names(path, files)
+    else:
+        data = read_import_file(path)
+        try:
+            _check_contents(data)
+            files = _read_zip(path, io.BytesIO(data), brought)
+        except _DAMAGE as error:
+            raise bad_import(path, f"it cannot be read as a zip ({error})") from None
+    # An index with content of its own becomes a memory.
+    index = files.pop(INDEX, None)
+    if index is not None and _says_more(decode(index), [*files]):
+        names = {name.casefold() for name in files}
+        files[next(name for name in (NOTES, *OTHER_NOTES) if name not in names)] = index
+    elif index is not None:
+        brought.skip(INDEX, NO_MEMORY, OTHER)
+    brought.files += sorted(files.items())
+    return brought
 
 
-class _Entries:
-    """Entries of one source; skipped entries are checked and counted, too."""
+def _is_memory(brought: Brought, path: str) -> bool:
+    wanted = path == INDEX or is_memory_file(path)
+    if not wanted:
+        brought.skip(path, NO_MEMORY, OTHER)
+    return wanted
 
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.brought = Brought()
-        self.total_bytes = 0
-        self.seen: dict[str, str] = {}
 
-    def check(self, name: str) -> None:
+def _check_names(source: str, names: Iterable[str]) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
         same = unicodedata.normalize("NFKC", _tidy(name)).casefold()
         problems = (
-            (len(self.seen) >= MAX_ENTRIES, f"there are more than {MAX_ENTRIES:,} entries"),
+            (len(seen) >= MAX_ENTRIES, f"there are more than {MAX_ENTRIES:,} entries"),
             ("\0" in name, "its name holds a NUL character"),
             ("\\" in name, "its name holds a backslash"),
             (name.startswith("/") or _DRIVE.match(name), "its name is an absolute path"),
             (".." in name.split("/"), "its name leads out of the directory"),
-            (same in self.seen, f"it is the same name as {self.seen.get(same)!r}"),
+            (same in seen, f"it is the same name as {seen.get(same)!r}"),
         )
         for is_so, problem in problems:
             if is_so:
-                raise self.unsafe(name, problem)
-        self.seen[same] = name
+                raise _unsafe(source, name, problem)
+        seen[same] = name
 
-    def is_wanted(self, path: str) -> bool:
-        self.check(path)
-        return self.is_memory(path)
 
-    def is_memory(self, path: str) -> bool:
-        if path == INDEX or is_memory_file(path):
-            return True
-        self._skip_other(path)
-        return False
-
-    def place(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """Entries to take, with their paths in the store: memories lie beside the only index."""
-        paths = [(name, _tidy(name)) for name in names]
-        indexes = [path for _, path in paths if path.rpartition("/")[2] == INDEX]
-        base = indexes[0][: -len(INDEX)] if len(indexes) == 1 else ""
-        for _, path in paths:
-            if not path.startswith(base):
-                self.brought.skip(path, f"it lies outside {base}")
-        placed = [(name, path[len(base) :]) for name, path in paths if path.startswith(base)]
-        return [(name, path) for name, path in placed if self.is_memory(path)]
-
-    def take(self, path: str, data: bytes) -> None:
-        self.total_bytes += len(data)
-        if len(data) > MAX_FILE_BYTES:
-            raise self.unsafe(path, f"it has more than {MAX_FILE_BYTES:,} bytes")
-        if self.total_bytes > MAX_TOTAL_BYTES:
-            raise self.unsafe(path, f"all files have more than {MAX_TOTAL_BYTES:,} bytes")
-        self.brought.files.append((path, data))
-
-    def finish(self) -> Brought:
-        """An index with content of its own becomes a memory."""
-        files = dict(self.brought.files)
-        index = files.pop(INDEX, None)
-        if index is not None and _says_more(decode(index), [*files]):
-            names = {path.casefold() for path in files}
-            files[next(name for name in (NOTES, *OTHER_NOTES) if name not in names)] = index
-        elif index is not None:
-            self._skip_other(INDEX)
-        self.brought.files[:] = sorted(files.items())
-        return self.brought
-
-    def unsafe(self, name: str, problem: str) -> BadInput:
-        next = "take that entry out of the source, if you trust the rest, and try again"
-        return bad_import(self.source, f"entry {name[:200]!r}: {problem}", next)
-
-    def _skip_other(self, path: str) -> None:
-        self.brought.skip(path, "it is no memory (an index, a hidden file, or not Markdown)", OTHER)
+def _unsafe(source: str, name: str, problem: str) -> BadInput:
+    next = "take that entry out of the source, if you trust the rest, and try again"
+    return bad_import(source, f"entry {name[:200]!r}: {problem}", next)
 
 
 def _tidy(name: str) -> str:
     return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
-def _read_zip(file: io.BytesIO, entries: _Entries) -> None:
-    """Extracts nothing to disk."""
+def _read_zip(source: str, file: io.BytesIO, brought: Brought) -> dict[str, bytes]:
+    """Extracts nothing to disk; the paths are those beside the only index."""
+    files, total_bytes = dict[str, bytes](), 0
     with zipfile.ZipFile(file) as archive:
-        files = {}
-        for entry in archive.infolist():
-            entries.check(entry.orig_filename)
+        entries = archive.infolist()
+        _check_names(source, [entry.orig_filename for entry in entries])
+        for entry in entries:
             if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise entries.unsafe(entry.filename, "it is a link or a special file")
-            if not entry.is_dir():
-                files[entry.filename] = entry
-        for name, path in entries.place(files):
-            with archive.open(files[name]) as content:
-                entries.take(path, content.read(MAX_FILE_BYTES + 1))
+                raise _unsafe(source, entry.filename, "it is a link or a special file")
+        paths = [(entry, _tidy(entry.filename)) for entry in entries if not entry.is_dir()]
+        indexes = [path for _, path in paths if path.rpartition("/")[2] == INDEX]
+        base = indexes[0][: -len(INDEX)] if len(indexes) == 1 else ""
+        for entry, path in paths:
+            if not path.startswith(base):
+                brought.skip(path, f"it is outside {base}")
+            elif _is_memory(brought, name := path[len(base) :]):
+                with archive.open(entry) as content:
+                    files[name] = content.read(MAX_FILE_BYTES + 1)
+                if len(files[name]) > MAX_FILE_BYTES:
+                    raise _unsafe(source, name, f"it has more than {MAX_FILE_BYTES:,} bytes")
+                total_bytes += len(files[name])
+                if total_bytes > MAX_TOTAL_BYTES:
+                    problem = f"all files have more than {MAX_TOTAL_BYTES:,} bytes"
+                    raise _unsafe(source, name, problem)
+    return files
 
 
 def _says_more(index: str, paths: list[str]) -> bool:

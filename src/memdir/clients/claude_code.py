@@ -196,7 +196,7 @@ class ClaudeReader(transcripts.Reader):
         self, path: str, since: conversation.Cursor, last: str = ""
     ) -> conversation.NewMessages:
         session = os.path.basename(path).removesuffix(SUFFIX)
-        return transcripts.read_session(
+        return transcripts.read_client_session(
             path, self.root, since, last, ClaudeParser(self.home), session
         )
 
@@ -214,12 +214,10 @@ class ClaudeReader(transcripts.Reader):
                         sessions.append(
                             conversation.Session(CLIENT, id, file.path, *file.facts, cwd)
                         )
-        return transcripts.newest_sessions_first(sessions)
+        return transcripts.sort_client_sessions(sessions)
 
     def started_in(self, path: str) -> str:
-        return as_text(
-            transcripts.first_session_line(path, self.root, HEAD_BYTES, "cwd").get("cwd")
-        )
+        return as_text(transcripts.first_client_line(path, self.root, HEAD_BYTES, "cwd").get("cwd"))
 
 
 class ClaudeParser(transcripts.Parser):

@@ -75,7 +75,7 @@ _SCOPE = re.compile(r"^scope:[ \t]{0,20}(\S.{0,1000})$", re.MULTILINE)
 
 def read(path: str, around: other_tools.Around) -> archive.Brought:
     top, brought = _top(around.home, around.environ), archive.Brought()
-    path = path or other_tools.find_tool_files(top, "memories")
+    path = path or other_tools.find_client_files(top, "memories")
     if not os.path.isdir(path):
         raise archive.bad_import(path or top, "Codex keeps no memories there", NEXT)
     for name, data in archive.read_import_files(path, brought):
@@ -143,7 +143,7 @@ class CodexReader(transcripts.Reader):
         meta = self._meta(path)
         parser = CodexParser(self.home, as_text(meta.get("cwd")), _by_agent(meta))
         session = as_text(meta.get("id")) or os.path.basename(path).removesuffix(SUFFIX)
-        return transcripts.read_session(path, self.root, since, last, parser, session)
+        return transcripts.read_client_session(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[conversation.Session]:
         sessions = []
@@ -160,7 +160,7 @@ class CodexReader(transcripts.Reader):
 
     def _meta(self, path: str) -> transcripts.Record:
         return as_object(
-            transcripts.first_session_line(path, self.root, HEAD_BYTES, "timestamp").get("payload")
+            transcripts.first_client_line(path, self.root, HEAD_BYTES, "timestamp").get("payload")
         )
 
     def _newest(self) -> list[transcripts.File]:

@@ -159,7 +159,7 @@ def _without_tags(text: str, names: frozenset[str]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def readable_message(text: str) -> str:
+def readable_client_message(text: str) -> str:
     """Removes hidden characters and cuts to the limit."""
     if len(text) > TEXT_CHARACTERS:
         half = TEXT_CHARACTERS // 2
@@ -170,14 +170,14 @@ def readable_message(text: str) -> str:
     return make_visible(text).strip()
 
 
-def make_messages(
+def make_client_messages(
     who: str, id: str, text: str, time: float, tool: str = "", wrote: Sequence[str] = ()
 ) -> list[Message]:
     """Empty if it says and writes nothing; a person's text must have passed `typed_text`."""
     names = frozenset((REMINDER,)) if who == TOOL else frozenset[str]()
     if who != PERSON and (f"<{FRAME}" in text or (names and REMINDER in text)):
         text = _without_tags(text, names)
-    text = readable_message(text)
+    text = readable_client_message(text)
     return [Message(id, who, text, time, tool, tuple(wrote))] if text or wrote else []
 
 

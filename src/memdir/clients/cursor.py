@@ -89,8 +89,8 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
         _take(os.path.basename(top), archive.read_import_file(top, NEXT), brought)
         return brought
     rules, old = (
-        other_tools.find_tool_files(top, *FOLDER.split("/")),
-        other_tools.find_tool_files(top, OLD),
+        other_tools.find_client_files(top, *FOLDER.split("/")),
+        other_tools.find_client_files(top, OLD),
     )
     if not rules and not old:
         if not os.path.isdir(top) or not top.endswith("rules"):
@@ -109,7 +109,7 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
 def _take(name: str, data: bytes, brought: archive.Brought) -> None:
     stem, _, ending = name.rpartition(".")
     if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
-        brought.skip(name, "it is no rule of yours", archive.OTHER)
+        brought.skip(name, "it is not one of your rules", archive.OTHER)
         return
     fields = {
         "description": other_tools.import_description(read_header(decode(data)).body),

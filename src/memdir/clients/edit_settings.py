@@ -88,13 +88,12 @@ class Edit:
 
 @dataclass(frozen=True)
 class Entry:
-    """`before` is None if we created the file; `insertions` (offset, text) are of version 0.1.0."""
+    """`before` is None if we created the file."""
 
     after: str  # SHA-256
     before: bytes | None
     added: str = ""
     created: bool = False
-    insertions: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,39 +121,24 @@ class ClientFile:
 
     def without_ours(self, take_out: Callable[[str], str]) -> str:
         """Original text, byte for byte; if the file has changed since, its text without ours."""
-        entry, before = self.entry, None
-        if entry and entry.insertions:
-            before = _cut(self.text, entry.insertions)
-        elif entry and self.old is not None and sha256(self.old).hexdigest() == entry.after:
-            before = (entry.before or b"").decode()
-        if before is not None:
+        entry, old = self.entry, self.old
+        if entry and old is not None and sha256(old).hexdigest() == entry.after:
             with suppress(UnsafeEdit):
-                return take_out(before)
+                return take_out((entry.before or b"").decode())
         return take_out(self.text)
 
     def removal(self, clean: str, is_empty: bool) -> Edit:
         """Deletes the file if we created it and nothing else is in it."""
         gone = self.old is None or (is_empty and bool(self.entry and self.entry.created))
-        before = None if gone else encode_setting(clean)
+        before = None if gone else encode_client_setting(clean)
         return Edit(self.path, self.target, self.old, before, clean=before)
 
 
-def _cut(text: str, insertions: tuple[tuple[int, str], ...]) -> str | None:
-    """Text without these insertions; None if one is not there exactly once."""
-    for start, inserted in sorted(insertions, reverse=True):
-        if not text.startswith(inserted, start):
-            start = text.find(inserted)
-            if start < 0 or text.find(inserted, start + 1) >= 0:
-                return None
-        text = text[:start] + text[start + len(inserted) :]
-    return text
-
-
-def encode_setting(text: str) -> bytes:
+def encode_client_setting(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:  # a surrogate, as in a path that is not UTF-8
-        raise UnsafeEdit("something that would stand in it is not UTF-8 text") from None
+        raise UnsafeEdit("it would contain text that is not UTF-8") from None
 
 
 def client_file_target(path: str) -> str:
@@ -173,7 +157,7 @@ def read_client_file(path: str) -> bytes | None:
     except OSError as error:
         raise disk_failure(error, path, "it cannot be read") from None
     if facts.st_size > MAX_FILE_BYTES:
-        message = f"{path} is larger than {MAX_FILE_BYTES // 1024} KiB; it is left as it is"
+        message = f"{path} is larger than {MAX_FILE_BYTES // 1024} KiB; it was left unchanged"
         raise BadInput(message, path=path, next="look at what is in it")
     return data
 
@@ -189,8 +173,8 @@ def left_alone(path: str, lines: str, take_out: str) -> Iterator[None]:
     try:
         yield
     except UnsafeEdit as error:
-        next = take_out or "mend the file and run the command again, or add these lines by hand"
-        message = f"{path} is left as it is: {error}"
+        next = take_out or "fix the file and run the command again, or add these lines by hand"
+        message = f"{path} was left unchanged: {error}"
         raise ByHand(message, path=path, next=next, lines="" if take_out else lines) from None
 
 
@@ -211,7 +195,7 @@ def edit_own_file(
     ours = old.startswith(marks) or (entry is not None and entry.after == sha256(old).hexdigest())
     if not ours and (remove or old != data):
         reason = "was changed since" if remove and entry else "is not ours"
-        remarks.append(f"{path} {reason}; it stays")
+        remarks.append(f"{path} {reason}; it was left unchanged")
         return [Edit(path, file.target, old, old, clean=old)]
     if remove:
         return [Edit(path, file.target, old, None, clean=old)]
@@ -269,7 +253,7 @@ class Merge:
             top, key = self.single
             there = values.get(top)
             if wanted and isinstance(there, dict) and key in there:
-                self.remarks.append(f"{self.path} has another {top}.{key}; that one stays")
+                self.remarks.append(f"{self.path} has another {top}.{key}; it was kept")
                 wanted = {name: value for name, value in wanted.items() if name != top}
             if not wanted:
                 return edit
@@ -278,7 +262,7 @@ class Merge:
                 values
             ):
                 return replace(edit, new=file.old)  # same values in any layout
-            new = encode_setting(write_client_settings(values, clean))
+            new = encode_client_setting(write_client_settings(values, clean))
             return replace(edit, new=new, added=json.dumps(wanted))
 
     def read_theirs(self, receipt: Receipt, remove: bool) -> dict[str, Any]:
@@ -289,7 +273,7 @@ class Merge:
 
     def _left_alone(self, remove: bool) -> AbstractContextManager[None]:
         lines = json.dumps(self.wanted, indent=2, ensure_ascii=False)
-        return left_alone(self.path, lines, "take out by hand what names memdir" * remove)
+        return left_alone(self.path, lines, "remove the memdir entries by hand" * remove)
 
     def _take_out(self, text: str) -> str:
         values = read_client_settings(text)
@@ -302,7 +286,7 @@ def read_client_settings(text: str) -> dict[str, Any]:
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
-            raise ValueError("a key stands twice in one object; only one of them counts")
+            raise ValueError("an object in it has the same key twice")
         return dict(pairs)
 
     try:
@@ -310,7 +294,7 @@ def read_client_settings(text: str) -> dict[str, Any]:
     except (RecursionError, ValueError) as error:
         raise UnsafeEdit(f"it is not JSON that can be edited: {error}") from None
     if not isinstance(values, dict):
-        raise UnsafeEdit("it holds no JSON object")
+        raise UnsafeEdit("it is not a JSON object")
     return values
 
 
@@ -322,7 +306,7 @@ def write_client_settings(values: dict[str, Any], like: str) -> str:
         indent = indented[1] if indented else "  "
         text = json.dumps(values, indent=indent, ensure_ascii=False, allow_nan=False)
     except (RecursionError, ValueError) as error:
-        raise UnsafeEdit(f"it holds what no JSON can: {error}") from None
+        raise UnsafeEdit(f"it has a value that JSON cannot hold: {error}") from None
     if "\r\n" in body:
         text = text.replace("\n", "\r\n")
     end = body[len(body.rstrip()) :] if body.strip() else "\n"
@@ -370,12 +354,12 @@ def _unordered(value: Any) -> Any:
 def _append(edit: Edit, clean: str, text: str) -> Edit:
     newline = "\r\n" if "\r\n" in clean else "\n"
     gap = "" if not clean else newline if clean.endswith("\n") else newline * 2
-    return replace(edit, new=encode_setting(clean + gap + text.replace("\n", newline)))
+    return replace(edit, new=encode_client_setting(clean + gap + text.replace("\n", newline)))
 
 
 def edit_block(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
     file, block = look_at_client_file(path, receipt), f"{BEGIN}\n{words}{END}\n"
-    advice = "take out by hand what stands between the marks of memdir" * remove
+    advice = "remove the text between memdir's marks by hand" * remove
     with left_alone(path, block.rstrip("\n"), advice):
         clean = file.without_ours(_without_marked)
         edit = file.removal(clean, is_empty=not clean.strip())
@@ -391,7 +375,7 @@ def _without_marked(text: str) -> str:
     if start < 0 and end < 0:
         return text
     if text.count(BEGIN) != 1 or text.count(END) != 1 or end < start:
-        raise UnsafeEdit("the marks of memdir in it do not belong together")
+        raise UnsafeEdit("memdir's begin and end marks in it do not match")
     head, after = text[:start], re.sub(r"\A\r?\n", "", text[end + len(END) :])
     if not after:
         head = re.sub(r"\n\r?\n\Z", "\n", head)  # the empty line above ours
@@ -410,7 +394,7 @@ def edit_table(path: str, receipt: Receipt, remove: bool, table: Table, remarks:
             return edit
         before, now = _read_toml(clean), _tables(_read_toml(file.text), top).get(name)
         if name in _tables(before, top):
-            remarks.append(f"{path} has another {name}; that one stays")
+            remarks.append(f"{path} has another {name}; it was kept")
             return edit
         if isinstance(now, dict) and {**now, **values} == now:  # the user may have added keys
             return replace(edit, new=file.old)
@@ -449,5 +433,5 @@ def _without_table(text: str, top: str, name: str) -> str:
         for tables in (values, _read_toml(left))
     ]
     if repr(filled[0]) != repr(filled[1]):
-        raise UnsafeEdit(f"[{top}.{name}] is written in a way that cannot be cut out")
+        raise UnsafeEdit(f"[{top}.{name}] cannot be removed safely the way it is written")
     return left

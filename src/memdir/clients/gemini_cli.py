@@ -66,11 +66,11 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
     brought, places, project = archive.Brought(), [path], around.project
     if not path:
         top = _top(around.home, around.environ)
-        places = [other_tools.find_tool_files(top, CONTEXT)]
+        places = [other_tools.find_client_files(top, CONTEXT)]
         if project:
             notes = open_reader(around.home, around.environ).folders(project)
-            places += [other_tools.find_tool_files(folder.path, "memory") for folder in notes]
-            places.append(other_tools.find_tool_files(project, CONTEXT))
+            places += [other_tools.find_client_files(folder.path, "memory") for folder in notes]
+            places.append(other_tools.find_client_files(project, CONTEXT))
         places = [place for place in places if place]
         if not places:
             raise archive.bad_import(top, "Gemini CLI keeps no memories there", NEXT)
@@ -92,7 +92,7 @@ def _read_notes(folder: str, brought: archive.Brought) -> None:
             facts = _facts(decode(data).split("\n"), f"notes {path}", "project")
             other_tools.import_pieces(CLIENT, facts, brought)
         elif path[-3:].lower() != ".md" or path.startswith("skills/"):
-            brought.skip(path, "it is no note", archive.OTHER)
+            brought.skip(path, "it is not a note", archive.OTHER)
         else:
             other_tools.import_file(CLIENT, path, data, brought, {})
 
@@ -133,10 +133,10 @@ class GeminiReader(transcripts.Reader):
         self, path: str, since: conversation.Cursor, last: str = ""
     ) -> conversation.NewMessages:
         cwd = self._project(os.path.dirname(os.path.dirname(path)))
-        meta = transcripts.first_session_line(path, self.root, HEAD_BYTES, "sessionId")
+        meta = transcripts.first_client_line(path, self.root, HEAD_BYTES, "sessionId")
         parser = GeminiParser(self.home, cwd, meta.get("kind") == "subagent")
         session = as_text(meta.get("sessionId")) or os.path.basename(path).removesuffix(SUFFIX)
-        return transcripts.read_session(path, self.root, since, last, parser, session)
+        return transcripts.read_client_session(path, self.root, since, last, parser, session)
 
     def sessions(self, project: str) -> list[conversation.Session]:
         sessions = [
@@ -145,7 +145,7 @@ class GeminiReader(transcripts.Reader):
             for file in transcripts.list_transcripts(os.path.join(folder.path, "chats"), SUFFIX)
             if file.name.startswith(PREFIX)
         ]
-        return transcripts.newest_sessions_first(sessions)
+        return transcripts.sort_client_sessions(sessions)
 
     def folders(self, project: str) -> list[transcripts.File]:
         paths = (project, os.path.realpath(project))

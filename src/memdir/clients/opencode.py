@@ -21,7 +21,7 @@ from memdir.clients.conversation import (
     TOOL,
     as_object,
     as_text,
-    make_messages,
+    make_client_messages,
     typed_text,
 )
 from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, edit_own_file, is_our_server
@@ -109,8 +109,8 @@ class OpencodeReader(transcripts.Reader):
     def read(
         self, path: str, since: conversation.Cursor, last: str = ""
     ) -> conversation.NewMessages:
-        database, id = os.path.split(transcripts.resolve_session_path(path, self.root))
-        if not transcripts.is_session_mark(id):
+        database, id = os.path.split(transcripts.resolve_client_session_path(path, self.root))
+        if not transcripts.is_client_mark(id):
             raise BadInput(f"{id[:80]!r} is no session", next="name one that opencode has")
         newest, broken, lines, mark, earlier = transcripts.Newest(), 0, 0, "", ""
         with _open_database(database) as table:
@@ -134,16 +134,16 @@ class OpencodeReader(transcripts.Reader):
                 records = [_record(part) for (part,) in parts]
                 said = [*self._messages(str(own), record, records, cwd)]
                 if own == since.id:
-                    earlier = transcripts.last_reply(said)
+                    earlier = transcripts.last_client_reply(said)
                     continue
                 newest.add(said)
                 lines += 1
                 broken += not record
-                mark = str(own) if transcripts.is_session_mark(str(own)) else mark
+                mark = str(own) if transcripts.is_client_mark(str(own)) else mark
         lost = bool(since.id) and first is None
         unmoved = conversation.Cursor() if lost else since
         return conversation.NewMessages(
-            said=transcripts.with_last(newest.messages, last, earlier),
+            said=transcripts.add_last_client_reply(newest.messages, last, earlier),
             cursor=conversation.Cursor(mark) if mark else unmoved,
             session=id,
             cwd=cwd,
@@ -166,7 +166,7 @@ class OpencodeReader(transcripts.Reader):
                     sessions.append(
                         conversation.Session(CLIENT, str(id), place, modified, size, as_text(cwd))
                     )
-        return transcripts.newest_sessions_first(sessions)
+        return transcripts.sort_client_sessions(sessions)
 
     def _messages(
         self, id: str, data: transcripts.Record, parts: list[transcripts.Record], cwd: str
@@ -185,15 +185,15 @@ class OpencodeReader(transcripts.Reader):
             elif part.get("type") == "tool" and role == "assistant":
                 if state.get("status") == "completed":
                     wrote = conversation.files_tool_wrote(tool, state.get("input"), cwd, self.home)
-                    yield from make_messages(AGENT, id, "", time, wrote=wrote)
+                    yield from make_client_messages(AGENT, id, "", time, wrote=wrote)
                 output = as_text(state.get("output")) or as_text(state.get("error"))
-                yield from make_messages(TOOL, id, output, time, tool)
+                yield from make_client_messages(TOOL, id, output, time, tool)
         if role == "user":
-            yield from make_messages(
+            yield from make_client_messages(
                 PERSON, id, "\n".join(filter(None, map(typed_text, texts))), time
             )
         else:
-            yield from make_messages(AGENT, id, "\n".join(texts), time)
+            yield from make_client_messages(AGENT, id, "\n".join(texts), time)
 
 
 def _is_complete(data: transcripts.Record) -> bool:
@@ -222,4 +222,4 @@ def _open_database(path: str) -> Iterator[sqlite3.Connection]:
 
 def _record(data: object) -> transcripts.Record:
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    return transcripts.parse_session_line(text if isinstance(text, bytes) else None) or {}
+    return transcripts.parse_client_line(text if isinstance(text, bytes) else None) or {}

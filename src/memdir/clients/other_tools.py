@@ -28,7 +28,7 @@ FAMILY = "sources"
 SOURCE = "import"  # source in the header
 DESCRIPTION_BYTES = 150
 PLACE_BYTES = 200
-NO_TEXT = "it says nothing"
+NO_TEXT = "it is empty"
 _MARKS = re.compile(r"^[#>*+\s-]{0,20}(?:\[[ x]\] )?")
 _OBSERVATION = re.compile(r"^[-*] \[([\w -]{1,60})\] (\S.{0,500})$", re.MULTILINE)
 
@@ -87,7 +87,7 @@ def read_memories_of_tool(config: Config, source: str, path: str = "") -> archiv
     return brought
 
 
-def find_tool_files(top: str, *parts: str) -> str:
+def find_client_files(top: str, *parts: str) -> str:
     """File or folder of a project; empty if missing or behind a link, which could lead anywhere."""
     path = os.path.join(top, *parts)
     real = os.path.join(os.path.realpath(top), *parts)
@@ -197,7 +197,7 @@ def read_basic_memory(path: str, around: Around) -> archive.Brought:
     brought = archive.Brought()
     for name, data in archive.read_import_files(top, brought):
         if name[-3:].lower() != ".md":
-            brought.skip(name, "it is no note", archive.OTHER)
+            brought.skip(name, "it is not a note", archive.OTHER)
             continue
         document = read_header(decode(data))
         kind = document.values.get("type", "").strip().lower()

@@ -70,7 +70,6 @@ class Wish:
 @dataclass(frozen=True)
 class Host:
     python: str
-    why: str  # why this Python was chosen
     package: str  # directory of the package that hooks run
     home: str
     claude_dir: str
@@ -89,7 +88,7 @@ class Plan:
 def refuse_plugin(title: str, wish: Wish) -> list[str]:
     if wish.way == PLUGIN:
         raise BadInput(f"there is no plugin for {title}", next="leave out --plugin")
-    return [f"{title} gets no /memory commands"] if wish.commands else []
+    return [f"{title} has no /memory commands"] if wish.commands else []
 
 
 def client_hook_line(host: Host, client: str, event: str, code: str = CODE) -> str:
@@ -125,8 +124,7 @@ def client_hook_groups(events: Events, lines: Mapping[str, str], **more: str) ->
 def plan_setup(wish: Wish, host: Host, edits: list[Edit], lines: Lines, remarks: list[str]) -> Plan:
     if wish.remove:
         return Plan("", tuple(edits), {}, tuple(remarks))
-    python = f"hooks run with {host.python}: {host.why}"
-    return Plan("", tuple(edits), lines, (*remarks, python))
+    return Plan("", tuple(edits), lines, (*remarks, f"hooks run with {host.python}"))
 
 
 STEADY = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
@@ -138,25 +136,22 @@ _PATCH = re.compile(r"(cpython-3\.\d{1,3})\.\d{1,3}(?=[-+])")  # uv keeps a link
 
 
 def find_python_for_client(
-    executable: str, base: str, version: tuple[int, int], folders: Iterable[str] = STEADY
-) -> tuple[str, str]:
-    """A Python that will last, and why it was chosen; `base` is that of the virtual environment."""
-    why = "the Python that runs memdir now"
+    base: str, version: tuple[int, int], folders: Iterable[str] = STEADY
+) -> str:
+    """A Python that will last; `base` is that of the virtual environment."""
     base, folders = os.path.abspath(base), list(folders)
-    if os.path.abspath(executable) != base:
-        why = "what the virtual environment was made from: hooks need no packages"
     if not is_temporary_install_path(base):
         # Prefer a name for the same Python that survives the next patch release.
         names = [os.path.join(folder, f"python{version[0]}.{version[1]}") for folder in folders]
         names.append(_PATCH.sub(r"\1", base))
         real = os.path.realpath(base)
-        return next((name for name in names if os.path.realpath(name) == real), base), why
+        return next((name for name in names if os.path.realpath(name) == real), base)
     for folder in folders:
         for minor in range(NEWEST, OLDEST - 1, -1):
             path = os.path.join(folder, f"python3.{minor}")
             if os.access(path, os.X_OK):
-                return path, f"the Python that runs memdir now ({base}) may vanish"
-    return base, "the only Python there is; it lies where things vanish"
+                return path
+    return base
 
 
 def is_temporary_install_path(path: str) -> bool:
@@ -177,7 +172,7 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
         raise BadInput(f"there is no client {client!r}", next=f"there are: {', '.join(known)}")
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
     host = _host(config)
-    receipt = read_setup_receipt(config.state_dir, client, member.folder(host))
+    receipt = read_client_receipt(config.state_dir, client, member.folder(host))
     plan: Plan = member.plan(wish, host, receipt)
     if dry_run:
         return plan
@@ -186,28 +181,28 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
         check_client_edit(edit)
     for path in (receipt.path, *(edit.target for edit in plan.edits)):
         Disk(os.path.dirname(path)).sweep(lambda _: False)  # files of a killed set-up
-    after = setup_receipt_after(receipt, plan.edits)
+    after = client_receipt_after(receipt, plan.edits)
     # Files of ours that were deleted are no longer in the receipt.
     stays = bool(after.files) and not wish.remove
     if stays and after != receipt:
-        write_setup_receipt(after)
+        write_client_receipt(after)
     for edit in changed:
         write_client_edit(edit)
     if not stays and (receipt.files or receipt.folders):
-        drop_setup_receipt(receipt)
+        drop_client_receipt(receipt)
     return plan
 
 
 def is_client_set_up(config: Config, client: str) -> bool:
     member = registry.load(FAMILY, client.replace("-", "_"), config.own)
-    return bool(read_setup_receipt(config.state_dir, client, member.folder(_host(config))).files)
+    return bool(read_client_receipt(config.state_dir, client, member.folder(_host(config))).files)
 
 
 def _host(config: Config) -> Host:
     base = getattr(sys, "_base_executable", "") or sys.executable
-    python, why = find_python_for_client(sys.executable, base, sys.version_info[:2])
+    python = find_python_for_client(base, sys.version_info[:2])
     where = config.home, config.claude_dir, config.environ, config.checkout
-    return Host(python, why, PACKAGE, *where)
+    return Host(python, PACKAGE, *where)
 
 
 def find_temporary_install() -> str:
@@ -217,7 +212,7 @@ def find_temporary_install() -> str:
 # Receipts, and writing
 
 
-def read_setup_receipt(state_dir: str, client: str, folder: str) -> Receipt:
+def read_client_receipt(state_dir: str, client: str, folder: str) -> Receipt:
     """Receipt of a client's directory; empty if nothing is installed or it is damaged."""
     key = store_key(os.path.realpath(folder))
     path = os.path.join(state_dir, RECEIPTS, f"{client}-{key}.json")
@@ -225,20 +220,21 @@ def read_setup_receipt(state_dir: str, client: str, folder: str) -> Receipt:
         fields = json.loads(read_client_file(path) or b"")
         files = {}
         for name, entry in fields["files"].items():
-            insertions = tuple((int(start), str(text)) for start, text in entry["insertions"])
-            files[name] = Entry(
-                str(entry["after"]),
-                b64decode(entry["before"]) if "before" in entry else None,
-                str(entry.get("added", "".join(text for _, text in insertions))),
-                bool(entry["created"]),
-                insertions,
-            )
+            before = b64decode(entry["before"]) if "before" in entry else None
+            added, created = str(entry.get("added", "")), bool(entry["created"])
+            if insertions := entry.get("insertions"):  # version 0.1.0 kept these only
+                text = (read_client_file(os.path.realpath(name)) or b"").decode()
+                for start, inserted in sorted(insertions, reverse=True):
+                    text = text[:start] + text[start + len(inserted) :]
+                    added += inserted
+                before = text.encode()
+            files[name] = Entry(str(entry["after"]), before, added, created)
         return Receipt(path, files, tuple(map(str, fields["folders"])))
     except DAMAGE:
         return Receipt(path, {})
 
 
-def setup_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
+def client_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
     files, folders = dict(receipt.files), list(receipt.folders)
     for edit in edits:
         if edit.new is None or edit.new == edit.clean:
@@ -252,14 +248,13 @@ def setup_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
     return Receipt(receipt.path, files, tuple(folders))
 
 
-def write_setup_receipt(receipt: Receipt) -> None:
+def write_client_receipt(receipt: Receipt) -> None:
     """Called before the files are written: nothing of ours may exist without a receipt."""
     files: dict[str, dict[str, object]] = {}
     for path, entry in receipt.files.items():
         files[path] = {
             "created": entry.created,
             "after": entry.after,
-            "insertions": entry.insertions,
             "added": entry.added,
         }
         if entry.before is not None:
@@ -269,7 +264,7 @@ def write_setup_receipt(receipt: Receipt) -> None:
         replace_state_json(*os.path.split(receipt.path), fields)
 
 
-def drop_setup_receipt(receipt: Receipt) -> None:
+def drop_client_receipt(receipt: Receipt) -> None:
     """Also removes the folders we created, unless others use them."""
     with state_errors(receipt.path, "the receipt cannot be removed"):
         remove_state(*os.path.split(receipt.path))
@@ -301,7 +296,7 @@ def check_client_edit(edit: Edit) -> None:
 def write_client_edit(edit: Edit) -> None:
     """Refuses if the file has changed meanwhile; permissions and owner stay."""
     if read_client_file(edit.target) != edit.old:
-        message = f"{edit.path} was changed in this moment by somebody else; it is left as it is"
+        message = f"{edit.path} was changed by another program just now; it was left unchanged"
         raise Busy(message, path=edit.path, next="run the command again")
     disk, name = Disk(os.path.dirname(edit.target)), os.path.basename(edit.target)
     with state_errors(edit.path, "it was not changed"):

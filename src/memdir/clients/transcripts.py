@@ -18,8 +18,8 @@ from memdir.clients.conversation import (
     Session,
     as_seconds,
     files_tool_wrote,
-    make_messages,
-    readable_message,
+    make_client_messages,
+    readable_client_message,
 )
 from memdir.errors import BadInput, MemdirError
 from memdir.hot.disk import READ, close_quietly, disk_failure
@@ -69,7 +69,7 @@ class Line(NamedTuple):
     whole: bool = True  # False for a last line without a newline
 
 
-def read_session_lines(handle: int, start: int, stop: int) -> Iterator[Line]:
+def read_client_lines(handle: int, start: int, stop: int) -> Iterator[Line]:
     """Lines from an offset on; data appended behind `stop` meanwhile is ignored."""
     held, long, position, begun = bytearray(), False, start, start
     while position < stop and (
@@ -91,16 +91,16 @@ def read_session_lines(handle: int, start: int, stop: int) -> Iterator[Line]:
         yield Line(position, None if long else bytes(held), whole=False)
 
 
-def session_line_start(handle: int, offset: int, stop: int) -> int:
+def client_line_start(handle: int, offset: int, stop: int) -> int:
     if offset <= 0:
         return 0
-    line = next(read_session_lines(handle, offset - 1, stop), None)
+    line = next(read_client_lines(handle, offset - 1, stop), None)
     return line.end if line and line.whole else stop
 
 
 @contextmanager
 def open_transcript(path: str, root: str) -> Iterator[int]:
-    place, handle = resolve_session_path(path, root), -1
+    place, handle = resolve_client_session_path(path, root), -1
     try:
         handle = os.open(place, READ)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -112,7 +112,7 @@ def open_transcript(path: str, root: str) -> Iterator[int]:
         close_quietly(handle)
 
 
-def resolve_session_path(path: str, root: str) -> str:
+def resolve_client_session_path(path: str, root: str) -> str:
     """Real path; refused outside of the client's own sessions.
 
     The path comes from a hook's input, so perhaps from a repository: it must not make us read any
@@ -127,11 +127,11 @@ def resolve_session_path(path: str, root: str) -> str:
             if folder == top or is_below(folder, top):
                 return os.path.join(folder, name)
     shown = path[:SHOWN_CHARACTERS]
-    message = f"{shown!r} does not lie where the client keeps its sessions"
+    message = f"{shown!r} is not in the folder of the client's sessions"
     raise BadInput(message, path=shown, next=f"name a transcript below {root}")
 
 
-def parse_session_line(data: bytes | None) -> Record | None:
+def parse_client_line(data: bytes | None) -> Record | None:
     if data is None or len(data) > PARSED_BYTES:
         return None  # parsed, it may take twenty times the memory
     try:
@@ -141,10 +141,10 @@ def parse_session_line(data: bytes | None) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
-def first_session_line(path: str, root: str, limit_bytes: int, key: str) -> Record:
+def first_client_line(path: str, root: str, limit_bytes: int, key: str) -> Record:
     with suppress(MemdirError), open_transcript(path, root) as handle:
-        for line in read_session_lines(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
-            record = parse_session_line(line.data)
+        for line in read_client_lines(handle, 0, min(limit_bytes, os.fstat(handle).st_size)):
+            record = parse_client_line(line.data)
             if record and record.get(key):
                 return record
     return {}
@@ -183,7 +183,7 @@ def is_project_session(cwd: str, project: str) -> bool:
     )
 
 
-def newest_sessions_first(sessions: Iterable[Session]) -> list[Session]:
+def sort_client_sessions(sessions: Iterable[Session]) -> list[Session]:
     return sorted(sessions, key=lambda session: session.modified, reverse=True)
 
 
@@ -222,7 +222,7 @@ class Parser:
         return None if taken is None else list(taken)
 
     def say(self, who: str, text: str, tool: str = "", wrote: Sequence[str] = ()) -> list[Message]:
-        return make_messages(who, self.id, text, self.time, tool, wrote)
+        return make_client_messages(who, self.id, text, self.time, tool, wrote)
 
     def call(self, call: str, tool: str, given: Any, folder: str = "") -> tuple[str, ...]:
         paths = files_tool_wrote(tool, given, os.path.join(self.cwd, folder), self.home)
@@ -235,22 +235,24 @@ class Parser:
         self.failed.setdefault(id, set()).update(paths)
 
 
-def read_session(
+def read_client_session(
     path: str, root: str, since: Cursor, last: str, parser: Parser, session: str
 ) -> NewMessages:
     newest, lines, broken, cursor, earlier = Newest(), 0, 0, None, ""
     with open_transcript(path, root) as handle:
         size = os.fstat(handle).st_size
         start = _find_start(handle, size, since, parser)
-        begin = max(start or 0, session_line_start(handle, size - WINDOW, size))
+        begin = max(start or 0, client_line_start(handle, size - WINDOW, size))
         # Feed earlier calls to the parser: later records refer to them.
-        before = session_line_start(handle, begin - BEFORE_BYTES, begin)
-        for line in read_session_lines(handle, before, begin):
-            earlier = last_reply(parser.parse(parse_session_line(line.data), "") or ()) or earlier
-        for line in read_session_lines(handle, begin, size):
+        before = client_line_start(handle, begin - BEFORE_BYTES, begin)
+        for line in read_client_lines(handle, before, begin):
+            earlier = (
+                last_client_reply(parser.parse(parse_client_line(line.data), "") or ()) or earlier
+            )
+        for line in read_client_lines(handle, begin, size):
             if line.data is not None and not line.data.strip():
                 continue
-            record = parse_session_line(line.data)
+            record = parse_client_line(line.data)
             if record is None and not line.whole:
                 break  # still being written: read it next time
             id = _mark(parser, record, line.data or b"") if record else ""
@@ -266,7 +268,7 @@ def read_session(
         wrote = tuple(path for path in message.wrote if path not in failed)
         whole.append(message._replace(wrote=wrote))
     return NewMessages(
-        said=with_last(whole, last, earlier),
+        said=add_last_client_reply(whole, last, earlier),
         cursor=cursor or (Cursor() if start is None else since._replace(offset=start)),
         session=session,
         cwd=parser.cwd,
@@ -277,7 +279,7 @@ def read_session(
     )
 
 
-def is_session_mark(id: str) -> bool:
+def is_client_mark(id: str) -> bool:
     return 0 < len(id) <= MAX_ID_CHARACTERS and id.isascii() and id.isprintable()
 
 
@@ -286,7 +288,7 @@ def _mark(parser: Parser, record: Record, data: bytes) -> str:
     mark = parser.mark(record)
     if mark is None:
         return ""
-    return mark if is_session_mark(mark) and mark[0] != HASHED else _hash(data)
+    return mark if is_client_mark(mark) and mark[0] != HASHED else _hash(data)
 
 
 def _hash(data: bytes) -> str:
@@ -307,29 +309,29 @@ def _find_start(handle: int, size: int, since: Cursor, parser: Parser) -> int | 
             return False
         if hashed:
             return _hash(data) == since.id
-        record = parse_session_line(data)
+        record = parse_client_line(data)
         return record is not None and _mark(parser, record, data) == since.id
 
     if 0 < since.offset <= size:
-        before = session_line_start(handle, since.offset - BEFORE_BYTES, since.offset)
-        for line in deque(read_session_lines(handle, before, since.offset), 1):
+        before = client_line_start(handle, since.offset - BEFORE_BYTES, since.offset)
+        for line in deque(read_client_lines(handle, before, since.offset), 1):
             if is_it(line.data):
                 return since.offset
     start = None
-    for line in read_session_lines(handle, session_line_start(handle, size - WINDOW, size), size):
+    for line in read_client_lines(handle, client_line_start(handle, size - WINDOW, size), size):
         if is_it(line.data):
             start = line.end
     return start
 
 
-def last_reply(items: Iterable[Message]) -> str:
+def last_client_reply(items: Iterable[Message]) -> str:
     texts = [message.text for message in items if message.who == AGENT and message.text]
     return texts[-1] if texts else ""
 
 
-def with_last(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
-    items, reply = tuple(new), readable_message(last)
-    written = last_reply(items) or earlier
+def add_last_client_reply(new: Iterable[Message], last: str, earlier: str) -> tuple[Message, ...]:
+    items, reply = tuple(new), readable_client_message(last)
+    written = last_client_reply(items) or earlier
     # A reply may be several records; the hook gets all of it, or only the end.
     if not reply or (written and (reply.endswith(written) or written.endswith(reply))):
         return items

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -37,14 +36,26 @@ def evaluate_own_store(app: App, say: report.Say) -> report.Report:
             texts[item.path] = decode(app.store.view(item.path))
         except MemdirError:
             continue  # memdir audit reports it
-    linked, dangling = make_questions_from_links(
-        texts, {memory.name: memory.path for memory in memories}
-    )
+    linked = make_questions_from_links(texts, {item.name: item.path for item in memories})
     described = make_questions_from_descriptions(memories)
     say(f"asking {len(described):,} descriptions and {len(linked):,} links")
-    sections = (_show_recall(app, described, linked, dangling, say), _show_speed(app, described))
+    asked = recall_sets.rank_eval_set(described, {"": app.search}, recall_sets.DEPTH, say)
+    around = recall_sets.rank_eval_set(linked, {"": app.search}, recall_sets.DEPTH, say)
+    # The memory that contains the link is no answer to its own question.
+    around = [
+        replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
+        for item in around
+    ]
+    figures = (
+        report.mean_figure("self-recall R@1", recall_sets.recall_figures(asked, 1)),
+        report.mean_figure("self-recall R@5", recall_sets.recall_figures(asked, 5)),
+        report.mean_figure("self-recall MRR", recall_sets.rank_figures(asked)),
+        report.mean_figure("linked memory found, R@5", recall_sets.recall_figures(around, 5)),
+        *report.time_figures("recall, ms", [item.milliseconds for item in asked]),
+    )
+    section = report.Section("Is it found?", figures, remarks=(ABOUT_RECALL,))
     summary = f"{plural(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
-    return report.Report("own", app.store.root, summary, sections)
+    return report.Report("own", app.store.root, summary, (section,))
 
 
 def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[recall_sets.Query]:
@@ -69,11 +80,10 @@ def _chunks(word: str) -> list[str]:
 
 def make_questions_from_links(
     texts: Mapping[str, str], names: Mapping[str, str]
-) -> tuple[list[recall_sets.Query], int]:
-    """Each line with a `[[link]]` should find its target; also counts broken links."""
+) -> list[recall_sets.Query]:
+    """Each line with a `[[link]]` should find its target."""
     lookup = Lookup(texts, names)
     asked: dict[tuple[str, str], recall_sets.Query] = {}
-    dangling = 0
     for path, text in texts.items():
         for layer, line in markdown.markdown_layers(memory.read_header(text).body.split("\n")):
             if layer not in (markdown.TEXT, markdown.REST) or "[[" not in line:
@@ -81,51 +91,12 @@ def make_questions_from_links(
             prompt = line.replace("[[", " ").replace("]]", " ")
             for pointer in parse_pointers(line, 1):
                 target = lookup.find(pointer.target, WIKILINK)
-                if pointer.form != WIKILINK or target == path:
-                    continue
-                if target is None:
-                    dangling += 1
-                else:
+                if pointer.form == WIKILINK and target and target != path:
                     asked.setdefault((path, target), recall_sets.Query(path, prompt, "", (target,)))
-    return list(asked.values()), dangling
+    return _sample(list(asked.values()))
 
 
 def _sample(queries: list[recall_sets.Query]) -> list[recall_sets.Query]:
     if len(queries) <= MAX_QUERIES:
         return queries
     return random.Random(report.SEED).sample(queries, MAX_QUERIES)
-
-
-def _show_recall(
-    app: App,
-    described: list[recall_sets.Query],
-    linked: list[recall_sets.Query],
-    dangling: int,
-    say: report.Say,
-) -> report.Section:
-    searches = {"": app.search}
-    asked = recall_sets.rank_eval_set(described, searches, recall_sets.DEPTH, say)
-    # The memory that contains the link is no answer to its own question.
-    around = [
-        replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
-        for item in recall_sets.rank_eval_set(_sample(linked), searches, recall_sets.DEPTH, say)
-    ]
-    figures = (
-        report.mean_figure("self-recall R@1", recall_sets.recall_figures(asked, 1)),
-        report.mean_figure("self-recall R@5", recall_sets.recall_figures(asked, 5)),
-        report.mean_figure("self-recall MRR", recall_sets.rank_figures(asked)),
-        report.mean_figure("links that lead somewhere", [1.0] * len(linked) + [0.0] * dangling),
-        report.mean_figure("linked memory found, R@5", recall_sets.recall_figures(around, 5)),
-    )
-    return report.Section("Is it found?", figures, remarks=(ABOUT_RECALL,))
-
-
-def _show_speed(app: App, queries: list[recall_sets.Query]) -> report.Section:
-    spent = []
-    for query in queries:
-        start = time.perf_counter()
-        recall_sets.ask_evaluated_store(app, query)
-        spent.append((time.perf_counter() - start) * 1000)
-    return report.Section(
-        "How fast, on this machine", tuple(report.time_figures("recall, ms", spent))
-    )

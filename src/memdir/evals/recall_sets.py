@@ -19,19 +19,7 @@ from typing import Any
 
 from memdir.errors import BadInput, Missing
 from memdir.evals import report
-from memdir.evals.report import (
-    COUNT,
-    SHARE,
-    TEXT,
-    Figure,
-    Goal,
-    Report,
-    Say,
-    Section,
-    Table,
-    average_figure,
-    mean_figure,
-)
+from memdir.evals.report import COUNT, SHARE, TEXT, Figure, Report, Say, Section, Table, mean_figure
 from memdir.hot import memory
 from memdir.hot.disk import Disk
 from memdir.hot.layout import Markdown
@@ -41,7 +29,6 @@ from memdir.store.ports import Search, Store
 from memdir.store.writer import App
 from memdir.text.terminal import plural
 
-MAX_BYTES = 512 * 1024 * 1024  # per file of a test set
 ADVERSARIAL = 5  # LoCoMo's category of questions whose answer is not in the dialogue
 UNANSWERABLE = "_abs"  # suffix of ids of LongMemEval's questions without an answer
 GET_CORPUS = "name the directory that holds queries.jsonl with --data"
@@ -55,20 +42,15 @@ SCOPE = "project"
 DEPTH = 20  # results per search
 CUTS = (1, 5, 10, 20)
 BODIES = 5  # memories shown in full
-# The goals of the specification of recall, by set and figure.
-GOALS = {
-    "corpus": {"R@5": Goal(0.848), "MRR": Goal(0.787), "R@20": Goal(0.95)},
-    "locomo": {"R@10": Goal(0.62)},
-}
 FIXED = (
     "The ranking is fixed in the product; nothing is fitted in a run. But it was tuned on public "
     "memory directories, those of the corpus among them: on other stores it may do worse."
 )
-ABSTENTION = (
+TOLD = (
     "Silent: neither a body nor a pointer is injected. It is wanted for prompts without gold, and "
-    "for every prompt at the stores of other repositories."
+    "for every prompt at the stores of other repositories.",
+    "Coverage: gold that is shown as a body, a pointer or a standing rule of a new session.",
 )
-COVERAGE = "Coverage: gold that is shown as a body, a pointer or a standing rule of a new session."
 
 
 @dataclass(frozen=True)
@@ -94,8 +76,6 @@ class PromptSet:
 
 def read_evaluation_data(path: str, next: str) -> str:
     try:
-        if os.path.getsize(path) > MAX_BYTES:
-            raise BadInput(f"{path}: larger than {MAX_BYTES:,} bytes", path=path, next=next)
         with open(path, encoding="utf-8") as file:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
@@ -294,7 +274,7 @@ def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Repor
     ranked = rank_eval_set(asked, searches, depth, say)
     sections = [_show_ranking(prompts, ranked, depth)]
     if prompts.name == "corpus":
-        sections += _evaluate_injection(prompts, ranked, app, say)
+        sections.append(_evaluate_injection(prompts, ranked, app, say))
     files = sum(len(store.files()) for store in prompts.stores.values())
     summary = (
         f"{plural(len(prompts.queries), 'prompt')}, {len(asked):,} with gold, put to "
@@ -304,12 +284,11 @@ def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Repor
 
 
 def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Section:
-    goals = GOALS.get(prompts.name, {})
     cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
     gains = [report.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
     figures = [
-        *[mean_figure(f"R@{k}", recall_figures(ranked, k), goals.get(f"R@{k}")) for k in cuts],
-        mean_figure("MRR", rank_figures(ranked), goals.get("MRR")),
+        *[mean_figure(f"R@{k}", recall_figures(ranked, k)) for k in cuts],
+        mean_figure("MRR", rank_figures(ranked)),
         mean_figure("nDCG@10", gains),
         *report.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
     ]
@@ -317,12 +296,9 @@ def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Sect
     for item in ranked:
         groups.setdefault(prompts.groups[item.query.store], []).append(item)
     tables = (tabulate_recall(f"by {prompts.group}", prompts.group, groups),)
-    remarks = [FIXED]
-    if prompts.left_out:
-        remarks.insert(
-            0, f"Left out: {prompts.left_out:,} questions without an answer in the data."
-        )
-    return Section("Ranking, abstention off", tuple(figures), tables, tuple(remarks))
+    left_out = f"Left out: {prompts.left_out:,} questions without an answer in the data."
+    remarks = (left_out, FIXED) if prompts.left_out else (FIXED,)
+    return Section("Ranking, abstention off", tuple(figures), tables, remarks)
 
 
 def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) -> Table:
@@ -332,8 +308,8 @@ def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) 
         (
             group,
             len(part),
-            *(average_figure(recall_figures(part, k)) for k in cuts),
-            average_figure(rank_figures(part)),
+            *(report.average_figure(recall_figures(part, k)) for k in cuts),
+            report.average_figure(rank_figures(part)),
         )
         for group, part in groups.items()
     ]
@@ -342,7 +318,7 @@ def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) 
 
 def _evaluate_injection(
     prompts: PromptSet, ranked: Sequence[Ranking], app: App, say: Say
-) -> list[Section]:
+) -> Section:
     apps = {
         name: replace(app, store=store, search=Scan(store))
         for name, store in prompts.stores.items()
@@ -356,61 +332,36 @@ def _evaluate_injection(
             for query in prompts.queries
             if prompts.groups[query.store] != prompts.groups[name]
         ]
-    return [_show_abstention(ranked, own, others), _show_coverage(apps, own)]
-
-
-def _show_abstention(
-    ranked: Sequence[Ranking], own: list[Injection], others: list[Injection]
-) -> Section:
-    silent = {item.query.id for item in own if not item.characters}
+    rules = {name: answer.recall_standing_rules([(SCOPE, app)]) for name, app in apps.items()}
+    shown, seen = [], []
+    for item in own:
+        if item.query.gold:
+            standing = [memory.path for _, memory in rules[item.query.store][1]]
+            shown.append(report.recall_at(len(item.shown), item.shown, item.query.gold))
+            paths = [*item.shown, *standing]
+            seen.append(report.recall_at(len(paths), paths, item.query.gold))
     before = recall_figures(ranked, BODIES)
-    after = [
-        report.recall_at(len(item.shown), item.shown, item.query.gold)
-        for item in own
-        if item.query.gold
-    ]
-    loss = round((average_figure(before) or 0.0) - (average_figure(after) or 0.0), 6)
-    without = [item for item in own if not item.query.gold]
-    wanted = [*others, *without]
-    right = int(sum(_silences(wanted)))
-    total = right + len(silent) - int(sum(_silences(without)))
+    loss = round((report.average_figure(before) or 0.0) - (report.average_figure(shown) or 0.0), 6)
+    elsewhere, here = _silences(others), _silences(own)
+    without = [quiet for quiet, item in zip(here, own, strict=True) if not item.query.gold]
+    wanted = len(elsewhere) + len(without)
+    right = int(sum(elsewhere) + sum(without))
+    silent = int(sum(elsewhere) + sum(here))
+    sizes = [float(item.characters) for item in own]
+    starts = [float(len(text)) for text, _ in rules.values()]
     figures = (
-        mean_figure("shown as body or pointer", after),
-        Figure("loss of R@5", loss, SHARE, len(before), goal=Goal(0.05, at_most=True)),
-        mean_figure("silent on other stores", _silences(others), Goal(0.5)),
-        mean_figure("silent where nothing is gold", _silences(without)),
-        Figure("precision of silence", report.precision_figure(right, total), SHARE, total),
-        Figure(
-            "recall of silence", report.precision_figure(right, len(wanted)), SHARE, len(wanted)
-        ),
+        mean_figure("shown as body or pointer", shown),
+        Figure("loss of R@5", loss, SHARE, len(before)),
+        mean_figure("silent on other stores", elsewhere),
+        mean_figure("silent where nothing is gold", without),
+        Figure("precision of silence", report.precision_figure(right, silent), SHARE, silent),
+        Figure("recall of silence", report.precision_figure(right, wanted), SHARE, wanted),
+        mean_figure("coverage", seen),
+        Figure("injected characters, median", report.median_figure(sizes), COUNT, len(sizes)),
+        Figure("standing characters, median", report.median_figure(starts), COUNT, len(starts)),
     )
-    return Section("Abstention on", figures, remarks=(ABSTENTION,))
+    return Section("What an agent is told, abstention on", figures, remarks=TOLD)
 
 
 def _silences(asked: Iterable[Injection]) -> list[float]:
     return [float(not item.characters) for item in asked]
-
-
-def _show_coverage(apps: Mapping[str, App], own: list[Injection]) -> Section:
-    rules = {name: answer.recall_standing_rules([(SCOPE, app)]) for name, app in apps.items()}
-    seen = []
-    for item in own:
-        paths = [*item.shown, *(memory.path for _, memory in rules[item.query.store][1])]
-        if item.query.gold:
-            seen.append(report.recall_at(len(paths), paths, item.query.gold))
-    sizes = [float(item.characters) for item in own]
-    standing = [float(len(text)) for text, _ in rules.values()]
-    limit = Goal(1_500, at_most=True)
-    figures = (
-        mean_figure("coverage", seen, Goal(0.93)),
-        Figure(
-            "injected characters, median",
-            report.median_figure(sizes),
-            COUNT,
-            len(sizes),
-            goal=limit,
-        ),
-        Figure("standing characters, median", report.median_figure(standing), COUNT, len(standing)),
-    )
-    title = "Coverage: what an agent without a loaded index can see"
-    return Section(title, figures, remarks=(COVERAGE,))

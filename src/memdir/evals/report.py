@@ -150,14 +150,11 @@ def evaluation_report_fields(report: Report) -> dict[str, object]:
             "met": goal and goal.met(figure.value),
             "remark": remark,
         }
-    tables = {
-        table.name: [
-            {name: value for (name, _), value in zip(table.columns, row, strict=True)}
-            for row in table.rows
-        ]
-        for section in report.sections
-        for table in section.tables
-    }
+    tables = {}
+    for section in report.sections:
+        for table in section.tables:
+            names = [name for name, _ in table.columns]
+            tables[table.name] = [dict(zip(names, row, strict=True)) for row in table.rows]
     return {
         "set": report.kind,
         "data": report.subject,

@@ -51,7 +51,6 @@ CODES = {
     LOCK_TIMEOUT: "busy",
     **dict.fromkeys(ACTION_CODES.values(), "refused"),
 }
-MAX_FACT_CHARACTERS = 300  # of a value in an error
 MAX_SHOWN_PROBLEMS = 8  # of a record
 
 
@@ -76,23 +75,6 @@ class RecordError(MemdirError):
         self.fix = fix
         self.ours = ours  # both texts of a conflict, so that neither is lost
         self.theirs = theirs
-
-
-def render_record_refusal(error: RecordError) -> str:
-    """Lines for scripts: the code, `key: value` lines, `fix:` last."""
-    facts = [("problem", error.message), *error.facts]
-    if error.path and "target" not in dict(facts):
-        facts.insert(1, ("target", error.path))
-    if error.fix:
-        facts.append(("fix", error.fix))
-    lines = [error.record_code]
-    for key, value in facts:
-        # One line without control characters: a draft's value must not look like another line.
-        kept = [char if char.isprintable() else " " for char in value[: 2 * MAX_FACT_CHARACTERS]]
-        line = " ".join("".join(kept).split())
-        cut = line[: MAX_FACT_CHARACTERS - 1] + "…"
-        lines.append(f"{key}: {line if len(line) <= MAX_FACT_CHARACTERS else cut}")
-    return "\n".join(lines)
 
 
 def require_valid_record(record: Record, type: str = "", path: str = "") -> Record:

@@ -111,10 +111,15 @@ def list_shelved_and_missing(app: App) -> list[Shelved]:
     there = set(app.store.files())
 
     def is_back(item: Shelved) -> bool:
+        if item.path not in there:
+            return False
         try:
-            return item.path in there and app.shelf.read(item) == app.store.read(item.path)
+            copies = app.shelf.read(item), app.store.read(item.path)
         except MemdirError:
             return False  # cannot be compared, so list it
+        headers = [memory.read_header(memory.decode(data)) for data in copies]
+        shelved, now = (header.get(*memory.CREATED_KEYS) for header in headers)
+        return copies[0] == copies[1] or bool(now and shelved == now)  # edited since it is back
 
     return [item for item in list_shelved_memories(app) if not is_back(item)]
 
