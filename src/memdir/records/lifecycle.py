@@ -167,19 +167,16 @@ def _new_changes(old: list[object], new: object) -> list[object]:
     """The appended entries; the oldest may be dropped to keep to the maximum."""
     if not isinstance(new, list):
         raise _refusal("changes", "must be a list", "append one entry {date, summary}")
-    for dropped in range(len(old) + 1):
-        kept = len(old) - dropped
-        added = len(new) - kept
-        if added >= 0 and new[:kept] == old[dropped:]:
-            if dropped and (dropped > len(old) + added - fields.MAX_CHANGES or not kept):
-                break
-            if not added:
-                rule = "an update needs at least one new entry"
-                fix = "append one entry {date, summary} that says what changed and why"
-                raise _refusal("changes", rule, fix)
-            return new[kept:]
-    rule = "earlier entries stay as they are"
-    raise _refusal("changes", rule, "keep them in front, append the new one")
+    added = [entry for entry in new if entry not in old]
+    surplus = max(len(old) + len(added) - fields.MAX_CHANGES, 0)
+    if new not in ([*old, *added], [*old[surplus:], *added]):
+        rule = "earlier entries stay as they are"
+        raise _refusal("changes", rule, "keep them in front, append the new one")
+    if not added:
+        rule = "an update needs at least one new entry"
+        fix = "append one entry {date, summary} that says what changed and why"
+        raise _refusal("changes", rule, fix)
+    return added
 
 
 def _automatic_changes(
