@@ -126,7 +126,7 @@ def test_a_directory_goes_after_a_day(contexts, age, stays):
 
 # Excerpts
 
-SETTINGS = read_record_settings(None)[0]
+SETTINGS = read_record_settings({})[0]
 
 
 def told(talk: list[Message] | str, type: str = "decision") -> str:

@@ -113,7 +113,7 @@ def test_retention_retires_what_was_long_not_written(kept):
     assert [change.path for change in collect_record_garbage(kept.app()).changes] == [PATH]
 
 
-SETTINGS = read_record_settings(None)[0]
+SETTINGS = read_record_settings({})[0]
 
 
 def summary(number: int, **more: object) -> dict[str, object]:

@@ -224,19 +224,18 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
         fields, (first, *rest), *_ = session.done_answer(app, done)
         changed = any(change.changed for change in done.changes)
         return Answer(fields, [first if changed else IN_STEP, *rest])
+    records, findings = read_all_records(app.store)
+    text = read_record_index(app.store)
     if health:
-        records, findings = read_all_records(app.store)
-        report = index_md.report_record_health(
-            read_record_index(app.store), records.items(), app.now()
-        )
+        report = index_md.report_record_health(text, records.items(), app.now())
         lines = _count_lines(screen, report, {})
         for key, value in report.items():
             if not isinstance(value, dict):
-                text = "; ".join(value) or "none" if isinstance(value, list) else str(value)
-                lines += screen.block("", f"{key.replace('_', ' ')}: {text}", "  ")
+                shown = "; ".join(value) or "none" if isinstance(value, list) else str(value)
+                lines += screen.block("", f"{key.replace('_', ' ')}: {shown}", "  ")
         answer = {**report, "findings": pick_all(findings, FINDING)}
         return Answer(answer, [*lines, *screen.finding_lines(findings)])
-    mismatches, findings = index_md.validate_record_index(app)
+    mismatches = index_md.find_record_index_mismatches(text, records.items())
     lines = []
     for kind, path, number in mismatches:
         place = f"line {number}: " if number else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
 from memdir.cli import output, records
 from memdir.cli.command import Session
-from memdir.records import batch, fields, validate, write
-from memdir.records.batch import REFUSED, Result, read_record_intents
+from memdir.records import fields, validate, write
+from memdir.records.batch import REFUSED, Result, commit_record_intents, read_record_intents
 from memdir.records.fields import Record
 from memdir.records.handover import Contexts, triage_transcript
 from memdir.records.record import INPUT, RecordError, parse_record_type
@@ -79,9 +80,7 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> outp
     contexts = Contexts(session.config.state_dir)
     asked = records.read_input_argument(session, given)
     intents = read_record_intents(asked, lambda path: contexts.read_draft(path, session_id))
-    results, done = (batch.prepare_record_intents if dry else batch.commit_record_intents)(
-        session.app, intents
-    )
+    results, done = commit_record_intents(replace(session.app, dry_run=dry), intents)
     lines, pinned = [], []
     for intent, result in zip(asked["intents"], results, strict=True):
         type = result.intent.type if result.intent else "?"

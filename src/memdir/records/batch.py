@@ -1,7 +1,4 @@
-"""Intents of a model, carried out in one change; drafts of a model, held until a person approves.
-
-`prepare` is `commit` on a store that accepts every change and writes none.
-"""
+"""Intents of a model, carried out in one change, and drafts of a model, held for a person."""
 
 from __future__ import annotations
 
@@ -165,12 +162,6 @@ def _read_draft(given: Record, action: str, read: ReadDraft) -> tuple[Record, st
         fix = "prepare it again, so that what is saved is what was checked"
         raise RecordError(SECURITY, message, fix=fix, path=path)
     return read_record_json(data, path), content_hash(data)
-
-
-def prepare_record_intents(
-    app: App, intents: Sequence[Intent | RecordError]
-) -> tuple[list[Result], Done]:
-    return commit_record_intents(replace(app, dry_run=True), intents)
 
 
 def commit_record_intents(

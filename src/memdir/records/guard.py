@@ -45,7 +45,8 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     real = os.path.realpath(root)
     for name, cwd, with_all_below in writes:
         if any(_is_guarded(place, real, with_all_below) for place in _places(name, cwd)):
-            return asked.deny(WHY.format(path=name[:MAX_SHOWN_CHARACTERS])), None
+            path = os.path.join(cwd, name)[:MAX_SHOWN_CHARACTERS]
+            return asked.deny(WHY.format(path=path)), None
     return "", None
 
 

@@ -224,8 +224,8 @@ def render_record_triage(
         if item.type in contexts:
             category["context_file"] = contexts[item.type]
         categories.append(category)
-    parallel = settings.parallel._asdict()
-    data = json.dumps({"categories": categories, "parallel_config": parallel}, indent=2)
+    fields = {"categories": categories, "parallel_config": settings.parallel}
+    data = json.dumps(fields, indent=2)
     # Otherwise a text inside the data could end it.
     data = data.replace("<", "\\u003c").replace(">", "\\u003e")
     summary = "\n".join(lines)

@@ -11,7 +11,6 @@ from memdir.format import draft
 from memdir.format.draft import PURGED, SKIPPED, Change, content_hash
 from memdir.hot.memory import stem
 from memdir.hot.safe import DAY, inert_line, iso_day, iso_time, parse_time
-from memdir.hot.words import Words, split_words
 from memdir.records import fields, index_md
 from memdir.records.match import words_of_record
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
@@ -26,7 +25,6 @@ from memdir.records.record import (
     read_record_index,
     record_settings,
     require_valid_record,
-    sure_record_settings_of,
     write_record,
 )
 from memdir.records.validate import cap_record_changes, repair_record
@@ -63,13 +61,6 @@ class Leaving(NamedTuple):
     action: str
     reason: str
     warning: str = ""
-
-
-class Overview(NamedTuple):
-    health: dict[str, object]
-    settings: RecordSettings
-    findings: tuple[Finding, ...]
-    due: dict[str, int]
 
 
 # Updates
@@ -270,17 +261,12 @@ def find_surplus_records(
     going = [path for _, _, path in dated[: max(len(dated) - limit, 0)]]
     if not going:
         return []
-    words = Words()
     staying = [record for path, record in records.items() if path not in going]
-    texts = {
-        text
-        for record in filter(fields.is_active_record, staying)
-        for text in _texts(words, record)
-    }
+    texts = [text for it in staying if fields.is_active_record(it) for text in _texts(it)]
     reason = f"session window: more than max_retained ({limit}) summaries"
     result = []
     for path in going:
-        alone = [it for it in _items(records[path]) if not _is_held(_words_of(words, it), texts)]
+        alone = [it for it in _items(records[path]) if not _is_held(words_of_record(it), texts)]
         shown = "; ".join(f'"{inert_line(it, MAX_ITEM_BYTES)}"' for it in alone[:MAX_SHOWN_ITEMS])
         more = f" and {len(alone) - MAX_SHOWN_ITEMS} more" if len(alone) > MAX_SHOWN_ITEMS else ""
         name = inert_line(str(records[path].get("id") or path), MAX_ITEM_BYTES)
@@ -297,14 +283,14 @@ def _times(record: fields.Record, *keys: str) -> list[float]:
     return [moment for moment in moments if moment is not None]
 
 
-def _texts(words: Words, record: fields.Record) -> Iterator[tuple[frozenset[str], bool]]:
+def _texts(record: fields.Record) -> Iterator[tuple[set[str], bool]]:
     """The words of each text, and True for a title."""
     title = str(record.get("title") or "")
-    yield _words_of(words, title), True
-    yield _words_of(words, " ".join([title, *fields.record_texts(record.get("tags"))])), False
+    yield words_of_record(title), True
+    yield words_of_record(" ".join([title, *fields.record_texts(record.get("tags"))])), False
     if record.get("category") == SESSION_SUMMARY:
         for item in _items(record):
-            yield _words_of(words, item), False
+            yield words_of_record(item), False
 
 
 def _items(record: fields.Record) -> list[str]:
@@ -315,13 +301,7 @@ def _items(record: fields.Record) -> list[str]:
     )
 
 
-def _words_of(words: Words, text: str) -> frozenset[str]:
-    given = split_words(text)
-    terms = {words[word] for word in given} - {""}
-    return frozenset(terms.union(*(words.pairs.get(word, ()) for word in given)))
-
-
-def _is_held(item: frozenset[str], texts: Iterable[tuple[frozenset[str], bool]]) -> bool:
+def _is_held(item: set[str], texts: Iterable[tuple[set[str], bool]]) -> bool:
     """True if another text says it; an item without a word has nothing to lose."""
     for words, is_title in texts:
         shared = len(words & item)
@@ -347,7 +327,7 @@ def roll_records(
 
 
 def _sure_settings(desk: Desk) -> RecordSettings:
-    settings, warnings = sure_record_settings_of(desk.store)
+    settings, warnings = record_settings(desk.store, sure=True)
     desk.remarks += [it.message for it in warnings]
     return settings
 
@@ -422,7 +402,10 @@ def collect_record_garbage(app: App) -> Done:
     return desk.done
 
 
-def summarize_records(app: App) -> Overview:
+def summarize_records(
+    app: App,
+) -> tuple[dict[str, object], RecordSettings, list[Finding], dict[str, int]]:
+    """What there is, the settings, what is wrong, and how many records are due for what."""
     settings, warnings = record_settings(app.store)
     records, broken = read_all_records(app.store)
     now = app.now()
@@ -432,4 +415,4 @@ def summarize_records(app: App) -> Overview:
         "gc": sum(it.action != KEEP for it in find_records_past_grace(records, settings, now)),
     }
     health = index_md.report_record_health(read_record_index(app.store), records.items(), now)
-    return Overview(health, settings, (*warnings, *broken), due)
+    return health, settings, [*warnings, *broken], due

@@ -42,7 +42,6 @@ from memdir.records.record import (
     record_paths,
     record_settings,
     require_valid_record,
-    sure_record_settings_of,
     target_path_of_record,
     write_record,
 )
@@ -142,9 +141,7 @@ def apply_record_change(app: App, desk: Desk, request: Request) -> list[Change]:
         path = place_of_record(request, store.root)
         type = fields.record_type_at(path)
         # A session summary retires others, as the settings say.
-        settings = (sure_record_settings_of if type == SESSION_SUMMARY else record_settings)(store)[
-            0
-        ]
+        settings, _ = record_settings(store, sure=type == SESSION_SUMMARY)
         change = create_record(draft, path, store, now, settings)
         # Even if nothing changed: the first attempt may have been killed before the window.
         rolled = roll_records(desk, settings, now, change.path) if type == SESSION_SUMMARY else []
