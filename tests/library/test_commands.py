@@ -99,13 +99,6 @@ def test_a_long_file_is_cut_at_a_line_and_says_how_to_go_on(tool):
     assert rest.endswith(f"{last + 1:>6}\t{'y' * 99}")
 
 
-def test_more_lines_than_numbers_fit_are_an_error(tool, tmp_path):
-    (tmp_path / "store/many.txt").write_bytes(b"\n" * 1_000_000)
-    answer = tool.call(on("view", "/memories/many.txt"))
-    assert answer.is_error
-    assert answer.text == ("File /memories/many.txt exceeds maximum line limit of 999,999 lines.")
-
-
 @cases("given", ids=repr)
 def test_a_call_that_makes_no_sense_is_an_error_and_changes_nothing(tool, given):
     answer = tool.call(given)
