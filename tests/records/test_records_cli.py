@@ -235,7 +235,7 @@ def staged(talk, given: object, session: str = "s1") -> str:
 
 
 def intent(**said: object) -> dict:
-    return {"category": "decision", "action": "CREATE", **said}
+    return {"category": "decision", "action": "CREATE", "verdict": "PASS", **said}
 
 
 def commit(*intents: dict, words: tuple[str, ...] = (), command: str = "commit"):
@@ -307,7 +307,7 @@ def test_the_table_decides_what_becomes_of_an_intent(root, type, asked, near, do
         create("SQLite catalog search", type)
     title = "SQLite catalog on disk" if near else "Bread and butter"
     given = draft(type, title=title, tags=["storage"])
-    wanted = {"category": type, "action": asked, "record": given, "new_info": title}
+    wanted = intent(category=type, action=asked, record=given, new_info=title)
     answer = commit(wanted)
     assert answer.code == 0, answer.text
     assert answer.json["results"][0]["action"] == done
@@ -318,7 +318,18 @@ def test_a_draft_that_verification_failed_is_blocked_and_an_advisory_is_not(root
     (result,) = commit(bad).json["results"]
     assert (result["outcome"], result["action"]) == ("nothing", "NOOP")
     assert "hallucinated" in result["reason"]
-    assert commit(intent(record=draft(), verdict="ADVISORY")).json["results"][0]["path"] == PATH
+    (result,) = commit(intent(record=draft(), verdict="ADVISORY", issues=["a tag"])).json["results"]
+    assert (result["path"], result["reason"]) == (PATH, "advisory: a tag")
+    assert json.loads((root / PATH).read_bytes())["changes"][0]["summary"] == "advisory: a tag"
+    assert "advisory: a tag" in memdir("show", PATH, "--raw", "--scope", "records").text
+
+
+def test_what_nobody_has_verified_is_not_saved(root):
+    answer = commit(intent(record=draft(), verdict=None))
+    (result,) = answer.json["results"]
+    assert (answer.code, result["outcome"]) == (1, "refused")
+    assert "verdict" in result["error"]["next"]
+    assert not (root / PATH).exists()
 
 
 def test_one_bad_intent_stops_no_other_and_one_undo_takes_all_back(root, project):
@@ -326,9 +337,9 @@ def test_one_bad_intent_stops_no_other_and_one_undo_takes_all_back(root, project
     before = tree(project)
     answer = commit(
         intent(record={"title": "x"}),
-        {"category": "nothing", "action": "CREATE"},
+        intent(category="nothing"),
         intent(record=draft()),
-        {"category": "preference", "action": "CREATE", "record": draft("preference")},
+        intent(category="preference", record=draft("preference")),
     )
     assert answer.code == 1
     assert [one["outcome"] for one in answer.json["results"]] == ["refused"] * 2 + ["done"] * 2
@@ -342,12 +353,7 @@ def test_a_retirement_may_be_said_in_the_draft(root, talk):
     create("SQLite catalog search", "runbook")
     path = "runbooks/sqlite-catalog-search.json"
     place = staged(talk, {"action": "delete", "target": path, "reason": "gone"})
-    wanted = {
-        "category": "runbook",
-        "action": "DELETE",
-        "draft": place,
-        "new_info": "SQLite catalog",
-    }
+    wanted = intent(category="runbook", action="DELETE", draft=place, new_info="SQLite catalog")
     assert commit(wanted).json["results"][0]["action"] == "DELETE"
     assert json.loads((root / path).read_bytes())["retired_reason"] == "gone"
 

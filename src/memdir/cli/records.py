@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -25,6 +26,7 @@ from memdir.records.record import (
     read_record_json,
     record_settings,
 )
+from memdir.store.writer import App, Done
 from memdir.text.terminal import plural
 
 WRITE = "records_write"
@@ -81,6 +83,19 @@ def read_input_argument(session: Session, given: str) -> Record:
     return read_record_json(Contexts(session.config.state_dir).read_draft(given), given)
 
 
+def warn_of_lost_content(session: Session, done: Done) -> list[str]:
+    """Prints the seed's warnings to stderr, one line each, and returns the other remarks."""
+    warnings = [text for text in done.remarks if text.startswith(lifecycle.WARNING)]
+    session.screen.complain(warnings)
+    return [text for text in done.remarks if text not in warnings]
+
+
+def answer_done(session: Session, done: Done) -> Answer:
+    answer = session.done_answer(session.app, done, UNDO)
+    rest = replace(done, remarks=tuple(warn_of_lost_content(session, done)))
+    return answer._replace(lines=session.done_answer(session.app, rest, UNDO).lines)
+
+
 DEFAULT_RESULTS = 20
 MAX_TITLE_BYTES = 120  # in a context for an agent
 MISMATCHES = {
@@ -135,7 +150,7 @@ def search(
     results = match.search_records(app, text, limit, type, include_retired)
     rows, lines = _table(session, results)
     if context:
-        lines = _context_lines(results, session.config.checkout, app.store.root)
+        lines = _context_lines(results, app, session.config.checkout)
     elif not lines:
         lines = ["nothing matches"]
     return Answer({"records": rows, "query": text, "store": app.store.root}, lines)
@@ -153,12 +168,16 @@ def _table(
     return rows, session.screen.table(cells, (15, session.screen.columns // 2))
 
 
-def _context_lines(results: Sequence[tuple[str, Record]], checkout: str, root: str) -> list[str]:
-    """Sanitised titles and paths only, because an agent reads this."""
+def _context_lines(results: Sequence[tuple[str, Record]], app: App, checkout: str) -> list[str]:
+    """Sanitised titles, paths and what the categories mean, because an agent reads this."""
     if not results:
         return []
+    root, settings = app.store.root, record_settings(app.store)[0]
     top = root[len(checkout) + 1 :] if root.startswith(checkout + "/") else root
-    lines = ['<memory-context source=".claude/memory">']
+    named = dict.fromkeys(str(record.get("category")) for _, record in results)
+    about = "; ".join(f"{type}={settings.types[type].description}" for type in named)
+    about = about.replace('"', "'")
+    lines = [f'<memory-context source=".claude/memory" descriptions="{about}">']
     for path, record in results:
         title = inert_line(str(record.get("title", "")), MAX_TITLE_BYTES)
         lines.append(f"- [{str(record.get('category')).upper()}] {title} -> {top}/{path}")
@@ -258,7 +277,7 @@ def gc(session: Session) -> Answer:
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
     """
-    return session.done_answer(session.app, lifecycle.collect_record_garbage(session.app), UNDO)
+    return answer_done(session, lifecycle.collect_record_garbage(session.app))
 
 
 @record_command("window", "memdir records window --dry-run", changes=True)
@@ -268,4 +287,4 @@ def window(session: Session) -> Answer:
     categories.session_summary.max_retained says how many. It happens by itself after each new
     summary; what only an old one holds is named before it goes.
     """
-    return session.done_answer(session.app, lifecycle.roll_record_window(session.app), UNDO)
+    return answer_done(session, lifecycle.roll_record_window(session.app))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,10 +14,12 @@ from memdir.records import fields, validate, write
 from memdir.records.batch import REFUSED, Result, commit_record_intents, read_record_intents
 from memdir.records.fields import Record
 from memdir.records.handover import Contexts, triage_transcript
+from memdir.records.memory_config import TREE
 from memdir.records.record import INPUT, RecordError, parse_record_type
 from memdir.text.terminal import one_line, visible_text
 
 SCORE = "category=type score threshold"
+SETTINGS = "memory-config"
 session_option = click.option(
     "--session", "session_id", metavar="ID", default="", help="Whose private directory."
 )
@@ -105,6 +108,7 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> outp
     lines = lines or ["there was nothing to do"]
     if dry:  # the lines above sound like a commit
         lines += ["", "nothing was written yet; to do this: memdir records commit"]
+    records.warn_of_lost_content(session, done)
     failed = any(result.outcome == REFUSED for result in results)
     if session_id and not dry and not failed:
         contexts.drop(session_id)
@@ -127,7 +131,12 @@ def _result_fields(result: Result) -> output.Fields:
 @records.record_command("schema", "memdir records schema decision")
 @click.argument("category", required=False, default="")
 def schema(session: Session, category: str) -> output.Answer:
-    """Print the JSON Schema of a category, or the fields of all."""
+    """Print the JSON Schema of a category, or the fields of all.
+
+    `memory-config` prints the settings of the records with their defaults.
+    """
+    if category == SETTINGS:
+        return output.Answer({**TREE}, json.dumps(TREE, indent=2).split("\n"))
     if category:
         type = parse_record_type(category)
         text = validate.record_schema_text(type)
@@ -174,7 +183,7 @@ def write_(
     done = write.write_record_request(
         session.app, write.Request(action, type, target, draft, hash_, reason)
     )
-    return session.done_answer(session.app, done, records.UNDO)
+    return records.answer_done(session, done)
 
 
 @records.record_command(
@@ -216,14 +225,14 @@ def save_(
     given |= {key: value for key, value in options.items() if value is not None}
     draft = write.read_record_fields(given, type, values)
     done = write.save_record(session.app, type, draft, reason)
-    return session.done_answer(session.app, done, records.UNDO)
+    return records.answer_done(session, done)
 
 
 def _change_status(
     session: Session, names: Sequence[str], action: str, reason: str
 ) -> output.Answer:
     done = write.change_status_of_records(session.app, names, action, reason)
-    return session.done_answer(session.app, done, records.UNDO)
+    return records.answer_done(session, done)
 
 
 @records.record_command(

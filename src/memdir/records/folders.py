@@ -34,7 +34,7 @@ class Records(LightRecords):
         for path, data, facts in self.record_files(scan.skipped):
             seen = before.get(path)
             if seen is None or seen[0] != data:
-                seen = (data, *_look(path, data))
+                seen = (data, *self._look(path, data))
             self._seen[path] = seen
             _, text, findings = seen
             scan.skipped += findings
@@ -56,7 +56,7 @@ class Records(LightRecords):
         if data is None and not fields.is_active_record(record):
             step = f"memdir records restore {record.get('id', path)}"
             raise Missing(f"{path} is {fields.status_of_record(record)}", path=path, next=step)
-        return memory.encode(render.render_record(record))
+        return memory.encode(render.render_record(record, self.describe(record["category"])))
 
     def index(self) -> bytes | None:
         data = RecordFolders.index(self)
@@ -72,25 +72,27 @@ class Records(LightRecords):
             )
         super().put(path, data)
 
+    def _look(self, path: str, data: bytes) -> tuple[str, list[Finding]]:
+        try:
+            record, _ = read_record(data, path)
+        except MemdirError as error:
+            return "", [Finding("broken-record", path, error.message, error.next)]
+        if not fields.is_active_record(record):
+            return "", []
+        text, problems = (
+            render.render_record(record, self.describe(record["category"])),
+            check_record(record),
+        )
+        if not problems:
+            return text, []
+        message = "; ".join(f"{it.field} {it.rule}" for it in problems[:_SHOWN_PROBLEMS])
+        if len(problems) > _SHOWN_PROBLEMS:
+            message += f" and {len(problems) - _SHOWN_PROBLEMS} more"
+        fix = f"memdir records write --action update --target {path}"
+        return text, [Finding("invalid-record", path, f"{path}: {message}", fix)]
+
     def keep_index(self, store: Store) -> bool:
         return index_md.update_record_index(store)
-
-
-def _look(path: str, data: bytes) -> tuple[str, list[Finding]]:
-    try:
-        record, _ = read_record(data, path)
-    except MemdirError as error:
-        return "", [Finding("broken-record", path, error.message, error.next)]
-    if not fields.is_active_record(record):
-        return "", []
-    text, problems = render.render_record(record), check_record(record)
-    if not problems:
-        return text, []
-    message = "; ".join(f"{it.field} {it.rule}" for it in problems[:_SHOWN_PROBLEMS])
-    if len(problems) > _SHOWN_PROBLEMS:
-        message += f" and {len(problems) - _SHOWN_PROBLEMS} more"
-    fix = f"memdir records write --action update --target {path}"
-    return text, [Finding("invalid-record", path, f"{path}: {message}", fix)]
 
 
 def _is_put_away(path: str, data: bytes) -> bool:

@@ -36,6 +36,7 @@ GUARDED = ("completed", "blockers", "next_actions")  # reported if lost with a s
 SHARED_WORDS = 0.6  # of an item's words in another text, to count as the same
 MIN_TITLE_WORDS = 2  # of a title contained in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
+WARNING = "WARNING: "  # of a session that is the only one to say something
 DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
 WAY_BACK = {fields.RETIRED: "restore", fields.ARCHIVED: "unarchive"}
 
@@ -263,7 +264,7 @@ def find_surplus_records(
         return []
     staying = [record for path, record in records.items() if path not in going]
     texts = [text for it in staying if fields.is_active_record(it) for text in _texts(it)]
-    reason = f"session window: more than max_retained ({limit}) summaries"
+    reason = f"Session rolling window: exceeded max_retained limit ({limit})"
     result = []
     for path in going:
         alone = [it for it in _items(records[path]) if not _is_held(words_of_record(it), texts)]
@@ -271,8 +272,8 @@ def find_surplus_records(
         more = f" and {len(alone) - MAX_SHOWN_ITEMS} more" if len(alone) > MAX_SHOWN_ITEMS else ""
         name = inert_line(str(records[path].get("id") or path), MAX_ITEM_BYTES)
         warning = (
-            f"session {name} is retired, and nothing else holds: {shown}{more}. "
-            "Save what is still needed; the session itself can be restored."
+            f"{WARNING}Session {name} contains unique content not captured elsewhere: "
+            f"{shown}{more}. Consider saving these before retirement."
         )
         result.append(Leaving(path, DELETE, reason, warning if alone else ""))
     return result
@@ -400,6 +401,15 @@ def collect_record_garbage(app: App) -> Done:
         desk.plan = [it.path for it in going]
         desk.changes += _let_go(desk, going, now)
     return desk.done
+
+
+def retire_expired_records(app: App) -> None:
+    """What `retention_days` says; the lock is only taken where something is due."""
+    settings, records = record_settings(app.store, sure=True)[0], read_all_records(app.store)[0]
+    if find_expired_records(records, settings, app.now()):
+        with index_md.change_records(app, "retire", "retention_days") as desk:
+            going = find_expired_records(_everything(desk), _sure_settings(desk), app.now())
+            desk.changes += _let_go(desk, going, app.now())
 
 
 def summarize_records(

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from memdir.errors import Finding
 from memdir.hot.safe import inert_line
 from memdir.records.fields import TYPES
+from memdir.records.hook import MAX_DESCRIPTION_CHARACTERS
 from memdir.text import pattern
 
 FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"
 KIND = "bad-setting"  # of a warning
-MAX_DESCRIPTION_CHARACTERS = 500
 MAX_WARNINGS = 20
 MAX_SHOWN_BYTES = 80  # of a key or value in a warning
 _MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
@@ -42,7 +42,7 @@ def _type(name: str) -> dict[str, Any]:
     return {"enabled": True, "description": _SAYS[name], "auto_capture": True, **own}
 
 
-# All keys with their defaults.
+# All keys with their defaults; shipped as schemas/memory-config.default.json.
 TREE: Mapping[str, Any] = {
     "categories": {name: _type(name) for name in TYPES},
     "retrieval": {"max_inject": 5},
@@ -116,7 +116,7 @@ def _read_tree(
     for name, value in given.items():
         key = name.lower() if name not in tree and tree.keys() <= set(TYPES) else name
         where, problem = f"{above}{name}", ""
-        fix = f"Remove it; every key there is stands in the default {FILE}."
+        fix = "Remove it; every key and its default: memdir records schema memory-config"
         if key not in tree:
             problem = "is no setting"
         elif key in taken:

@@ -20,7 +20,8 @@ SECTION = "## "
 _BETWEEN = " — "  # between an alternative and why it was rejected
 
 
-def render_record(record: Record) -> str:
+def render_record(record: Record, description: str = "") -> str:
+    """With the description of its category, where the settings have one of their own."""
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
     values = content if isinstance(content, dict) else {}
@@ -30,9 +31,11 @@ def render_record(record: Record) -> str:
         for field in known
         if field.kind in (fields.CHOICE, fields.FLAG) and field.name in values
     ]
+    if description:
+        top.insert(0, f"**Category:** {_word(record.get('category'))}: {description}")
     if tags := fields.record_texts(record.get("tags")):
         top.append(f"**{TAGS}:** {', '.join(tags)}")
-    parts = ["\n".join(top)]
+    parts = [f"# {_word(record.get('title'))}", "\n".join(top)]
     for field in known:
         if field.name in values:
             parts += _sections(field, values[field.name])
