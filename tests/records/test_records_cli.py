@@ -178,6 +178,38 @@ def test_suggested_commands_name_the_root_that_was_given(tmp_path, project):
     assert not (root / PATH).exists()
 
 
+def test_a_session_that_alone_says_something_is_named_on_stderr_in_the_words_of_the_seed(root):
+    (root).mkdir(parents=True)
+    settings = {"categories": {"session_summary": {"max_retained": 1}}}
+    (root / "memory-config.json").write_text(json.dumps(settings))
+    content = {"completed": ["pelican migration to Oslo"], "next_actions": []}
+    create("Session first", "session_summary", content=CONTENTS["session_summary"] | content)
+    answer = create("Session second", "session_summary")
+    assert (
+        "WARNING: Session session-first contains unique content not captured elsewhere: "
+        '"pelican migration to Oslo"' in answer.stderr
+    )
+    assert "Consider saving these before retirement." in answer.stderr
+    assert "WARNING" not in answer.text
+
+
+def test_the_settings_that_a_warning_names_are_printed(root):
+    root.mkdir(parents=True)
+    (root / "memory-config.json").write_text('{"colour": 1}')
+    assert "memdir records schema memory-config" in " ".join(records("status").text.split())
+    (root / "memory-config.json").write_text(records("schema", "memory-config").text)
+    assert records("status", "--json").json["findings"] == []
+
+
+def test_a_record_may_be_as_long_as_a_memory_and_no_longer(root):
+    answer = create(content=CONTENTS["decision"] | {"context": "x " * 40_000})
+    assert (answer.code, answer.stderr.split("\n")[0]) == (1, "VALIDATION_ERROR")
+    create()
+    words = ("save", "--category", "decision", "--title", TITLE, "--set")
+    assert records(*words, "context=" + "x " * 40_000).code == 1
+    assert records(*words, "context=short").code == 0
+
+
 # -- index, status, search -----------------------------------------------------------------
 
 

@@ -241,12 +241,21 @@ def test_what_the_project_does_not_want_is_not_handed_over(keeping, said):
     assert contexts(keeping) == []
 
 
-def test_without_the_users_word_or_without_records_nothing_is_handed_over(project):
-    (project.records / "decisions").mkdir(parents=True)
+def test_the_users_word_is_enough_also_for_the_first_record_of_a_project(project):
     assert project.stop(talk(project)) == ""
     project.holds = frozenset((BY_AGENT,))
-    (project.records / "decisions").rmdir()
-    assert project.stop(talk(project)) == ""
+    assert not project.records.exists()
+    assert "decision" in project.stop(talk(project))
+
+
+def test_a_record_is_told_with_its_title_and_what_its_category_means_here(project):
+    project.put()
+    assert f"# {sample()['title']}" in project.ask()
+    project.set(categories={"decision": {"description": "What the board settled"}})
+    assert "**Category:** decision: What the board settled" in project.ask()
+    project.put(content=unlike(1))
+    time.sleep(SETTLED)
+    assert "w1x0" in project.ask("what did the board settle on storage?")
 
 
 def test_descriptions_of_any_length_leave_the_answer_within_the_clients_limit(keeping):

@@ -97,15 +97,16 @@ class Stores:
         return self._open(scope or default, client)
 
     def apps(self, scope: str = "") -> "list[tuple[str, App]]":
-        from memdir.hot.place import MAIN_SCOPES
+        from memdir.library import known_scopes
 
         wanted = scope or self.scope
         if wanted != ALL:
             return [(wanted, self.app(wanted))]
-        known = self.config(PROJECT).scopes
-        names = [PROJECT, *(() if self.dir else [name for name in known if name in MAIN_SCOPES])]
-        apps = [(name, self._open(name, "")) for name in dict.fromkeys(names)]
-        return [(name, app) for name, app in apps if os.path.isdir(app.store.root)]
+        if self.dir:
+            app = self._open(PROJECT, "")
+            return [(PROJECT, app)] if os.path.isdir(app.store.root) else []
+        names = known_scopes(self.config(PROJECT).scopes)
+        return [(name, self._open(name, "")) for name in names]
 
     def config(self, scope: str) -> "Config":
         from memdir.config.config import read_config
