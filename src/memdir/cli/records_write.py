@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from memdir.cli import output, records
 from memdir.cli.command import Session
-from memdir.records import fields, validate, write
-from memdir.records.batch import REFUSED, Result, commit_record_intents, read_record_intents
+from memdir.records import fields, validate
 from memdir.records.fields import Record
-from memdir.records.handover import Contexts, triage_transcript
 from memdir.records.memory_config import TREE
 from memdir.records.record import INPUT, RecordError, parse_record_type
 from memdir.text.terminal import one_line, visible_text
+
+if TYPE_CHECKING:
+    from memdir.records.batch import Result
 
 SCORE = "category=type score threshold"
 SETTINGS = "memory-config"
@@ -38,6 +40,8 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> out
     A summary and <triage_data>; nothing where no category reaches its threshold. The contexts lie
     in a private directory, and drafts are taken from there only.
     """
+    from memdir.records.handover import triage_transcript
+
     app = session.app
     result = triage_transcript(app, transcript, session_id, last)
     for warning in result.findings:
@@ -80,6 +84,9 @@ def commit(session: Session, input_: str, session_id: str) -> output.Answer:
 
 
 def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> output.Answer:
+    from memdir.records.batch import REFUSED, commit_record_intents, read_record_intents
+    from memdir.records.handover import Contexts
+
     contexts = Contexts(session.config.state_dir)
     asked = records.read_input_argument(session, given)
     intents = read_record_intents(asked, lambda path: contexts.read_draft(path, session_id))
@@ -172,6 +179,8 @@ def write_(
     A create never overwrites, an update never revives. With --hash an update is only made on the
     version that was read.
     """
+    from memdir.records import write
+
     type = parse_record_type(category) if category else ""
     if action != write.CREATE and not target:
         raise RecordError(INPUT, f"{action} needs a target", fix="give --target PATH")
@@ -218,6 +227,8 @@ def save_(
 
     Fields of a list are given once for each item. The fields of a category: memdir records schema.
     """
+    from memdir.records import write
+
     type = parse_record_type(category) if category else ""
     given: Record = records.read_input_argument(session, input_) if input_ else {}
     options = {"title": title or None, "tags": list(tags) or None, "confidence": confidence}
@@ -231,7 +242,9 @@ def save_(
 def _change_status(
     session: Session, names: Sequence[str], action: str, reason: str
 ) -> output.Answer:
-    done = write.change_status_of_records(session.app, names, action, reason)
+    from memdir.records.write import change_status_of_records
+
+    done = change_status_of_records(session.app, names, action, reason)
     return records.answer_done(session, done)
 
 
