@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import accumulate, islice
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -41,6 +41,7 @@ SHOWN_CHARACTERS = 200  # of a path
 DEPTH = 2  # levels that a view of a folder shows
 NUMBER_COLUMNS = 6
 MAX_VIEW_CHARACTERS = 200_000  # a model can ask for the rest by its lines
+CUT = "\n… cut here: view the rest with view_range, or a folder below"
 MAX_MATCHES = 100  # lines that are named where a text stands several times
 CONTEXT_LINES = 2  # before and after a change
 # Of a name that is compatible with one of these, another program may make the real thing.
@@ -82,7 +83,10 @@ class MemoryTool:
             if name not in _COMMANDS:
                 known = ", ".join(_COMMANDS)
                 raise Refused(f"Error: Unknown command: {_shown(name)}. There are: {known}")
-            return ToolAnswer(getattr(self, f"_{name}")(input))
+            text = str(getattr(self, f"_{name}")(input))
+            if len(text) > MAX_VIEW_CHARACTERS:
+                text = text[:MAX_VIEW_CHARACTERS].rpartition("\n")[0] + CUT
+            return ToolAnswer(text)
         except Refused as refused:
             return ToolAnswer(refused.message, is_error=True)
         except MemdirError as error:
@@ -144,17 +148,15 @@ class MemoryTool:
             return _view_folder(path, files)
         lines = _clean(memory.decode(self._app.store.read(below))).split("\n")
         first, last = _range(given, len(lines))
-        numbered = _cut(_number(lines[first - 1 : last], first), "view the rest with view_range")
+        numbered = _number(lines[first - 1 : last], first)
         return f"Here's the content of {path} with line numbers:\n{numbered}"
 
     def _create(self, given: Input) -> str:
         path, below = _path(given)
         text = _text(given, "file_text", empty=True)
         taken = Refused(f"Error: File {path} already exists")
-        with self._file(below, "save", taken) as (desk, old):
-            if old is not None:
-                raise taken
-            self._put(desk, below, None, text)
+        with self._file(below, "save", taken, is_new=True) as (desk, old):
+            self._put(desk, below, old, text)
         return f"File created successfully at: {path}"
 
     def _str_replace(self, given: Input) -> str:
@@ -162,15 +164,13 @@ class MemoryTool:
         old_text, new_text = _text(given, "old_str"), _text(given, "new_str", empty=True)
         missing = Refused(f"Error: The path {path} does not exist. Please provide a valid path.")
         with self._file(below, "edit", missing) as (desk, old):
-            if old is None:
-                raise missing
-            text = memory.decode(old)
+            text = memory.decode(old or b"")
             start = _find_once(text, old_text, path)
             text = text[:start] + new_text + text[start + len(old_text) :]
             self._put(desk, below, old, text)
         line = text.count("\n", 0, start)
         first, last = max(0, line - CONTEXT_LINES), line + CONTEXT_LINES + 1
-        lines = "\n".join(_number(_clean(text).split("\n")[first:last], first + 1))
+        lines = _number(_clean(text).split("\n")[first:last], first + 1)
         message = "The memory file has been edited. Here is the snippet showing the change"
         return f"{message} (with line numbers):\n{lines}"
 
@@ -181,8 +181,6 @@ class MemoryTool:
             raise Refused("Error: insert_line is needed, as a whole number")
         missing = Refused(f"Error: The path {path} does not exist")
         with self._file(below, "edit", missing) as (desk, old):
-            if old is None:
-                raise missing
             lines = memory.decode(old).removesuffix("\n").split("\n") if old else []
             if not 0 <= line <= len(lines):
                 raise Refused(
@@ -234,13 +232,16 @@ class MemoryTool:
 
     @contextmanager
     def _file(
-        self, below: str, verb: str, if_folder: Refused
+        self, below: str, verb: str, otherwise: Refused, *, is_new: bool = False
     ) -> Iterator[tuple[Desk, bytes | None]]:
-        """The current bytes of a file, while nobody else can change it."""
+        """The bytes of a file, while nobody else can change it; it must be there, or be new."""
         if not below or self._list(below):
-            raise if_folder
+            raise otherwise
         with self._app.changing(verb) as desk:
-            yield desk, read_if_stored(desk.store, below)
+            old = read_if_stored(desk.store, below)
+            if (old is None) != is_new:
+                raise otherwise
+            yield desk, old
 
     def _put(self, desk: Desk, below: str, old: bytes | None, text: str) -> None:
         data = memory.encode(text)
@@ -350,17 +351,8 @@ def _range(given: Input, count: int) -> tuple[int, int]:
     return max(1, first), count if last == -1 else min(last, count)
 
 
-def _number(lines: Sequence[str], first: int) -> list[str]:
-    return [f"{number:>{NUMBER_COLUMNS}}\t{line}" for number, line in enumerate(lines, first)]
-
-
-def _cut(lines: list[str], hint: str) -> str:
-    """As many of these lines as fit into one view, but at least one."""
-    ends = accumulate(len(line) + 1 for line in lines)
-    shown = max(1, sum(end <= MAX_VIEW_CHARACTERS for end in ends))
-    if shown < len(lines):
-        lines = [*lines[:shown], f"… cut here, after {shown} of {len(lines)} lines: {hint}"]
-    return "\n".join(lines)
+def _number(lines: Sequence[str], first: int) -> str:
+    return "\n".join(f"{at:>{NUMBER_COLUMNS}}\t{line}" for at, line in enumerate(lines, first))
 
 
 def _view_folder(path: str, files: Mapping[str, int]) -> str:
@@ -381,7 +373,7 @@ def _view_folder(path: str, files: Mapping[str, int]) -> str:
     # By whole parts: what is in a folder stands below it, not below `folder-2`.
     rows = sorted(sizes.items(), key=lambda row: row[0].rstrip("/").split("/"))
     lines = [f"{_size(size)}\t{path}{'/' if name else ''}{name}" for name, size in rows]
-    return f"{head}\n{_cut(lines, f'view a folder below, or {ROOT}/MEMORY.md')}"
+    return "\n".join([head, *lines])
 
 
 def _size(count: float) -> str:

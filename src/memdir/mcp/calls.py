@@ -184,12 +184,8 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
     done = changes.retire_memories(app, [name], reason=given.get("reason", ""))
     # Another process may have added a newer change.
     logged = look.store_log(app, done.changes[0].path, LOOKED_AT)
-    ours = [
-        change
-        for change in logged
-        if (change.cause.verb, change.cause.actor) == ("retire", app.actor)
-    ]
-    id = f"change {ours[0].id[:SHOWN_ID]}" if ours else "the id that history shows"
+    ours = [f"change {it.id[:SHOWN_ID]}" for it in logged if it.cause.verb == "retire"]
+    id = ours[0] if ours else "the id that history shows"
     return _changed(done.changes[0], [*done.remarks, f"to bring it back, call undo with {id}"])
 
 

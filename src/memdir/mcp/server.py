@@ -8,7 +8,6 @@ from memdir import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import NoReturn
 
     from memdir.config.config import Config
     from memdir.store.writer import App
@@ -42,13 +41,8 @@ class Refused(Exception):
 
 
 def read_mcp_message(line: bytes) -> object:
-    """Refuses text that is not JSON, and NaN and Infinity."""
-
-    def refuse(name: str) -> "NoReturn":
-        raise ValueError(name)
-
     try:
-        return json.loads(line.decode("utf-8"), parse_constant=refuse)
+        return json.loads(line.decode("utf-8"))
     except RecursionError:
         raise Refused(PARSE, "the message is nested too deeply") from None
     except ValueError:
