@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import threading
 import time
@@ -47,7 +46,7 @@ def guess_memory_type(text: str) -> str:
     return "feedback" if RULE.search(text) else "project"
 
 
-def known_scopes(scopes: Mapping[str, str]) -> builtins.list[str]:
+def known_scopes(scopes: Mapping[str, str]) -> list[str]:
     """Those that are searched together: the main ones that are there, and the records."""
     return [it for it in (*MAIN_SCOPES, RECORDS) if os.path.isdir(scopes.get(it, ""))]
 
@@ -157,19 +156,10 @@ class Memdir:
         """The same in the background, so that no answer waits for it."""
         return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))
 
-    def search(self, words: str, *, limit: int = 20) -> builtins.list[Recalled]:
+    def search(self, words: str, *, limit: int = 20) -> list[Recalled]:
         """What has one of these words, best first, also where recall would rather say nothing."""
         found = answer.recall(self._apps, words, limit=0, pointers=MAX_FOUND, abstain=False).found
         return [item for item in found.pointers if item.words][:limit]
-
-    def list(self, type: str = "") -> builtins.list[Recalled]:
-        """Every memory, most recently confirmed first."""
-        found = []
-        for scope, app in self._apps:
-            for row in ages.list_memory_ages(hide_unaccepted(app))[0]:
-                if type in ("", row.memory.type):
-                    found.append(Recalled(row.memory, scope, app.store.root))
-        return found
 
     def get(self, name: str) -> Recalled:
         """One memory by its name, path or `name@change`, whole: `.text` holds header and body."""
@@ -224,7 +214,7 @@ class Memdir:
         """Retire memories; `undo` brings them back."""
         return changes.retire_memories(self.app, names, reason=reason)
 
-    def history(self, name: str = "", limit: int = 20) -> builtins.list[Logged]:
+    def history(self, name: str = "", limit: int = 20) -> list[Logged]:
         """The changes of the store or of one memory, newest first, whoever made them."""
         return look.store_log(self.app, name, limit)
 
@@ -284,6 +274,15 @@ class Memdir:
         """Include the written store in recall once it exists."""
         if self._own not in self._apps and os.path.isdir(self.app.store.root):
             self._apps.insert(0, self._own)
+
+    def list(self, type: str = "") -> list[Recalled]:
+        """Every memory, most recently confirmed first."""  # last: it hides the type `list`
+        found = []
+        for scope, app in self._apps:
+            for row in ages.list_memory_ages(hide_unaccepted(app))[0]:
+                if type in ("", row.memory.type):
+                    found.append(Recalled(row.memory, scope, app.store.root))
+        return found
 
 
 class _Awaited(Generic[P, R]):
