@@ -149,14 +149,6 @@ def test_settings_that_nobody_can_read_leave_the_defaults(project, text):
     assert WHY in project.ask()
 
 
-def test_one_broken_record_hides_no_other(project):
-    project.put()
-    for name, data in (("a", b"{"), ("b", b"\xff"), ("c", b"[1]"), ("d", b'{"title": "SQLite"}')):
-        (project.records / f"decisions/{name}.json").write_bytes(data)
-    for _ in range(2):
-        assert WHY in project.ask()
-
-
 def test_records_are_told_without_heavy_modules(tmp_path):
     client = Client(tmp_path)
     store = Records(str(client.project / ".claude/memory"), 1 << 20)
