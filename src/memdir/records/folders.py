@@ -11,7 +11,8 @@ from memdir.hot import memory
 from memdir.hot.layout import MAX_FILE_BYTES, RecordFolders, Scan
 from memdir.records import fields, index_md, render
 from memdir.records.hook import LightRecords
-from memdir.records.record import read_record
+from memdir.records.memory_config import DESCRIPTIONS
+from memdir.records.record import read_record, record_settings
 from memdir.records.validate import check_record
 from memdir.store.ports import Store
 
@@ -31,10 +32,13 @@ class Records(LightRecords):
         """An unreadable record is reported and hides no other."""
         scan, before = Scan(), self._seen
         self._seen = {}  # forget deleted files
+        types = record_settings(self)[0].types
+        own = {name: it.description for name, it in types.items()}
+        own = {name: text for name, text in own.items() if text != DESCRIPTIONS[name]}
         for path, data, facts in self.record_files(scan.skipped):
             seen = before.get(path)
             if seen is None or seen[0] != data:
-                seen = (data, *self._look(path, data))
+                seen = (data, *_look(path, data, own))
             self._seen[path] = seen
             _, text, findings = seen
             scan.skipped += findings
@@ -56,7 +60,7 @@ class Records(LightRecords):
         if data is None and not fields.is_active_record(record):
             step = f"memdir records restore {record.get('id', path)}"
             raise Missing(f"{path} is {fields.status_of_record(record)}", path=path, next=step)
-        return memory.encode(render.render_record(record, self.describe(record["category"])))
+        return memory.encode(render.render_record(record))
 
     def index(self) -> bytes | None:
         data = RecordFolders.index(self)
@@ -72,27 +76,28 @@ class Records(LightRecords):
             )
         super().put(path, data)
 
-    def _look(self, path: str, data: bytes) -> tuple[str, list[Finding]]:
-        try:
-            record, _ = read_record(data, path)
-        except MemdirError as error:
-            return "", [Finding("broken-record", path, error.message, error.next)]
-        if not fields.is_active_record(record):
-            return "", []
-        text, problems = (
-            render.render_record(record, self.describe(record["category"])),
-            check_record(record),
-        )
-        if not problems:
-            return text, []
-        message = "; ".join(f"{it.field} {it.rule}" for it in problems[:_SHOWN_PROBLEMS])
-        if len(problems) > _SHOWN_PROBLEMS:
-            message += f" and {len(problems) - _SHOWN_PROBLEMS} more"
-        fix = f"memdir records write --action update --target {path}"
-        return text, [Finding("invalid-record", path, f"{path}: {message}", fix)]
-
     def keep_index(self, store: Store) -> bool:
         return index_md.update_record_index(store)
+
+
+def _look(path: str, data: bytes, descriptions: dict[str, str]) -> tuple[str, list[Finding]]:
+    try:
+        record, _ = read_record(data, path)
+    except MemdirError as error:
+        return "", [Finding("broken-record", path, error.message, error.next)]
+    if not fields.is_active_record(record):
+        return "", []
+    text, problems = (
+        render.render_record(record, descriptions.get(record["category"], "")),
+        check_record(record),
+    )
+    if not problems:
+        return text, []
+    message = "; ".join(f"{it.field} {it.rule}" for it in problems[:_SHOWN_PROBLEMS])
+    if len(problems) > _SHOWN_PROBLEMS:
+        message += f" and {len(problems) - _SHOWN_PROBLEMS} more"
+    fix = f"memdir records write --action update --target {path}"
+    return text, [Finding("invalid-record", path, f"{path}: {message}", fix)]
 
 
 def _is_put_away(path: str, data: bytes) -> bool:

@@ -11,7 +11,6 @@ from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS, encode, is_record
 from memdir.hot.place import RECORDS, store_key
 from memdir.hot.recall import Place
 from memdir.hot.run import read_hook_json
-from memdir.hot.safe import inert_line
 from memdir.records import fields, render
 
 TYPE_CHECKING = False
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 MAX_SETTINGS_BYTES = 1 << 20
 DEFAULT_INJECTED, MAX_INJECTED = 5, 20  # records per prompt
-MAX_DESCRIPTION_CHARACTERS = 500
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -39,14 +37,6 @@ class LightRecords(RecordFolders):
 
     The catalog has seen the version that is read here, so it is not checked again.
     """
-
-    _descriptions: "dict[str, str] | None" = None
-
-    def describe(self, type: object) -> str:
-        """The description of a category, where memory-config.json has one."""
-        if self._descriptions is None:
-            self._descriptions = _read_settings(self.root)[2]
-        return self._descriptions.get(str(type), "")
 
     def view(self, path: str, data: bytes | None = None) -> bytes:
         record = _read_object(self.read(path) if data is None else data)
@@ -59,8 +49,7 @@ class LightRecords(RecordFolders):
             from memdir.errors import Missing
 
             raise Missing(f"{path} is no active record", path=path, next="memdir records status")
-        text = render.render_record(record, self.describe(record["category"]))
-        return encode(text.encode("utf-8", "replace").decode())
+        return encode(render.render_record(record).encode("utf-8", "replace").decode())
 
     def scan(self) -> "Scan":
         return self._whole().scan()
@@ -116,7 +105,7 @@ class LightRecords(RecordFolders):
 
 
 def records_place(root: str, here: "Here", open_search: "Open") -> tuple[Place, str, int]:
-    limit, switched_off, _ = _read_settings(root)
+    limit, switched_off = _read_settings(root)
     # The store's usual name: Markdown memories may share the directory.
     key = store_key(f"{os.path.realpath(root)}#{RECORDS}")
     folder = os.path.join(here.cache, "stores", key)
@@ -159,7 +148,7 @@ def _read_object(data: bytes) -> "fields.Record":
     return value if isinstance(value, dict) else {}
 
 
-def _read_settings(root: str) -> tuple[int, frozenset[str], dict[str, str]]:
+def _read_settings(root: str) -> tuple[int, frozenset[str]]:
     try:
         path = f"{root}/{RECORD_SETTINGS}"
         data = read_start(path, MAX_SETTINGS_BYTES + 1, follow=False)[0]
@@ -169,11 +158,9 @@ def _read_settings(root: str) -> tuple[int, frozenset[str], dict[str, str]]:
     retrieval, categories = settings.get("retrieval"), settings.get("categories")
     limit = retrieval.get("max_inject") if isinstance(retrieval, dict) else None
     limit = min(max(limit, 0), MAX_INJECTED) if type(limit) is int else DEFAULT_INJECTED
-    off, descriptions = [], {}
-    for name, own in categories.items() if isinstance(categories, dict) else ():
-        kind = fields.record_type_named(name)
-        if kind and isinstance(own, dict):
-            off += [fields.FOLDERS[kind]] if own.get("enabled") is False else []
-            if isinstance(said := own.get("description"), str):
-                descriptions[kind] = inert_line(said)[:MAX_DESCRIPTION_CHARACTERS].rstrip()
-    return limit, frozenset(off), descriptions
+    off = [
+        fields.record_type_named(name)
+        for name, own in (categories.items() if isinstance(categories, dict) else ())
+        if isinstance(own, dict) and own.get("enabled") is False
+    ]
+    return limit, frozenset(fields.FOLDERS[type] for type in off if type)

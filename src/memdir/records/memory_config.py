@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 from memdir.errors import Finding
 from memdir.hot.safe import inert_line
 from memdir.records.fields import TYPES
-from memdir.records.hook import MAX_DESCRIPTION_CHARACTERS
 from memdir.text import pattern
 
 FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"
 KIND = "bad-setting"  # of a warning
+MAX_DESCRIPTION_CHARACTERS = 500
 MAX_WARNINGS = 20
 MAX_SHOWN_BYTES = 80  # of a key or value in a warning
 _MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
 
-_SAYS = {
+DESCRIPTIONS = {
     SESSION_SUMMARY: "Where a session stopped: goal, outcome, what is open and what comes next",
     "decision": "A choice between options and the grounds it was made on",
     "runbook": "How to recognise, repair and check a fault that can come back",
@@ -39,7 +39,7 @@ _SESSIONS = {"retention_days": 90, "max_retained": 5}
 
 def _type(name: str) -> dict[str, Any]:
     own = _SESSIONS if name == SESSION_SUMMARY else {"retention_days": 0}
-    return {"enabled": True, "description": _SAYS[name], "auto_capture": True, **own}
+    return {"enabled": True, "description": DESCRIPTIONS[name], "auto_capture": True, **own}
 
 
 # All keys with their defaults; shipped as schemas/memory-config.default.json.

@@ -21,7 +21,7 @@ _BETWEEN = " — "  # between an alternative and why it was rejected
 
 
 def render_record(record: Record, description: str = "") -> str:
-    """With the description of its category, where the settings have one of their own."""
+    """`description`: of its category, for a search; agents are not told what nobody accepted."""
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
     values = content if isinstance(content, dict) else {}
