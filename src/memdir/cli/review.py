@@ -123,7 +123,9 @@ def review(
 def _apps_of_drafts(session: Session, ids: Sequence[str]) -> list[App]:
     """The store that was asked for, with the project's records if drafts wait for them."""
     apps, asked = [session.app], session.asked
-    if asked.scope == "project" and asked.dir is None and RECORDS in session.config.scopes:
+    if asked.scope != "project" or asked.dir is not None or RECORDS not in session.config.scopes:
+        return apps
+    with suppress(MemdirError):  # a store that cannot be opened is reported elsewhere
         records = session.at(scope=RECORDS).app
         inbox = open_inbox(records)
         known = [held.id for held in (*inbox.list(), *inbox.rejected(records.now()))]

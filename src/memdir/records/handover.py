@@ -290,11 +290,11 @@ class HandedOver(Sessions):
         return Cursor(id, int(offset)) if sound else None
 
     def messages(self, session: str) -> list[str]:
-        return self.section(session, CURSOR_SUFFIX).split("\n")[1:]
+        return [id for id in self.section(session, CURSOR_SUFFIX).split("\n")[1:] if id]
 
     def keep(self, session: str, cursor: Cursor, messages: Iterable[str] = ()) -> bool:
-        known = [id for id in (*self.messages(session), *messages) if id][-MAX_MESSAGES:]
-        lines = [f"{cursor.id} {cursor.offset}", *dict.fromkeys(known)]
+        known = dict.fromkeys((*self.messages(session), *messages))
+        lines = [f"{cursor.id} {cursor.offset}", *[*known][-MAX_MESSAGES:]]
         path = self._path(session) + CURSOR_SUFFIX
         disk.keep_derived_file(path, "\n".join(lines).encode("utf-8", "replace"))
         return self.cursor(session) == cursor
