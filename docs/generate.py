@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
@@ -1033,7 +1034,8 @@ def _library() -> Iterable[str]:
     yield "## AsyncMemdir"
     yield _paragraphs(AsyncMemdir)
     twins = [name for name, one in vars(AsyncMemdir).items() if hasattr(one, "__get__")]
-    yield "`memory.aio` has " + _listed([name for name in twins if name[0] != "_"]) + "."
+    awaited = _listed([name for name in twins if name[0] != "_"])
+    yield textwrap.fill(f"`memory.aio` has {awaited}.", 110)
     yield "## Prefetch"
     yield _paragraphs(Prefetch)
     for name, method in _public(Prefetch):

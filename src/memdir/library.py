@@ -9,29 +9,46 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from memdir.audit import ages
 from memdir.capture import review
 from memdir.claims import verify
 from memdir.claims.verify import Checked
 from memdir.config.config import read_config
-from memdir.errors import BadInput
-from memdir.format.draft import Draft, Wishes
+from memdir.errors import BadInput, Missing
+from memdir.format.draft import Draft, Revision, Wishes
 from memdir.format.names import check_memory_name
 from memdir.hot.behaviour import MODES
-from memdir.hot.memory import UNKNOWN
-from memdir.hot.place import MAIN_SCOPES
+from memdir.hot.inject import Recalled
+from memdir.hot.memory import decode, read_memory
+from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.recall import answer
 from memdir.recall.answer import Prompt, Recall
-from memdir.store import changes
+from memdir.store import changes, look
+from memdir.store.accept import hide_unaccepted
 from memdir.store.writer import App, Done, open_app
+from memdir.text import pattern
 
 if TYPE_CHECKING:
     from memdir.audit.audit import Audit
     from memdir.capture.plan import Outcome
+    from memdir.store.ports import Logged
 
+# The words of a rule; a text without one is a fact.
+RULE = pattern(r"(?i)\b(always|never|don['’]?t|do not|use|prefer|must)\b")
 P = ParamSpec("P")
 R = TypeVar("R")
 ALL, PROJECT = "all", "project"
 ACTOR = "library"
+MAX_FOUND = 1_000  # of a search
+
+
+def guess_memory_type(text: str) -> str:
+    return "feedback" if RULE.search(text) else "project"
+
+
+def known_scopes(scopes: Mapping[str, str]) -> list[str]:
+    """Those that are searched together: the main ones that are there, and the records."""
+    return [it for it in (*MAIN_SCOPES, RECORDS) if os.path.isdir(scopes.get(it, ""))]
 
 
 class Prefetch:
@@ -42,6 +59,9 @@ class Prefetch:
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._fill, args=(run,), daemon=True)
         self._thread.start()
+
+    def __repr__(self) -> str:
+        return f"<Prefetch: {self._answer or ('failed' if self._error else 'on its way')}>"
 
     def _fill(self, run: Callable[[], Recall]) -> None:
         try:
@@ -90,16 +110,22 @@ class Memdir:
         """
         project, dir = (None if path is None else os.fspath(path) for path in (project, dir))
         env = os.environ if environ is None else environ
-        apps: list[tuple[str, App]] = []
-        known = read_config(env, os.getcwd(), project=project, dir=dir, scope=scope).scopes
-        names = [scope] if scope != ALL else [name for name in known if name in MAIN_SCOPES]
-        main = PROJECT if scope == ALL else scope
-        for name in dict.fromkeys([main, *(names if dir is None else ())]):
+
+        def open_scope(name: str) -> App:
             config = read_config(env, os.getcwd(), project=project, dir=dir, scope=name)
-            if name == main or os.path.isdir(config.store):
-                apps.append((name, open_app(config, now=now, tell=tell, actor=ACTOR)))
+            return open_app(config, now=now, tell=tell, actor=ACTOR)
+
+        own = PROJECT if scope == ALL else scope
+        app = open_scope(own)
+        names = known_scopes(app.config.scopes) if scope == ALL and dir is None else ()
+        others = [(name, open_scope(name)) for name in names if name != own]
+        apps = [(own, app), *others]
         there = [item for item in apps if scope != ALL or os.path.isdir(item[1].store.root)]
-        return cls(there, apps[0])
+        return cls(there, (own, app))
+
+    def __repr__(self) -> str:
+        scopes = ", ".join(name for name, _ in self._apps) or "nothing yet"
+        return f"<Memdir {self.app.store.root}: {scopes}>"
 
     @property
     def app(self) -> App:
@@ -130,11 +156,30 @@ class Memdir:
         """The same in the background, so that no answer waits for it."""
         return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))
 
+    def search(self, words: str, *, limit: int = 20) -> list[Recalled]:
+        """What has one of these words, best first, also where recall would rather say nothing."""
+        found = answer.recall(self._apps, words, limit=0, pointers=MAX_FOUND, abstain=False).found
+        return [item for item in found.pointers if item.words][:limit]
+
+    def get(self, name: str) -> Recalled:
+        """One memory by its name, path or `name@change`, whole: `.text` holds header and body."""
+        missing = Missing(f"there is no memory {name[:80]!r}", next="memory.list() shows them")
+        for scope, app in self._apps:
+            try:
+                path, data, _ = look.show_memory(hide_unaccepted(app), name)
+            except Missing as error:
+                missing = error
+                continue
+            view = app.store.view(path, data)
+            memory = read_memory(path, view, (app.store.facts(path) or (app.now() * 1e9,))[0] / 1e9)
+            return Recalled(memory, scope, app.store.root, decode(view))
+        raise missing
+
     def save(
         self,
         text: str,
         *,
-        type: str = UNKNOWN,
+        type: str = "",
         name: str = "",
         description: str = "",
         why: str = "",
@@ -145,13 +190,33 @@ class Memdir:
     ) -> Done:
         """Keep a memory; `.changes` says what became of it: created, updated, or skipped and why.
 
+        Without a type it is a rule (`feedback`) if worded as one, else a fact of the `project`.
         `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
         """
         named = check_memory_name(name) if name else ""
+        type = type or guess_memory_type(text)
         draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
         done = changes.save_memory(self.app, draft, Wishes(anyway, allow_secret))
         self._see_own()
         return done
+
+    add = save
+
+    def update(
+        self, name: str, text: str | None = None, *, type: str = "", description: str = ""
+    ) -> Done:
+        """Change a memory: its text, type or description; the rest stays as it is."""
+        given = [("type", type), ("description", description)]
+        revision = Revision("", tuple(pair for pair in given if pair[1]), text)
+        return changes.edit_memory(self.app, name, revision, Wishes())
+
+    def forget(self, *names: str, reason: str = "") -> Done:
+        """Retire memories; `undo` brings them back."""
+        return changes.retire_memories(self.app, names, reason=reason)
+
+    def history(self, name: str = "", limit: int = 20) -> list[Logged]:
+        """The changes of the store or of one memory, newest first, whoever made them."""
+        return look.store_log(self.app, name, limit)
 
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
@@ -210,6 +275,15 @@ class Memdir:
         if self._own not in self._apps and os.path.isdir(self.app.store.root):
             self._apps.insert(0, self._own)
 
+    def list(self, type: str = "") -> list[Recalled]:
+        """Every memory, most recently confirmed first."""  # last: it hides the type `list`
+        found = []
+        for scope, app in self._apps:
+            for row in ages.list_memory_ages(hide_unaccepted(app))[0]:
+                if type in ("", row.memory.type):
+                    found.append(Recalled(row.memory, scope, app.store.root))
+        return found
+
 
 class _Awaited(Generic[P, R]):
     """A method whose call is awaited; its arguments and its answer are those of the method."""
@@ -237,8 +311,15 @@ class AsyncMemdir:
 
     prompt = _Awaited(Memdir.prompt)
     recall = _Awaited(Memdir.recall)
+    search = _Awaited(Memdir.search)
+    list = _Awaited(Memdir.list)
+    get = _Awaited(Memdir.get)
     capture = _Awaited(Memdir.capture)
     save = _Awaited(Memdir.save)
+    add = save
+    update = _Awaited(Memdir.update)
+    forget = _Awaited(Memdir.forget)
+    history = _Awaited(Memdir.history)
     verify = _Awaited(Memdir.verify)
     audit = _Awaited(Memdir.audit)
     undo = _Awaited(Memdir.undo)

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import accumulate
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -25,12 +26,13 @@ from memdir.library import PROJECT, Memdir
 from memdir.store.changes import finish_change, move_memory, retire_memory
 from memdir.store.ports import read_if_stored
 from memdir.store.save import refuse_file_in_store
-from memdir.store.writer import App, Desk, name_few_paths
+from memdir.store.writer import App, Desk
 
 if TYPE_CHECKING:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 
 Input = Mapping[str, object]
+_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 ACTOR = "memory-tool"
 ROOT = "/memories"
@@ -38,12 +40,12 @@ MAX_PATH_CHARACTERS = 1024
 SHOWN_CHARACTERS = 200  # of a path
 DEPTH = 2  # levels that a view of a folder shows
 NUMBER_COLUMNS = 6
-MAX_LINES = 999_999  # of a file: more numbers do not fit into the columns
 MAX_VIEW_CHARACTERS = 200_000  # a model can ask for the rest by its lines
+CUT = "\n… cut here: view the rest with view_range, or a folder below"
 MAX_MATCHES = 100  # lines that are named where a text stands several times
 CONTEXT_LINES = 2  # before and after a change
 # Of a name that is compatible with one of these, another program may make the real thing.
-_MEANING = frozenset("./\\%~:")
+_MEANING = "./\\%~:"
 _LOOK_ALIKE = frozenset("\u2044\u2215\u29f8\u29f9\u2216\ufe68")  # slashes that NFKC leaves alone
 
 
@@ -61,6 +63,9 @@ class MemoryTool:
     """The memory tool on a store. `param` goes into `tools`, `call` or `result` answer a call."""
 
     def __init__(self, app: App, allow_secret: bool = False) -> None:
+        if app.config.layout == RECORDS:
+            message = "a store of structured records is not read and written as files"
+            raise BadInput(message, next="use memdir records, or another scope")
         self._app = app
         self._allow_secret = allow_secret and not app.config.shared
 
@@ -78,7 +83,10 @@ class MemoryTool:
             if name not in _COMMANDS:
                 known = ", ".join(_COMMANDS)
                 raise Refused(f"Error: Unknown command: {_shown(name)}. There are: {known}")
-            return ToolAnswer(_COMMANDS[name](self, input))
+            text = str(getattr(self, f"_{name}")(input))
+            if len(text) > MAX_VIEW_CHARACTERS:
+                text = text[:MAX_VIEW_CHARACTERS].rpartition("\n")[0] + CUT
+            return ToolAnswer(text)
         except Refused as refused:
             return ToolAnswer(refused.message, is_error=True)
         except MemdirError as error:
@@ -133,31 +141,22 @@ class MemoryTool:
 
     def _view(self, given: Input) -> str:
         path, below = _path(given)
-        store, limit = self._app.store, self._app.config.options.max_file_bytes
-        facts = store.facts(below) if below else None
-        if facts is None:
+        if not below or self._app.store.facts(below) is None:
             files = self._list(below)
             if below and not files:
                 raise Refused(f"The path {path} does not exist. Please provide a valid path.")
             return _view_folder(path, files)
-        if facts and facts[2] > limit:
-            message = f"it has {facts[2]:,} bytes (limit: {limit:,})"
-            raise BadInput(message, path=below, next="split the file")
-        lines = _clean(memory.decode(store.read(below))).split("\n")
-        if len(lines) > MAX_LINES:
-            raise Refused(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
+        lines = _clean(memory.decode(self._app.store.read(below))).split("\n")
         first, last = _range(given, len(lines))
-        numbered = _cut(_number(lines[first - 1 : last], first), "view the rest with view_range")
+        numbered = _number(lines[first - 1 : last], first)
         return f"Here's the content of {path} with line numbers:\n{numbered}"
 
     def _create(self, given: Input) -> str:
         path, below = _path(given)
         text = _text(given, "file_text", empty=True)
         taken = Refused(f"Error: File {path} already exists")
-        with self._file(below, "save", taken) as (desk, old):
-            if old is not None:
-                raise taken
-            self._put(desk, below, None, text)
+        with self._file(below, "save", taken, is_new=True) as (desk, old):
+            self._put(desk, below, old, text)
         return f"File created successfully at: {path}"
 
     def _str_replace(self, given: Input) -> str:
@@ -165,15 +164,13 @@ class MemoryTool:
         old_text, new_text = _text(given, "old_str"), _text(given, "new_str", empty=True)
         missing = Refused(f"Error: The path {path} does not exist. Please provide a valid path.")
         with self._file(below, "edit", missing) as (desk, old):
-            if old is None:
-                raise missing
-            text = memory.decode(old)
+            text = memory.decode(old or b"")
             start = _find_once(text, old_text, path)
             text = text[:start] + new_text + text[start + len(old_text) :]
             self._put(desk, below, old, text)
         line = text.count("\n", 0, start)
         first, last = max(0, line - CONTEXT_LINES), line + CONTEXT_LINES + 1
-        lines = "\n".join(_number(_clean(text).split("\n")[first:last], first + 1))
+        lines = _number(_clean(text).split("\n")[first:last], first + 1)
         message = "The memory file has been edited. Here is the snippet showing the change"
         return f"{message} (with line numbers):\n{lines}"
 
@@ -184,8 +181,6 @@ class MemoryTool:
             raise Refused("Error: insert_line is needed, as a whole number")
         missing = Refused(f"Error: The path {path} does not exist")
         with self._file(below, "edit", missing) as (desk, old):
-            if old is None:
-                raise missing
             lines = memory.decode(old).removesuffix("\n").split("\n") if old else []
             if not 0 <= line <= len(lines):
                 raise Refused(
@@ -200,13 +195,11 @@ class MemoryTool:
         path, below = _path(given)
         if not below:
             raise Refused(f"Error: Cannot delete the {ROOT} directory itself")
-        with self._changing("retire") as desk:
+        with self._app.changing("retire") as desk:
             paths = self._find(path, below)
-            index_path = desk.store.index_path
-            if index_path in paths and desk.store.files():
-                message = f"{index_path} is the index of this store"
+            if INDEX in paths and desk.store.files():
                 hint = "edit it, or delete the memories that it lists"
-                raise BadInput(message, path=index_path, next=hint)
+                raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next=hint)
             desk.plan, now = paths, self._app.now()
             done = [retire_memory(item, desk.store, desk.shelf, now) for item in paths]
             finish_change(self._app, desk, done)
@@ -219,54 +212,42 @@ class MemoryTool:
             raise Refused(f"Error: Cannot rename the {ROOT} directory itself")
         if not to_below:
             raise taken
-        with self._changing("rename") as desk:
-            paths, index_path = self._find(path, below), desk.store.index_path
+        with self._app.changing("rename") as desk:
+            paths = self._find(path, below)
             if to_below.startswith(f"{below}/"):
                 raise BadInput(f"{to_below} lies inside {below}", next="choose another place")
             # Whatever stands there, a link too, is neither followed nor replaced.
             if self._app.store.exists(to_below):
                 raise taken
-            if index_path in paths or index_path == to_below:
-                message = f"{index_path} is the index of this store"
-                raise BadInput(message, path=index_path, next="edit it")
+            if INDEX in (*paths, to_below):
+                raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next="edit it")
             pairs = [(item, to_below + item[len(below) :]) for item in paths]
-            rules, secret = self._app.rules(), not self._app.config.shared
-            for old, new in pairs:  # every file may lie where it goes to, or none is moved
-                data = desk.store.read(old)
-                reason = _refuse_place(new, is_new=True)
-                if reason := reason or refuse_file_in_store(new, data, rules, allow_secret=secret):
-                    raise BadInput(reason, path=new, next="choose another name")
             desk.plan = [new for _, new in pairs]
+            for new in desk.plan:  # every file may lie where it goes to, or none is moved
+                if reason := self._refuse_file(new, b"", is_new=True):
+                    raise BadInput(reason, path=new, next="choose another name")
             moved = [move_memory(old, new, desk.store) for old, new in pairs]
             finish_change(self._app, desk, moved)
         return f"Successfully renamed {path} to {to}"
 
     @contextmanager
-    def _changing(self, verb: str) -> Iterator[Desk]:
-        if self._app.config.layout == RECORDS:
-            message = "a store of structured records is not written as files"
-            raise BadInput(message, next="use memdir records, or another scope")
-        with self._app.changing(verb) as desk:
-            yield desk
-
-    @contextmanager
     def _file(
-        self, below: str, verb: str, if_folder: Refused
+        self, below: str, verb: str, otherwise: Refused, *, is_new: bool = False
     ) -> Iterator[tuple[Desk, bytes | None]]:
-        """The current bytes of a file, while nobody else can change it."""
+        """The bytes of a file, while nobody else can change it; it must be there, or be new."""
         if not below or self._list(below):
-            raise if_folder
-        with self._changing(verb) as desk:
-            yield desk, read_if_stored(desk.store, below)
+            raise otherwise
+        with self._app.changing(verb) as desk:
+            old = read_if_stored(desk.store, below)
+            if (old is None) != is_new:
+                raise otherwise
+            yield desk, old
 
     def _put(self, desk: Desk, below: str, old: bytes | None, text: str) -> None:
         data = memory.encode(text)
         if data == old:
             return
-        reason = _refuse_place(below, is_new=old is None) or refuse_file_in_store(
-            below, data, self._app.rules(), old=old or b"", allow_secret=self._allow_secret
-        )
-        if reason:
+        if reason := self._refuse_file(below, data, old or b"", is_new=old is None):
             raise Refused(f"Error: {reason}")
         desk.store.put(below, data)
         kind = CREATED if old is None else UPDATED
@@ -274,6 +255,21 @@ class MemoryTool:
         before = read_memory(below, old or b"", 0) if is_memory else None
         change = Change(kind, memory.stem(below), below, content_hash(data))
         finish_change(self._app, desk, [change], before)
+
+    def _refuse_file(self, path: str, data: bytes, old: bytes = b"", *, is_new: bool) -> str:
+        *folders, name = path.split("/")
+        if is_new and path != INDEX and path.lower() == INDEX.lower():
+            return f"some systems take it for {INDEX}, the index; choose another name"
+        if any(part[:1] == "." for part in (*folders, name)):
+            return "a hidden file is no memory; choose a name without a leading dot"
+        if any(folder[-3:].lower() == ".md" for folder in folders):
+            return "a folder cannot be called .md"
+        if folders and folders[0].lower() == TEAM:
+            return "the folder team is another store; it is written through its own scope"
+        if is_record_file(path):
+            return "it is the place of a structured record"
+        rules, secret = self._app.rules(), self._allow_secret
+        return refuse_file_in_store(path, data, rules, old=old, allow_secret=secret)
 
     def _list(self, folder: str) -> dict[str, int]:
         prefix = f"{folder}/" if folder else ""
@@ -287,16 +283,6 @@ class MemoryTool:
         if not paths:
             raise Refused(f"Error: The path {path} does not exist")
         return paths
-
-
-_COMMANDS: dict[str, Callable[[MemoryTool, Input], str]] = {
-    "view": MemoryTool._view,
-    "create": MemoryTool._create,
-    "str_replace": MemoryTool._str_replace,
-    "insert": MemoryTool._insert,
-    "delete": MemoryTool._delete,
-    "rename": MemoryTool._rename,
-}
 
 
 def memory_tool(
@@ -328,18 +314,13 @@ def path_for_memory_tool(path: str) -> str:
     parts = below.split("/") if below else []
     if any(part in ("", ".", "..") for part in parts) or unquote(below) != below:
         raise BadInput(f"Path {_shown(path)} would escape {ROOT} directory", next=hint)
-    plain = below.isprintable() and "\\" not in below and not any(map(_is_trick, below))
+    normal = unicodedata.normalize("NFKC", below)
+    plain = below.isprintable() and "\\" not in below and _LOOK_ALIKE.isdisjoint(below)
+    plain = plain and all(normal.count(mark) == below.count(mark) for mark in _MEANING)
     if not plain or any(part != part.strip() for part in parts) or len(below) > MAX_PATH_CHARACTERS:
-        message = "is too long, or holds a backslash, a space at the end of a name, or a character"
-        message += " that nobody can see or that other programs take for a dot or a slash"
+        message = "is too long, or holds a character that is hidden or passes for a dot or a slash"
         raise BadInput(f"Path {_shown(path)} {message}", next=hint)
     return below
-
-
-def _is_trick(char: str) -> bool:
-    if char.isascii():
-        return False
-    return char in _LOOK_ALIKE or not _MEANING.isdisjoint(unicodedata.normalize("NFKC", char))
 
 
 def _path(given: Input, key: str = "path") -> tuple[str, str]:
@@ -370,17 +351,8 @@ def _range(given: Input, count: int) -> tuple[int, int]:
     return max(1, first), count if last == -1 else min(last, count)
 
 
-def _number(lines: Sequence[str], first: int) -> list[str]:
-    return [f"{number:>{NUMBER_COLUMNS}}\t{line}" for number, line in enumerate(lines, first)]
-
-
-def _cut(lines: list[str], hint: str) -> str:
-    """As many of these lines as fit into one view, but at least one."""
-    ends = accumulate(len(line) + 1 for line in lines)
-    shown = max(1, sum(end <= MAX_VIEW_CHARACTERS for end in ends))
-    if shown < len(lines):
-        lines = [*lines[:shown], f"… cut here, after {shown} of {len(lines)} lines: {hint}"]
-    return "\n".join(lines)
+def _number(lines: Sequence[str], first: int) -> str:
+    return "\n".join(f"{at:>{NUMBER_COLUMNS}}\t{line}" for at, line in enumerate(lines, first))
 
 
 def _view_folder(path: str, files: Mapping[str, int]) -> str:
@@ -401,7 +373,7 @@ def _view_folder(path: str, files: Mapping[str, int]) -> str:
     # By whole parts: what is in a folder stands below it, not below `folder-2`.
     rows = sorted(sizes.items(), key=lambda row: row[0].rstrip("/").split("/"))
     lines = [f"{_size(size)}\t{path}{'/' if name else ''}{name}" for name, size in rows]
-    return f"{head}\n{_cut(lines, f'view a folder below, or {ROOT}/MEMORY.md')}"
+    return "\n".join([head, *lines])
 
 
 def _size(count: float) -> str:
@@ -413,36 +385,19 @@ def _size(count: float) -> str:
 
 
 def _find_once(text: str, old: str, path: str) -> int:
+    if text.count(old) == 1:
+        return text.index(old)
     words = _shown(old) if len(old) > MAX_VIEW_CHARACTERS else old
-    *parts, _ = text.split(old)
-    if not parts:
+    if old not in text:
         message = f"old_str `{words}` did not appear verbatim in {path}."
         raise Refused(f"No replacement was performed, {message}")
-    if len(parts) == 1:
-        return len(parts[0])
-    line, lines = 1, []
-    for part in parts:
-        line += part.count("\n")
-        lines.append(str(line))
-        line += old.count("\n")
+    starts = islice(re.finditer(re.escape(old), text), MAX_MATCHES)
+    lines = [str(text.count("\n", 0, match.start()) + 1) for match in starts]
     raise Refused(
         f"No replacement was performed. Multiple occurrences of old_str `{words}` in lines: "
-        f"{name_few_paths(lines, MAX_MATCHES)}. Please ensure it is unique"
+        f"{', '.join(lines)}. Please ensure it is unique"
     )
 
 
 def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
-
-
-def _refuse_place(path: str, *, is_new: bool) -> str:
-    *folders, name = path.split("/")
-    if is_new and path != INDEX and path.lower() == INDEX.lower():
-        return f"some systems take it for {INDEX}, the index; choose another name"
-    if any(part[:1] == "." for part in (*folders, name)):
-        return "a hidden file is no memory; choose a name without a leading dot"
-    if any(folder[-3:].lower() == ".md" for folder in folders):
-        return "a folder cannot be called .md"
-    if folders and folders[0].lower() == TEAM:
-        return "the folder team is another store; it is written through its own scope"
-    return "it is the place of a structured record" if is_record_file(path) else ""

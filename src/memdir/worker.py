@@ -43,6 +43,8 @@ from memdir.hot.run import hook_trouble, leave_hook_report, log_hook
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_rules_for_hook
 from memdir.hot.stop import CLIENT, ENDS
+from memdir.records.handover import HandedOver
+from memdir.records.lifecycle import retire_expired_records
 from memdir.store.accept import accept_own_writes
 from memdir.store.state import Lock
 from memdir.store.writer import App, open_app
@@ -147,6 +149,7 @@ def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first
     """Capture one conversation; returns when to come back, 0 if done."""
     latest = jobs[-1]
     turns = sum(job.event == STOP for job in jobs)
+    handed_over = HandedOver(first.state_dir).messages(latest.session)
     asked = Request(
         latest.text("transcript"),
         latest.session,
@@ -154,6 +157,7 @@ def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first
         latest.text("last"),
         turns,
         any(job.event in ENDS or job.after for job in jobs),
+        handed_over=frozenset(handed_over),
     )
     app = _open(environ, asked, latest.cwd, first)
     if app is None:
@@ -192,7 +196,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
     held = hold_records(app, asked.transcript, reader, origin, asked.last, ends=asked.ends)
     if held:
         many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
-        line = f"memdir: {many} for your yes; memdir review list --scope records"
+        line = f"memdir: {many} for your yes; memdir review"
         leave_hook_report(config.state_dir, config.checkout, line)
 
 
@@ -368,6 +372,8 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         app.search.find("what is there", 1)  # any search updates the catalog
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)
+        if scope == RECORDS:
+            retire_expired_records(app)
     standing_rules_for_hook(hook_config(config, Around(cwd, environ)))
 
 

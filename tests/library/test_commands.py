@@ -93,17 +93,10 @@ def test_a_long_file_is_cut_at_a_line_and_says_how_to_go_on(tool):
     tool.call(create("long.txt", "x" * 99 + "\n" + ("y" * 99 + "\n") * 5000))
     text = view(tool, "/memories/long.txt")
     assert len(text) < 210_000
-    last = int(text.rpartition("after ")[2].split()[0])
-    assert text.endswith(f"after {last} of 5002 lines: view the rest with view_range")
+    last = text.count("\n") - 1
+    assert text.endswith("cut here: view the rest with view_range, or a folder below")
     rest = view(tool, "/memories/long.txt", view_range=[last + 1, last + 1])
     assert rest.endswith(f"{last + 1:>6}\t{'y' * 99}")
-
-
-def test_more_lines_than_numbers_fit_are_an_error(tool, tmp_path):
-    (tmp_path / "store/many.txt").write_bytes(b"\n" * 1_000_000)
-    answer = tool.call(on("view", "/memories/many.txt"))
-    assert answer.is_error
-    assert answer.text == ("File /memories/many.txt exceeds maximum line limit of 999,999 lines.")
 
 
 @cases("given", ids=repr)
@@ -159,18 +152,6 @@ def _same(text: str) -> str:
     for more in MORE:
         text = text.replace(more, "")
     return text.partition(" give a path")[0]
-
-
-def test_a_folder_of_very_many_files_is_cut_as_a_long_file_is(tmp_path):
-    store = tmp_path / "store"
-    store.mkdir()
-    for number in range(1_000):
-        (store / f"{number:04}{'x' * 230}.txt").touch()
-    shown = view(memory_tool(dir=str(store)), "/memories")
-    assert 190_000 < len(shown) < 201_000
-    assert shown.endswith(
-        "… cut here, after 794 of 1001 lines: view a folder below, or /memories/MEMORY.md"
-    )
 
 
 @pytest.mark.parametrize("name", ["memory.md", "Memory.md", "TEAM/a.md"])

@@ -8,6 +8,10 @@ import pytest
 
 from memdir.errors import MemdirError
 from memdir.library import Memdir
+from memdir.records.folders import Records
+from memdir.records.record import write_record
+from tests.helpers.accepted import accept
+from tests.helpers.samples import sample
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -100,6 +104,47 @@ def test_a_change_is_taken_back(folder):
     (folder / "release.md").unlink()  # by somebody else
     memory.undo()
     assert (folder / "release.md").read_bytes() == before
+
+
+def test_memories_are_added_found_changed_forgotten_and_brought_back(store):
+    memory = Memdir.open()
+    memory.add("Always run make check before a push.", name="check")
+    memory.add("The staging host is called pelican.", name="pelican")
+    assert [item.memory.path for item in memory.search("pelican zebra")] == ["pelican.md"]
+    assert memory.search("zebra") == []
+    listed = {item.memory.name: item.memory.type for item in memory.list()}
+    assert listed == {"check": "feedback", "pelican": "project"}
+    assert [item.memory.name for item in memory.list("feedback")] == ["check"]
+    memory.update("pelican", "The staging host is called heron.", description="Staging")
+    whole = memory.get("pelican")
+    assert "called heron." in whole.text and whole.memory.description == "Staging"
+    memory.forget("pelican", reason="moved")
+    with pytest.raises(MemdirError, match="pelican"):
+        memory.get("pelican")
+    newest = memory.history("pelican")[0]
+    assert (newest.cause.verb, newest.cause.reason) == ("retire", "moved")
+    memory.undo(newest.id)
+    assert "called heron." in memory.get("pelican").text
+
+
+def test_objects_say_what_they_are(folder):
+    memory = Memdir.open(dir=str(folder))
+    assert repr(memory) == f"<Memdir {folder}: project>"
+    recalled = memory.recall(PROMPT)
+    assert recalled.memories == recalled.chosen
+    assert repr(recalled) == "<Recall: release.md>"
+    assert repr(recalled.memories[0]).startswith("<project: release.md: Releases are cut")
+    assert repr(memory.recall("what do zebras eat in winter?")) == "<Recall: nothing matches>"
+
+
+def test_records_are_recalled_listed_and_read(project, home):
+    kept = Records(str(project / ".claude/memory"))
+    kept.put("decisions/use-sqlite.json", write_record(sample(id="use-sqlite")))
+    accept(home / ".local/state/memdir", project / ".claude/memory", "records")
+    memory = Memdir.open()
+    assert [item.scope for item in memory.list()] == ["records"]
+    assert [item.scope for item in memory.recall("SQLite for the catalog?").memories] == ["records"]
+    assert f"# {sample()['title']}" in memory.get("use-sqlite").text
 
 
 def test_the_prompt_names_the_directory_and_shows_the_index(folder, store):

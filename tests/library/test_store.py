@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memdir.errors import BadInput
 from memdir.library import Memdir
 from memdir.memory_tool import MemoryTool, memory_tool
 from tests.helpers.tables import table
@@ -130,10 +131,8 @@ def test_the_store_of_a_library_or_of_a_scope_is_served(project, store, home):
     assert (store / "a.md").exists()
     create(memory_tool(scope="user"), "b.md", "x\n")
     assert (home / ".claude/memory/b.md").exists()
-    answer = memory_tool(scope="records").call(
-        {"command": "create", "path": "/memories/a.md", "file_text": "x"}
-    )
-    assert answer.is_error and "structured records" in answer.text
+    with pytest.raises(BadInput, match="structured records"):
+        memory_tool(scope="records")
 
 
 def test_two_agents_at_once_lose_nothing(tool, store, home, tmp_path):

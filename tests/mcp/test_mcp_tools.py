@@ -6,9 +6,13 @@ import re
 import pytest
 
 from memdir.mcp.tools import TOOLS
+from memdir.records.folders import Records
+from memdir.records.record import write_record
+from tests.helpers.accepted import accept
 from tests.helpers.asking import FACT, QUESTION, Agent, request
 from tests.helpers.hostile import inputs
 from tests.helpers.repositories import Checkout
+from tests.helpers.samples import sample
 from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -150,9 +154,27 @@ def test_a_memory_with_orders_stays_inside_its_frame(agent, store):
         assert text.count("</memdir-") == 1 and "\nHuman:" not in text
 
 
-def test_records_are_read_and_not_written(agent, project):
+def test_without_a_repository_no_claim_is_called_true(agent, project):
+    (project / ".git").rmdir()
+    text = "Restart lives in `old.py`, run `make restart`."
+    agent.use("save", text=text, type="project", name="where")
+    for arguments in ({}, {"name": "where"}):
+        told = framed(agent.use("verify", **arguments))
+        assert "not checked" in told and "true" not in told and "old.py" not in told
+
+
+def test_records_are_read_and_not_written(agent, project, home):
+    kept = Records(str(project / ".claude/memory"))
+    kept.put("decisions/use-sqlite.json", write_record(sample(id="use-sqlite")))
+    accept(home / ".local/state/memdir", project / ".claude/memory", "records")
+    assert "records: decisions/use-sqlite.json [decision" in agent.use("list")
+    for told in (
+        agent.use("recall", query="SQLite for the catalog?"),
+        agent.use("read", name="use-sqlite", scope="records"),
+    ):
+        assert f"# {sample()['title']}" in framed(told)
     said = agent.fail("save", text=FACT, type="project", scope="records")
-    assert "records" in said and not (project / ".claude/memory").exists()
+    assert "records" in said and len(list(project.glob(".claude/memory/*"))) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """Random records: file and index line there and back, and an independent validator."""
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memdir.records import fields, index_md, render, validate
+from memdir.records import fields, index_md, memory_config, render, validate
 from memdir.records.fields import TYPES, record_path
 from memdir.records.record import read_record, write_record
 from memdir.records.validate import check_record
@@ -58,6 +59,7 @@ def test_the_shipped_schemas_are_what_the_generator_makes():
         f"{type.replace('_', '-')}.schema.json": validate.record_schema_text(type)
         for type in fields.TYPES
     }
+    wanted["memory-config.default.json"] = json.dumps(memory_config.TREE, indent=2) + "\n"
     shipped = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     assert shipped == wanted
 

@@ -61,13 +61,14 @@ def test_a_stale_hash_is_a_conflict_that_keeps_both_texts(root):
     assert (root / PATH).read_bytes() == before
 
 
-@pytest.mark.parametrize("given", ["", None])
+@pytest.mark.parametrize("given", ["", None, " "])
 def test_an_update_without_a_version_is_refused(root, given):
     create()
     words = ("write", "--action", "update", "--target", PATH, "--input", "-", "--json")
     words += () if given is None else ("--hash", given)
     answer = records(*words, given={"confidence": 0.9})
-    assert (answer.code, answer.error["record_code"]) == (1, "INPUT_ERROR")
+    code = "OCC_CONFLICT" if given == " " else "INPUT_ERROR"
+    assert (answer.code, answer.error["record_code"]) == (1, code)
 
 
 INPUTS = {
@@ -174,6 +175,38 @@ def test_suggested_commands_name_the_root_that_was_given(tmp_path, project):
     assert not (root / PATH).exists()
 
 
+def test_a_session_that_alone_says_something_is_named_on_stderr_in_the_words_of_the_seed(root):
+    (root).mkdir(parents=True)
+    settings = {"categories": {"session_summary": {"max_retained": 1}}}
+    (root / "memory-config.json").write_text(json.dumps(settings))
+    content = {"completed": ["pelican migration to Oslo"], "next_actions": []}
+    create("Session first", "session_summary", content=CONTENTS["session_summary"] | content)
+    answer = create("Session second", "session_summary")
+    assert (
+        "WARNING: Session session-first contains unique content not captured elsewhere: "
+        '"pelican migration to Oslo"' in answer.stderr
+    )
+    assert "Consider saving these before retirement." in answer.stderr
+    assert "WARNING" not in answer.text
+
+
+def test_the_settings_that_a_warning_names_are_printed(root):
+    root.mkdir(parents=True)
+    (root / "memory-config.json").write_text('{"colour": 1}')
+    assert "memdir records schema memory-config" in " ".join(records("status").text.split())
+    (root / "memory-config.json").write_text(records("schema", "memory-config").text)
+    assert records("status", "--json").json["findings"] == []
+
+
+def test_a_record_may_be_as_long_as_a_memory_and_no_longer(root):
+    answer = create(content=CONTENTS["decision"] | {"context": "x " * 40_000})
+    assert (answer.code, answer.stderr.split("\n")[0]) == (1, "VALIDATION_ERROR")
+    create()
+    words = ("save", "--category", "decision", "--title", TITLE, "--set")
+    assert records(*words, "context=" + "x " * 40_000).code == 1
+    assert records(*words, "context=short").code == 0
+
+
 # -- index, status, search -----------------------------------------------------------------
 
 
@@ -231,7 +264,7 @@ def staged(talk, given: object, session: str = "s1") -> str:
 
 
 def intent(**said: object) -> dict:
-    return {"category": "decision", "action": "CREATE", **said}
+    return {"category": "decision", "action": "CREATE", "verdict": "PASS", **said}
 
 
 def commit(*intents: dict, words: tuple[str, ...] = (), command: str = "commit"):
@@ -303,7 +336,7 @@ def test_the_table_decides_what_becomes_of_an_intent(root, type, asked, near, do
         create("SQLite catalog search", type)
     title = "SQLite catalog on disk" if near else "Bread and butter"
     given = draft(type, title=title, tags=["storage"])
-    wanted = {"category": type, "action": asked, "record": given, "new_info": title}
+    wanted = intent(category=type, action=asked, record=given, new_info=title)
     answer = commit(wanted)
     assert answer.code == 0, answer.text
     assert answer.json["results"][0]["action"] == done
@@ -314,7 +347,18 @@ def test_a_draft_that_verification_failed_is_blocked_and_an_advisory_is_not(root
     (result,) = commit(bad).json["results"]
     assert (result["outcome"], result["action"]) == ("nothing", "NOOP")
     assert "hallucinated" in result["reason"]
-    assert commit(intent(record=draft(), verdict="ADVISORY")).json["results"][0]["path"] == PATH
+    (result,) = commit(intent(record=draft(), verdict="ADVISORY", issues=["a tag"])).json["results"]
+    assert (result["path"], result["reason"]) == (PATH, "advisory: a tag")
+    assert json.loads((root / PATH).read_bytes())["changes"][0]["summary"] == "advisory: a tag"
+    assert "advisory: a tag" in memdir("show", PATH, "--raw", "--scope", "records").text
+
+
+def test_what_nobody_has_verified_is_not_saved(root):
+    answer = commit(intent(record=draft(), verdict=None))
+    (result,) = answer.json["results"]
+    assert (answer.code, result["outcome"]) == (1, "refused")
+    assert "verdict" in result["error"]["next"]
+    assert not (root / PATH).exists()
 
 
 def test_one_bad_intent_stops_no_other_and_one_undo_takes_all_back(root, project):
@@ -322,9 +366,9 @@ def test_one_bad_intent_stops_no_other_and_one_undo_takes_all_back(root, project
     before = tree(project)
     answer = commit(
         intent(record={"title": "x"}),
-        {"category": "nothing", "action": "CREATE"},
+        intent(category="nothing"),
         intent(record=draft()),
-        {"category": "preference", "action": "CREATE", "record": draft("preference")},
+        intent(category="preference", record=draft("preference")),
     )
     assert answer.code == 1
     assert [one["outcome"] for one in answer.json["results"]] == ["refused"] * 2 + ["done"] * 2
@@ -338,12 +382,7 @@ def test_a_retirement_may_be_said_in_the_draft(root, talk):
     create("SQLite catalog search", "runbook")
     path = "runbooks/sqlite-catalog-search.json"
     place = staged(talk, {"action": "delete", "target": path, "reason": "gone"})
-    wanted = {
-        "category": "runbook",
-        "action": "DELETE",
-        "draft": place,
-        "new_info": "SQLite catalog",
-    }
+    wanted = intent(category="runbook", action="DELETE", draft=place, new_info="SQLite catalog")
     assert commit(wanted).json["results"][0]["action"] == "DELETE"
     assert json.loads((root / path).read_bytes())["retired_reason"] == "gone"
 

@@ -11,7 +11,7 @@ from memdir.clients.claude_code import UNGUARDED
 from memdir.hot.place import Here
 from memdir.hot.run import Event
 from memdir.records import guard
-from memdir.records.guard import MAX_LINE_CHARACTERS, MAX_WORD_CHARACTERS, find_writes_to_records
+from memdir.records.guard import MAX_LINE_CHARACTERS, find_writes_to_records
 from tests.acceptance.recording import read
 from tests.helpers.tables import toml_cases as cases
 
@@ -101,10 +101,7 @@ def test_without_records_no_python_is_started_for_a_tool(tmp_path, inside):
     assert done.stdout == ("started\n" if inside else "")
 
 
-@pytest.mark.parametrize(
-    "line", ["x=$x$x;", ">$x;", "cd $x;>a;", "echo x > a; ", "$(", "((", "<<a\n", '"', "\\"]
-)
+@pytest.mark.parametrize("line", ["x=$x$x;", "cd $x;>a;", "$(", "((", "<<a\n", '"', "\\"])
 def test_a_hostile_line_ends_and_takes_no_memory(line):
-    paths = list(find_writes_to_records("x=abc;" + line * 20_000, "/w", {}))
+    paths = list(find_writes_to_records("x=abc;" + line * 20_000, "/w"))
     assert len(paths) <= MAX_LINE_CHARACTERS
-    assert all(len(path) <= 3 * MAX_WORD_CHARACTERS for path, _ in paths)

@@ -13,16 +13,19 @@ from memdir.capture.sessions import open_session
 from memdir.capture.signals import Origin
 from memdir.config.config import read_config
 from memdir.records.batch import hold_records
+from memdir.records.record import write_record
 from memdir.store.writer import open_app
 from tests.helpers.conversing import Conversation
 from tests.helpers.hooked import SETTLED, Client
+from tests.helpers.samples import sample
 from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
 DECIDED = "We decided on SQLite because nobody runs a server.\nWe chose it over X due to its size."
-HELD = ("review", "list", "--scope", "records", "--json")
+RULED = "From now on we always use SQLite, never a server."
+HELD = ("review", "--json")
 DRAFT = {
     "action": "CREATE",
     "title": "SQLite as the database",
@@ -79,10 +82,12 @@ def test_a_decision_waits_for_a_yes_and_becomes_a_record(root, talk, answers):
     assert len(hold(talk)) == 1
     assert list(root.glob("decisions/*")) == []
     [held] = memdir(*HELD).json["held"]
-    shown = memdir("review", "show", held["id"], "--scope", "records")
+    assert DRAFT["title"] in memdir("review").text
+    shown = memdir("review", "show", held["id"])
     assert "Nobody runs a server." in shown.text
-    approved = memdir("review", "approve", held["id"], "--scope", "records")
+    approved = memdir("review", "approve", held["id"])
     assert approved.code == 0, approved.text + approved.stderr
+    assert "memdir undo --scope records" in approved.text
     [path] = root.glob("decisions/*.json")
     assert json.loads(path.read_text())["content"] == DRAFT["content"]
     assert memdir(*HELD).json["held"] == []
@@ -110,7 +115,8 @@ def test_what_was_held_or_rejected_is_not_held_again(root, talk, answers):
     answers(DRAFT, PASS)
     [held] = hold(talk)
     assert hold(talk) == []
-    assert memdir("review", "reject", held.id, "--scope", "records").code == 0
+    assert memdir("review", "reject", "--all", "--yes").code == 0
+    assert [it["id"] for it in memdir(*HELD, "--rejected").json["held"]] == [held.id]
     assert hold(talk) == []
     talk.say("And the cache?", DECIDED.replace("SQLite", "Redis"))
     answers(DRAFT | {"title": "Redis as the cache"}, PASS)
@@ -134,6 +140,13 @@ def test_a_draft_with_a_secret_is_not_held(root, talk, answers):
     assert hold(talk) == []
 
 
+def test_what_the_check_noted_is_shown_in_the_review(root, talk, answers):
+    answers(DRAFT, {"verdict": "ADVISORY", "issues": ["one tag is too few"]})
+    [held] = hold(talk)
+    assert held.reason.endswith("noted: one tag is too few")
+    assert "one tag is too few" in " ".join(memdir("review").text.split())
+
+
 @pytest.mark.parametrize("agent", [False, True])
 def test_the_worker_holds_drafts_unless_the_agent_saves_them(tmp_path, agent):
     client = Client(tmp_path)
@@ -151,3 +164,33 @@ def test_the_worker_holds_drafts_unless_the_agent_saves_them(tmp_path, agent):
     held = list(client.state.glob("stores/*/held/*.json"))
     texts = [it for it in held if '"type": "decision"' in it.read_text()]
     assert len(texts) == (not agent), client.log()
+
+
+@pytest.mark.parametrize("agent", [False, True])
+def test_a_decision_that_the_agent_is_to_save_is_not_held_as_well(tmp_path, agent):
+    client = Client(tmp_path)
+    client.write(
+        "config.toml", f"records.agent = {str(agent).lower()}\n", client.home / ".config/memdir"
+    )
+    path = client.home / ".claude/projects/x/one.jsonl"
+    said = Conversation(path, str(client.project)).say(f"{RULED}\n{DECIDED}", "Fine.")
+    time.sleep(SETTLED)
+    given = client.event("Stop", session_id=said.session, transcript_path=str(path))
+    assert bool(client.run("stop", given)) == agent
+    client.wait()
+    held = list(client.state.glob("stores/*/held/*.json"))
+    assert len(held) == (not agent), client.log()
+
+
+def test_a_record_past_its_days_is_retired_by_the_worker(tmp_path):
+    client = Client(tmp_path)
+    folder = client.project / ".claude/memory/sessions"
+    old = {"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z"}
+    folder.mkdir(parents=True)
+    (folder / "one.json").write_bytes(write_record(sample("session_summary", id="one", **old)))
+    client.fire("session-start", session_id="one")
+    client.fire("stop", session_id="one")
+    client.wait()
+    record = json.loads((folder / "one.json").read_bytes())
+    assert record["record_status"] == "retired", client.log()
+    assert "retention_days" in record["retired_reason"]

@@ -149,14 +149,6 @@ def test_settings_that_nobody_can_read_leave_the_defaults(project, text):
     assert WHY in project.ask()
 
 
-def test_one_broken_record_hides_no_other(project):
-    project.put()
-    for name, data in (("a", b"{"), ("b", b"\xff"), ("c", b"[1]"), ("d", b'{"title": "SQLite"}')):
-        (project.records / f"decisions/{name}.json").write_bytes(data)
-    for _ in range(2):
-        assert WHY in project.ask()
-
-
 def test_records_are_told_without_heavy_modules(tmp_path):
     client = Client(tmp_path)
     store = Records(str(client.project / ".claude/memory"), 1 << 20)
@@ -241,12 +233,20 @@ def test_what_the_project_does_not_want_is_not_handed_over(keeping, said):
     assert contexts(keeping) == []
 
 
-def test_without_the_users_word_or_without_records_nothing_is_handed_over(project):
-    (project.records / "decisions").mkdir(parents=True)
+def test_the_users_word_is_enough_also_for_the_first_record_of_a_project(project):
     assert project.stop(talk(project)) == ""
     project.holds = frozenset((BY_AGENT,))
-    (project.records / "decisions").rmdir()
-    assert project.stop(talk(project)) == ""
+    assert not project.records.exists()
+    assert "decision" in project.stop(talk(project))
+
+
+def test_a_record_is_told_with_its_title_and_found_by_what_its_category_means_here(project):
+    project.set(categories={"decision": {"description": "What the board settled"}})
+    project.put()
+    assert f"# {sample()['title']}" in project.ask()
+    told = project.ask("what did the board settle on storage?")
+    assert WHY in told
+    assert "board settled" not in told  # nobody has accepted these words
 
 
 def test_descriptions_of_any_length_leave_the_answer_within_the_clients_limit(keeping):

@@ -38,7 +38,8 @@ def test_the_window_keeps_the_newest_five_by_itself(kept):
     last = kept.create("Session 5", "session_summary")
     assert statuses(kept) == ["retired", *["active"] * 5]
     assert [change.kind for change in last.changes] == ["created", RETIRED]
-    assert "max_retained (5)" in kept.record("sessions/session-0.json")["retired_reason"]
+    reason = kept.record("sessions/session-0.json")["retired_reason"]
+    assert reason.startswith("Session rolling window: exceeded max_retained limit")
     assert kept.in_step()
     assert "session-0" not in kept.index
     review.undo_and_hold_again(kept.app())
@@ -113,7 +114,7 @@ def test_retention_retires_what_was_long_not_written(kept):
     assert [change.path for change in collect_record_garbage(kept.app()).changes] == [PATH]
 
 
-SETTINGS = read_record_settings(None)[0]
+SETTINGS = read_record_settings({})[0]
 
 
 def summary(number: int, **more: object) -> dict[str, object]:

@@ -19,9 +19,9 @@ from memdir.format.draft import (
     Wishes,
 )
 from memdir.recall import answer
-from memdir.records.index_md import build_record_index, parse_record_index, record_index_line
+from memdir.records.index_md import parse_record_index, record_index_line
 from memdir.records.record import RecordError, record_settings
-from memdir.records.write import Request, save_record, write_record_request
+from memdir.records.write import save_record
 from memdir.store import changes, look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
@@ -222,16 +222,6 @@ def test_undo_brings_every_file_back_byte_for_byte(kept, action):
     assert kept.files() != before
 
 
-def test_a_dry_run_shows_the_change_and_writes_nothing(kept):
-    kept.create()
-    before = kept.files()
-    done = write_record_request(
-        kept.app(dry_run=True), Request("delete", target=PATH, reason="old")
-    )
-    assert {path for path, _, _ in done.diff} == {PATH, "index.md"}
-    assert kept.files() == before
-
-
 @pytest.fixture
 def filled(tmp_path):
     filled = Recorded(tmp_path)
@@ -339,8 +329,3 @@ def test_no_title_breaks_its_line(title):
     assert (entry.path, entry.tags, bad) == ("decisions/a.json", ["t"], [])
     assert len(text.splitlines()) == 1
     assert record_index_line(sample(title=entry.title, tags=["t"]), entry.path) == text
-
-
-def test_the_order_of_the_records_does_not_change_a_byte():
-    records = [(f"runbooks/{n}.json", sample("runbook", title=f"T{n % 3}")) for n in range(20)]
-    assert build_record_index(records) == build_record_index(reversed(records))

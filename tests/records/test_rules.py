@@ -241,13 +241,6 @@ def test_the_best_record_with_enough_points_is_the_candidate():
     assert answer["hints"] == ["Close as well: decisions/weak.json"]
 
 
-@pytest.mark.parametrize(("event", "action"), [("", "CREATE"), ("removed", "NOOP")])
-def test_without_a_candidate_there_is_only_something_to_create(event, action):
-    answer = ask([], event=event)
-    assert (answer["pre_action"], answer["structural_cud"]) == (action, action)
-    assert (answer["candidate"], answer["delete_allowed"]) == (None, False)
-
-
 KEPT = {"decision", "preference", "session_summary"}
 EVENTS = ["", "resolved", "removed", "reversed", "superseded", "deprecated"]
 
@@ -269,8 +262,3 @@ def test_a_record_of_a_newer_version_may_neither_be_updated_nor_retired():
     answer = ask([("a.json", sample("runbook", schema_version="99.0"))], type="runbook")
     for action in ("UPDATE", "DELETE"):
         assert resolve_record_action(answer["structural_cud"], action, answer["vetoes"]) == "NOOP"
-
-
-def test_a_lifecycle_event_that_is_none_is_refused():
-    with pytest.raises(RecordError, match="finished"):
-        ask([], event="finished")

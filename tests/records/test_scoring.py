@@ -7,13 +7,15 @@ import pytest
 
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.records.fields import TYPES
+from memdir.records.folders import Records
 from memdir.records.handover import render_record_triage
-from memdir.records.memory_config import MAX_FILE_CHARACTERS, TREE, read_record_settings
+from memdir.records.memory_config import read_record_settings
+from memdir.records.record import record_settings
 from memdir.records.triage import Score, score_for_records
 from tests.helpers.tables import DATA
 from tests.helpers.tables import toml_cases as cases
 
-SETTINGS = read_record_settings(None)[0]
+SETTINGS = read_record_settings({})[0]
 SPECIFIED = tomllib.loads((DATA / "triage.toml").read_text(encoding="utf-8"))
 TABLE = {type: (row["words"], row["boosters"]) for type, row in SPECIFIED.items()}
 WORDS = [(type, word) for type, (words, _) in TABLE.items() for word in words.split(", ")]
@@ -99,7 +101,7 @@ def test_only_the_last_messages_count():
     old = said("we chose it because", *["fine"] * 49)
     assert len(of("decision", old).hits) == 1
     assert of("decision", [*old, Message("", AGENT, "fine")]).hits == ()
-    few = read_record_settings('{"triage": {"max_messages": 10}}')[0]
+    few = read_record_settings({"triage": {"max_messages": 10}})[0]
     assert of("decision", said("we chose it", *["fine"] * 10), few).hits == ()
 
 
@@ -139,7 +141,7 @@ def test_the_text_of_triage_itself_does_not_trigger_again():
             type: {"description": f"{words[0]}, {words[1]}"} for type, words in TABLE.items()
         }
     }
-    settings = read_record_settings(json.dumps(config))[0]
+    settings = read_record_settings(config)[0]
     loud = "\n\n".join(f"{words[0]} {words[1]}" for words in TABLE.values())
     first = score_for_records(said(*[loud] * 3), settings)
     text = render_record_triage(first.triggered, settings, {})
@@ -165,9 +167,7 @@ def test_any_text_gets_a_score(text):
 
 def test_no_description_and_no_path_can_end_the_data():
     description = "a </triage_data> b <triage_data>"
-    settings = read_record_settings(
-        json.dumps({"categories": {"decision": {"description": description}}})
-    )[0]
+    settings = read_record_settings({"categories": {"decision": {"description": description}}})[0]
     triggered = (Score("decision", 0.5263, 0.4), Score("session_summary", 0.6, 0.6))
     text = render_record_triage(triggered, settings, {"decision": "/a</triage_data>"})
     assert (text.count("<triage_data>"), text.count("</triage_data>")) == (1, 1)
@@ -178,19 +178,14 @@ def test_no_description_and_no_path_can_end_the_data():
     assert render_record_triage((), settings, {}) == ""
 
 
-DEFAULT = read_record_settings(None)[0]
-DEFAULTS = json.dumps(TREE, indent=2) + "\n"  # as the file of somebody who wants to change them
-
-
-def nested(path: str, value: object) -> str:
-    """`a.b` and 1 as the text {"a": {"b": 1}}."""
-    for key in reversed(path.split(".")):
-        value = {key: value}
-    return json.dumps(value)
+DEFAULT = read_record_settings({})[0]
 
 
 def read(path: str, value: object):
-    return read_record_settings(nested(path, value))
+    """The settings of a file in which this key, such as `a.b`, has this value."""
+    for key in reversed(path.split(".")):
+        value = {key: value}
+    return read_record_settings(value)
 
 
 def at(settings, path: str):
@@ -266,16 +261,15 @@ def test_an_unknown_key_warns_and_changes_nothing(key):
     [
         *("", "{", "nothing", "[]", "null", "3", '"text"', "{} trailing", "[" * 100_000),
         '{"triage": %s}' % ("9" * 5000),
-        '{"a": "' + "x" * MAX_FILE_CHARACTERS + '"}',
     ],
     ids=lambda text: text[:20],
 )
-def test_a_broken_file_means_the_defaults_and_one_warning(text):
-    settings, warnings = read_record_settings(text, "/p/memory-config.json")
+def test_a_broken_file_means_the_defaults_and_one_warning(tmp_path, text):
+    (tmp_path / "memory-config.json").write_text(text)
+    settings, (warning,) = record_settings(Records(str(tmp_path)))
     assert settings == DEFAULT
-    (warning,) = warnings
-    assert warning.path == "/p/memory-config.json"
-    assert "is not used" in warning.message
+    assert warning.path == "memory-config.json"
+    assert "the defaults are used" in warning.message
     assert warning.fix
 
 

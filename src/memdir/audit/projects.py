@@ -14,6 +14,7 @@ from memdir.config.scope import project_scope_name
 from memdir.errors import Finding, MemdirError
 from memdir.hot.disk import read_start
 from memdir.hot.memory import TEAM
+from memdir.hot.place import RECORDS
 from memdir.store.writer import App, open_app
 
 TRANSCRIPTS = 5  # transcripts read per project to find its directory
@@ -133,6 +134,9 @@ def open_projects_to_audit(
         title = project.root or project.name
         settings = _project_config(project, config)
         wanted.append((title, settings, _gone(project)))
+        if project.root and RECORDS in settings.scopes:
+            records = read_config(config.environ, project.root, scope=RECORDS)
+            wanted.append((f"{title} ({RECORDS})", records, ()))
         if os.path.isdir(os.path.join(settings.store, TEAM)):
             team = read_config(config.environ, config.checkout, dir=settings.store, scope=TEAM)
             wanted.append((f"{title} ({TEAM})", replace(team, code=settings.code, findings=()), ()))
@@ -140,11 +144,12 @@ def open_projects_to_audit(
         if os.path.isdir(store):
             title = name if name != "project" else config.checkout
             wanted.append((title, read_config(config.environ, config.checkout, scope=name), ()))
-    opened: dict[str, Place] = {}
+    opened: dict[tuple[str, str], Place] = {}
     for title, settings, findings in wanted:
-        if settings.store not in opened:
+        key = settings.store, settings.layout  # records may lie beside Markdown memories
+        if key not in opened:
             app = open_app(settings, now=now, tell=tell, dry_run=True)
-            opened[settings.store] = Place(title, app, findings)
+            opened[key] = Place(title, app, findings)
     return list(opened.values())
 
 

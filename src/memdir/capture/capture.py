@@ -202,6 +202,12 @@ class _Run:
         # A dry run asks only a model that a person named.
         model = "" if request.model is None and app.dry_run else request.model
         chosen = choose_captured_drafts(app, new, known, request.client, model, waits)
+        own = [
+            it
+            for it in chosen.catches
+            if not (it.hold and it.origin.message in request.handed_over)
+        ]
+        chosen = replace(chosen, catches=tuple(own))
         if chosen.reason == UNTIL_END and not chosen.catches:
             return self._count_turns()
         if not chosen.catches and not chosen.left:

@@ -56,6 +56,7 @@ class Request:
     turns: int = 1
     ends: bool = True
     model: str | None = None  # None: the configured one; empty: none
+    handed_over: frozenset[str] = frozenset()  # messages that the agent keeps as records
 
 
 @dataclass(frozen=True)

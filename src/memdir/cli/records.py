@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -14,7 +15,6 @@ from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
 from memdir.records import fields, index_md, lifecycle, match
 from memdir.records.fields import Record
-from memdir.records.handover import MAX_DRAFT_BYTES, Contexts
 from memdir.records.lifecycle import summarize_records
 from memdir.records.record import (
     INPUT,
@@ -25,6 +25,7 @@ from memdir.records.record import (
     read_record_json,
     record_settings,
 )
+from memdir.store.writer import App, Done
 from memdir.text.terminal import plural
 
 WRITE = "records_write"
@@ -72,6 +73,8 @@ input_option = click.option(
 
 def read_input_argument(session: Session, given: str) -> Record:
     """JSON object from stdin, or from a draft in a session's private directory."""
+    from memdir.records.handover import MAX_DRAFT_BYTES, Contexts  # 15 ms that others spare
+
     if not given:
         raise RecordError(INPUT, "there is no draft", fix="give --input - and the JSON")
     if given == STDIN:
@@ -79,6 +82,19 @@ def read_input_argument(session: Session, given: str) -> Record:
             encode(read_text_option(STDIN, MAX_DRAFT_BYTES, "the draft")), "the draft"
         )
     return read_record_json(Contexts(session.config.state_dir).read_draft(given), given)
+
+
+def warn_of_lost_content(session: Session, done: Done) -> list[str]:
+    """Prints the seed's warnings to stderr, one line each, and returns the other remarks."""
+    warnings = [text for text in done.remarks if text.startswith(lifecycle.WARNING)]
+    session.screen.complain(warnings)
+    return [text for text in done.remarks if text not in warnings]
+
+
+def answer_done(session: Session, done: Done) -> Answer:
+    answer = session.done_answer(session.app, done, UNDO)
+    rest = replace(done, remarks=tuple(warn_of_lost_content(session, done)))
+    return answer._replace(lines=session.done_answer(session.app, rest, UNDO).lines)
 
 
 DEFAULT_RESULTS = 20
@@ -135,7 +151,7 @@ def search(
     results = match.search_records(app, text, limit, type, include_retired)
     rows, lines = _table(session, results)
     if context:
-        lines = _context_lines(results, session.config.checkout, app.store.root)
+        lines = _context_lines(results, app, session.config.checkout)
     elif not lines:
         lines = ["nothing matches"]
     return Answer({"records": rows, "query": text, "store": app.store.root}, lines)
@@ -153,12 +169,16 @@ def _table(
     return rows, session.screen.table(cells, (15, session.screen.columns // 2))
 
 
-def _context_lines(results: Sequence[tuple[str, Record]], checkout: str, root: str) -> list[str]:
-    """Sanitised titles and paths only, because an agent reads this."""
+def _context_lines(results: Sequence[tuple[str, Record]], app: App, checkout: str) -> list[str]:
+    """Sanitised titles, paths and what the categories mean, because an agent reads this."""
     if not results:
         return []
+    root, settings = app.store.root, record_settings(app.store)[0]
     top = root[len(checkout) + 1 :] if root.startswith(checkout + "/") else root
-    lines = ['<memory-context source=".claude/memory">']
+    named = dict.fromkeys(str(record.get("category")) for _, record in results)
+    about = "; ".join(f"{type}={settings.types[type].description}" for type in named)
+    about = about.replace('"', "'")
+    lines = [f'<memory-context source=".claude/memory" descriptions="{about}">']
     for path, record in results:
         title = inert_line(str(record.get("title", "")), MAX_TITLE_BYTES)
         lines.append(f"- [{str(record.get('category')).upper()}] {title} -> {top}/{path}")
@@ -224,19 +244,18 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
         fields, (first, *rest), *_ = session.done_answer(app, done)
         changed = any(change.changed for change in done.changes)
         return Answer(fields, [first if changed else IN_STEP, *rest])
+    records, findings = read_all_records(app.store)
+    text = read_record_index(app.store)
     if health:
-        records, findings = read_all_records(app.store)
-        report = index_md.report_record_health(
-            read_record_index(app.store), records.items(), app.now()
-        )
+        report = index_md.report_record_health(text, records.items(), app.now())
         lines = _count_lines(screen, report, {})
         for key, value in report.items():
             if not isinstance(value, dict):
-                text = "; ".join(value) or "none" if isinstance(value, list) else str(value)
-                lines += screen.block("", f"{key.replace('_', ' ')}: {text}", "  ")
+                shown = "; ".join(value) or "none" if isinstance(value, list) else str(value)
+                lines += screen.block("", f"{key.replace('_', ' ')}: {shown}", "  ")
         answer = {**report, "findings": pick_all(findings, FINDING)}
         return Answer(answer, [*lines, *screen.finding_lines(findings)])
-    mismatches, findings = index_md.validate_record_index(app)
+    mismatches = index_md.find_record_index_mismatches(text, records.items())
     lines = []
     for kind, path, number in mismatches:
         place = f"line {number}: " if number else ""
@@ -259,7 +278,7 @@ def gc(session: Session) -> Answer:
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
     """
-    return session.done_answer(session.app, lifecycle.collect_record_garbage(session.app), UNDO)
+    return answer_done(session, lifecycle.collect_record_garbage(session.app))
 
 
 @record_command("window", "memdir records window --dry-run", changes=True)
@@ -269,4 +288,4 @@ def window(session: Session) -> Answer:
     categories.session_summary.max_retained says how many. It happens by itself after each new
     summary; what only an old one holds is named before it goes.
     """
-    return session.done_answer(session.app, lifecycle.roll_record_window(session.app), UNDO)
+    return answer_done(session, lifecycle.roll_record_window(session.app))

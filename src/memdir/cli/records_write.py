@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from memdir.cli import output, records
 from memdir.cli.command import Session
-from memdir.records import batch, fields, validate, write
-from memdir.records.batch import REFUSED, Result, read_record_intents
+from memdir.records import fields, validate
 from memdir.records.fields import Record
-from memdir.records.handover import Contexts, triage_transcript
+from memdir.records.memory_config import TREE
 from memdir.records.record import INPUT, RecordError, parse_record_type
 from memdir.text.terminal import one_line, visible_text
 
+if TYPE_CHECKING:
+    from memdir.records.batch import Result
+
 SCORE = "category=type score threshold"
+SETTINGS = "memory-config"
 session_option = click.option(
     "--session", "session_id", metavar="ID", default="", help="Whose private directory."
 )
@@ -34,6 +40,8 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> out
     A summary and <triage_data>; nothing where no category reaches its threshold. The contexts lie
     in a private directory, and drafts are taken from there only.
     """
+    from memdir.records.handover import triage_transcript
+
     app = session.app
     result = triage_transcript(app, transcript, session_id, last)
     for warning in result.findings:
@@ -76,12 +84,13 @@ def commit(session: Session, input_: str, session_id: str) -> output.Answer:
 
 
 def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> output.Answer:
+    from memdir.records.batch import REFUSED, commit_record_intents, read_record_intents
+    from memdir.records.handover import Contexts
+
     contexts = Contexts(session.config.state_dir)
     asked = records.read_input_argument(session, given)
     intents = read_record_intents(asked, lambda path: contexts.read_draft(path, session_id))
-    results, done = (batch.prepare_record_intents if dry else batch.commit_record_intents)(
-        session.app, intents
-    )
+    results, done = commit_record_intents(replace(session.app, dry_run=dry), intents)
     lines, pinned = [], []
     for intent, result in zip(asked["intents"], results, strict=True):
         type = result.intent.type if result.intent else "?"
@@ -106,6 +115,7 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> outp
     lines = lines or ["there was nothing to do"]
     if dry:  # the lines above sound like a commit
         lines += ["", "nothing was written yet; to do this: memdir records commit"]
+    records.warn_of_lost_content(session, done)
     failed = any(result.outcome == REFUSED for result in results)
     if session_id and not dry and not failed:
         contexts.drop(session_id)
@@ -128,7 +138,12 @@ def _result_fields(result: Result) -> output.Fields:
 @records.record_command("schema", "memdir records schema decision")
 @click.argument("category", required=False, default="")
 def schema(session: Session, category: str) -> output.Answer:
-    """Print the JSON Schema of a category, or the fields of all."""
+    """Print the JSON Schema of a category, or the fields of all.
+
+    `memory-config` prints the settings of the records with their defaults.
+    """
+    if category == SETTINGS:
+        return output.Answer({**TREE}, json.dumps(TREE, indent=2).split("\n"))
     if category:
         type = parse_record_type(category)
         text = validate.record_schema_text(type)
@@ -164,6 +179,8 @@ def write_(
     A create never overwrites, an update never revives. With --hash an update is only made on the
     version that was read.
     """
+    from memdir.records import write
+
     type = parse_record_type(category) if category else ""
     if action != write.CREATE and not target:
         raise RecordError(INPUT, f"{action} needs a target", fix="give --target PATH")
@@ -175,7 +192,7 @@ def write_(
     done = write.write_record_request(
         session.app, write.Request(action, type, target, draft, hash_, reason)
     )
-    return session.done_answer(session.app, done, records.UNDO)
+    return records.answer_done(session, done)
 
 
 @records.record_command(
@@ -210,6 +227,8 @@ def save_(
 
     Fields of a list are given once for each item. The fields of a category: memdir records schema.
     """
+    from memdir.records import write
+
     type = parse_record_type(category) if category else ""
     given: Record = records.read_input_argument(session, input_) if input_ else {}
     options = {"title": title or None, "tags": list(tags) or None, "confidence": confidence}
@@ -217,14 +236,16 @@ def save_(
     given |= {key: value for key, value in options.items() if value is not None}
     draft = write.read_record_fields(given, type, values)
     done = write.save_record(session.app, type, draft, reason)
-    return session.done_answer(session.app, done, records.UNDO)
+    return records.answer_done(session, done)
 
 
 def _change_status(
     session: Session, names: Sequence[str], action: str, reason: str
 ) -> output.Answer:
-    done = write.change_status_of_records(session.app, names, action, reason)
-    return session.done_answer(session.app, done, records.UNDO)
+    from memdir.records.write import change_status_of_records
+
+    done = change_status_of_records(session.app, names, action, reason)
+    return records.answer_done(session, done)
 
 
 @records.record_command(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 
 import click
 
@@ -35,6 +36,7 @@ from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import ANYWAY as INSIST
 from memdir.format.draft import HELD, Draft, Wishes, add_why_and_how
 from memdir.hot import acceptance, memory, safe
+from memdir.hot.place import RECORDS
 from memdir.store.accept import Source, Waiting, find_source_in_store, keep_decision
 from memdir.store.writer import App
 from memdir.text.terminal import cut_text, one_line, plural, visible_text
@@ -80,7 +82,8 @@ def review(
     for 30 days `restore` brings it back. The start of an ID is enough. Memories of a repository or
     a team wait here, too, until you `accept` them, and again after each change.
     """
-    app = session.app
+    apps = _apps_of_drafts(session, ids)
+    app = apps[0]
     edits = {field: text for field, text in given.items() if text is not None}
     if edits and action != EDIT:
         raise click.UsageError("--type, --name, --description and --body-file belong to edit.")
@@ -89,7 +92,7 @@ def review(
     if action != LIST and not ids and not every:
         raise click.UsageError(f"Which one? memdir review {action} ID, or --all.")
     if action == LIST and not ids:
-        return _list(session, app, rejected)
+        return _list(session, apps, rejected)
     if action == ACCEPT or (action in (SHOW, REJECT) and ids):
         sources = _choose_sources(session, action, ids, every and yes)
         if sources or action == ACCEPT:
@@ -97,9 +100,10 @@ def review(
     find = review_module.find_held_drafts
     if action == RESTORE or rejected:
         find = review_module.find_rejected_drafts
-    chosen, wishes = find(app, ids, every), Wishes(anyway, offered=(INSIST,))
+    pairs, wishes = [(it, find(it, ids, every)) for it in apps], Wishes(anyway, offered=(INSIST,))
+    chosen = [held for _, some in pairs for held in some]
     if action in (LIST, SHOW):
-        return _show(session, app, chosen, wishes)
+        return _show(session, pairs, wishes)
     if action == EDIT:
         return _edit(session, app, chosen, edits)
     if every and chosen and not yes and not app.dry_run:
@@ -107,19 +111,35 @@ def review(
         raise BadInput(
             f"--all means {plural(len(chosen), 'draft')}; nothing was decided", next=step
         )
-    if action == APPROVE:
-        return _settled(session, app, review_module.approve_held_drafts(app, chosen, wishes))
-    settle = (
-        review_module.reject_held_drafts
-        if action == REJECT
-        else review_module.restore_rejected_drafts
-    )
-    return _settled(session, app, settle(app, chosen))
+    ways: dict[str, Callable[[App, Sequence[Held]], list[Settled]]] = {
+        APPROVE: partial(review_module.approve_held_drafts, wishes=wishes),
+        REJECT: review_module.reject_held_drafts,
+        RESTORE: review_module.restore_rejected_drafts,
+    }
+    items = [item for it, some in pairs for item in ways[action](it, some)]
+    return _settled(session, apps, items)
 
 
-def _list(session: Session, app: App, rejected: bool) -> Answer:
-    held = open_inbox(app).look()[0]
-    chosen = review_module.find_rejected_drafts(app, (), every=True) if rejected else held
+def _apps_of_drafts(session: Session, ids: Sequence[str]) -> list[App]:
+    """The store that was asked for, with the project's records if drafts wait for them."""
+    apps, asked = [session.app], session.asked
+    if asked.scope != "project" or asked.dir is not None or RECORDS not in session.config.scopes:
+        return apps
+    with suppress(MemdirError):  # a store that cannot be opened is reported elsewhere
+        records = session.at(scope=RECORDS).app
+        inbox = open_inbox(records)
+        known = [held.id for held in (*inbox.list(), *inbox.rejected(records.now()))]
+        if ids and all(any(it.startswith(id.lower()) for it in known) for id in ids):
+            return [records]
+        apps += [records] if known and not ids else []
+    return apps
+
+
+def _list(session: Session, apps: Sequence[App], rejected: bool) -> Answer:
+    app, chosen = apps[0], list[Held]()
+    for each in apps:
+        found = review_module.find_rejected_drafts(each, (), every=True) if rejected else None
+        chosen += open_inbox(each).look()[0] if found is None else found
     sources = _find_sources(session, rejected=rejected)
     lines = [*_list_lines(session.screen, app, chosen, rejected)] if chosen or not sources else []
     for source in sources:
@@ -187,9 +207,9 @@ def _change_fields(items: Sequence[Settled]) -> Fields:
     }
 
 
-def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) -> Answer:
+def _show(session: Session, pairs: Sequence[tuple[App, Sequence[Held]]], wishes: Wishes) -> Answer:
     screen, items, lines = session.screen, [], list[str]()
-    for held in chosen:
+    for app, held in [(app, held) for app, some in pairs for held in some]:
         done = review_module.preview_held_draft(app, held, wishes)
         items.append(Settled(held, "", done))
         origin, age = held.catch.origin, safe.age_words(safe.age_days(held.time, app.now()))
@@ -206,7 +226,8 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
         change = screen.done_lines(screen.advised(done))
         change = change[:-2] if done.dry_run else change  # without the note on the dry run
         lines += [*screen.labelled(rows, 9), "", "If approved:", *change, ""]
-    return _answer(session, app, chosen, lines, **_change_fields(items))
+    chosen = [item.held for item in items]
+    return _answer(session, pairs[0][0], chosen, lines, **_change_fields(items))
 
 
 def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, str]) -> Answer:
@@ -249,13 +270,13 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
     return draft
 
 
-def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
-    screen, lines = session.screen, list[str]()
+def _settled(session: Session, apps: Sequence[App], items: Sequence[Settled]) -> Answer:
+    screen, lines, app = session.screen, list[str](), apps[0]
     fields: Fields = {
         "held": [_held_fields(item.held, change=item.how or HELD) for item in items],
         **_change_fields(items),
         "remarks": [text for item in items for text in item.done.remarks],
-        "waiting": len(open_inbox(app).list()),
+        "waiting": sum(len(open_inbox(it).list()) for it in apps),
         "store": app.store.root,
         "dry_run": app.dry_run,
     }
@@ -268,7 +289,8 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
             lines += [f"  {text}" if text else "" for text in change]
     approved = any(item.how == APPROVED and item.done.changes for item in items)
     if approved and app.history.on and not app.dry_run:  # rejecting does not change the store
-        lines += screen.block("Undo it:", screen.advise("memdir undo"), "")
+        scope = RECORDS if app.config.layout == RECORDS else ""
+        lines += screen.block("Undo it:", screen.advise("memdir undo", scope), "")
     rejected = [item.held.id for item in items if item.how == REJECTED]
     if rejected and not app.dry_run:
         id = rejected[0] if len(rejected) == 1 else "ID"

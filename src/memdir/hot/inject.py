@@ -165,6 +165,9 @@ class Recalled:
         self.giver = ""  # its source, unless it is the user's own
         self.note = ""  # e.g. that another memory contradicts it
 
+    def __repr__(self) -> str:
+        return f"<{self.scope}: {self.memory.path}: {self.memory.description}>"
+
     @property
     def version(self) -> str:
         """Path and time: a memory that changed counts as a new one."""

@@ -7,7 +7,7 @@ to save records.
 import os
 from time import time
 
-from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, store_key
+from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, RECORDS, store_key
 from memdir.hot.queue import MAX_LINE_BYTES, Queue
 from memdir.hot.run import PAUSE_SECONDS, STAMP, hook_trouble, log_hook, write_hook_json
 
@@ -27,13 +27,16 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     if not asked.cwd.startswith("/"):
         return "", None
     text = ""
-    if not asked.again:
-        enqueue_stop(event, asked, here)
     theirs = os.environ.get(CALLER)  # other clients do not understand this answer
-    if event == STOP and BY_AGENT in here.holds and not theirs and (root := here.records()):
-        from memdir.records.handover import hand_over_to_records
+    root = here.scopes.get(RECORDS) or here.scopes.get("local", "")  # may not be there yet
+    try:
+        if event == STOP and BY_AGENT in here.holds and not theirs and root:
+            from memdir.records.handover import hand_over_to_records
 
-        text = hand_over_to_records(asked, here, root)
+            text = hand_over_to_records(asked, here, root)
+    finally:  # after it: capture leaves to the agent what was handed over
+        if not asked.again:
+            enqueue_stop(event, asked, here)
     if asked.again:
         return "", None
     stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)

@@ -184,12 +184,8 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
     done = changes.retire_memories(app, [name], reason=given.get("reason", ""))
     # Another process may have added a newer change.
     logged = look.store_log(app, done.changes[0].path, LOOKED_AT)
-    ours = [
-        change
-        for change in logged
-        if (change.cause.verb, change.cause.actor) == ("retire", app.actor)
-    ]
-    id = f"change {ours[0].id[:SHOWN_ID]}" if ours else "the id that history shows"
+    ours = [f"change {it.id[:SHOWN_ID]}" for it in logged if it.cause.verb == "retire"]
+    id = ours[0] if ours else "the id that history shows"
     return _changed(done.changes[0], [*done.remarks, f"to bring it back, call undo with {id}"])
 
 
@@ -293,16 +289,24 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
     lines: list[str] = []
     remarks: list[str] = []
     counts: Counter[str] = Counter()
+    unchecked = 0
     for app in [stores.app(scope)] if name else [app for _, app in stores.apps(scope)]:
         checked = verify.verify_memories(app, [name] if name else [])
         remarks += checked.remarks
         for path, judged in checked.memories.items():
-            counts.update(claim.verdict for claim in judged)
-            for item in judged:
-                if item.verdict == STALE or (name and item.verdict != NOT_A_CLAIM):
+            claims = [item for item in judged if item.verdict != NOT_A_CLAIM]
+            if not app.config.code:  # there is nothing to check them against
+                unchecked += len(claims)
+                continue
+            counts.update(claim.verdict for claim in claims)
+            for item in claims:
+                if item.verdict == STALE or name:
                     shown = f"{path}:{item.claim.line}: {item.claim.text} – {item.reason}"
                     lines.append(inert_line(f"- {item.verdict}: {shown}", LINE_BYTES))
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STALE, UNSURE, TRUE))
+    if unchecked:
+        missing = f"{unchecked} not checked: this is no git repository"
+        total = f"{total}, {missing}" if counts else missing
     left = [f"({len(lines) - MAX_CLAIMS} more)"] if len(lines) > MAX_CLAIMS else []
     text = frame_mcp_text("\n".join([f"Claims: {total}.", *lines[:MAX_CLAIMS], *left]))
     return Answer(_with_remarks([text], remarks[:MAX_CLAIMS]))

@@ -8,7 +8,6 @@ from memdir import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import NoReturn
 
     from memdir.config.config import Config
     from memdir.store.writer import App
@@ -42,13 +41,8 @@ class Refused(Exception):
 
 
 def read_mcp_message(line: bytes) -> object:
-    """Refuses text that is not JSON, and NaN and Infinity."""
-
-    def refuse(name: str) -> "NoReturn":
-        raise ValueError(name)
-
     try:
-        return json.loads(line.decode("utf-8"), parse_constant=refuse)
+        return json.loads(line.decode("utf-8"))
     except RecursionError:
         raise Refused(PARSE, "the message is nested too deeply") from None
     except ValueError:
@@ -97,15 +91,16 @@ class Stores:
         return self._open(scope or default, client)
 
     def apps(self, scope: str = "") -> "list[tuple[str, App]]":
-        from memdir.hot.place import MAIN_SCOPES
+        from memdir.library import known_scopes
 
         wanted = scope or self.scope
         if wanted != ALL:
             return [(wanted, self.app(wanted))]
-        known = self.config(PROJECT).scopes
-        names = [PROJECT, *(() if self.dir else [name for name in known if name in MAIN_SCOPES])]
-        apps = [(name, self._open(name, "")) for name in dict.fromkeys(names)]
-        return [(name, app) for name, app in apps if os.path.isdir(app.store.root)]
+        if self.dir:
+            app = self._open(PROJECT, "")
+            return [(PROJECT, app)] if os.path.isdir(app.store.root) else []
+        names = known_scopes(self.config(PROJECT).scopes)
+        return [(name, self._open(name, "")) for name in names]
 
     def config(self, scope: str) -> "Config":
         from memdir.config.config import read_config

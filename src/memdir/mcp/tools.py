@@ -44,7 +44,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
         {
             "query": _text("the task or question, in full words", QUERY_CHARACTERS),
             "limit": _number(1, MAX_RECALLED),
-            "scope": _text("only there: project, user, local, team"),
+            "scope": _text("only there: project, user, local, team, records"),
         },
     ),
     "save": (

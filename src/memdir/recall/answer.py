@@ -46,6 +46,15 @@ class Recall:
         return self.injected.text
 
     @property
+    def memories(self) -> tuple[inject.Recalled, ...]:
+        """What was found, as the command line's JSON calls it."""
+        return self.chosen
+
+    def __repr__(self) -> str:
+        paths = ", ".join(item.memory.path for item in self.chosen) or self.reason
+        return f"<Recall: {paths}>"
+
+    @property
     def abstained(self) -> bool:
         """True where nothing is told because nothing fits, or nothing was wanted."""
         return self.found.abstained

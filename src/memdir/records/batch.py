@@ -1,7 +1,4 @@
-"""Intents of a model, carried out in one change; drafts of a model, held until a person approves.
-
-`prepare` is `commit` on a store that accepts every change and writes none.
-"""
+"""Intents of a model, carried out in one change, and drafts of a model, held for a person."""
 
 from __future__ import annotations
 
@@ -47,8 +44,9 @@ from memdir.store.writer import App, Desk, Done, store_state_folder
 from memdir.text.secrets import find_secrets
 
 MAX_INTENTS = 50  # per conversation
-FAIL = "FAIL"
-VERDICTS = ("PASS", "ADVISORY", FAIL)
+ADVISORY, FAIL = "ADVISORY", "FAIL"
+VERDICTS = ("PASS", ADVISORY, FAIL)
+MAX_ISSUES, MAX_ISSUE_CHARACTERS = 5, 100  # kept of a verification
 KEYS = (
     *("category", "action", "draft", "record", "new_info", "lifecycle_event", "reason"),
     *("target", "hash", "draft_hash", "verdict", "issues"),
@@ -72,6 +70,7 @@ class Intent:
     target: str = ""
     expected: str = ""
     blocked: str = ""
+    advice: str = ""  # of the verification; kept in the record's changes
     pinned: Record = field(default_factory=dict)
 
 
@@ -116,13 +115,16 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
     texts = {key: given.get(key) or "" for key in KEYS}
     type = parse_record_type(texts["category"])
     action = _choose(texts["action"], "action", (*match.ACTIONS, match.NOOP))
-    verdict = _choose(texts["verdict"] or "PASS", "verdict", VERDICTS)
+    if action == match.NOOP:
+        return Intent(type, action)
+    if not texts["verdict"]:
+        fix = f"compare the draft with its context, then add verdict: {', '.join(VERDICTS)}"
+        raise RecordError(INPUT, "the intent has no verdict", fix=fix)
+    verdict = _choose(texts["verdict"], "verdict", VERDICTS)
+    advice = _join_issues(given.get("issues"))
     if verdict == FAIL:
-        issues = given.get("issues")
-        notes = [str(it)[:200] for it in (issues if isinstance(issues, list) else [issues or ""])]
-        blocked = "verification failed" + (f": {'; '.join(notes[:5])}" if any(notes) else "")
-        return Intent(type, action, blocked=blocked)
-    draft, hash = _read_draft(given, action, read) if action != match.NOOP else (Record(), "")
+        return Intent(type, action, blocked=f"verification failed: {advice}".rstrip(": "))
+    draft, hash = _read_draft(given, action, read)
     target, reason = texts["target"], texts["reason"]
     if draft.get("action") == "delete":  # the seed's spelling in a draft
         action = match.RETIRE
@@ -138,8 +140,14 @@ def _read_intent(given: Record, read: ReadDraft) -> Intent:
         reason=reason,
         target=target,
         expected=texts["hash"],
+        advice=advice if verdict == ADVISORY else "",
         pinned={"draft_hash": hash} if hash else {},
     )
+
+
+def _join_issues(given: object) -> str:
+    issues = given if isinstance(given, list) else [given or ""]
+    return "; ".join(str(it)[:MAX_ISSUE_CHARACTERS] for it in issues[:MAX_ISSUES] if it)
 
 
 def _choose(given: str, key: str, known: Sequence[str]) -> str:
@@ -165,12 +173,6 @@ def _read_draft(given: Record, action: str, read: ReadDraft) -> tuple[Record, st
         fix = "prepare it again, so that what is saved is what was checked"
         raise RecordError(SECURITY, message, fix=fix, path=path)
     return read_record_json(data, path), content_hash(data)
-
-
-def prepare_record_intents(
-    app: App, intents: Sequence[Intent | RecordError]
-) -> tuple[list[Result], Done]:
-    return commit_record_intents(replace(app, dry_run=True), intents)
 
 
 def commit_record_intents(
@@ -225,20 +227,27 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
         near = answer["candidate"]
         path = find_record(intent.target or (near["path"] if near else ""), store)
         standing = store.read(path)
-    reason = intent.reason or intent.new_info
+    reason, draft = intent.reason or intent.new_info, intent.draft
+    advice = f"advisory: {intent.advice}" if intent.advice else ""
     if action == match.CREATE:
-        how = Request(CREATE, intent.type, intent.target, intent.draft, reason=intent.reason)
+        log = draft.get("changes")
+        entries = [*(log if isinstance(log, list) else ()), {"summary": advice}]
+        draft = draft | {"changes": entries} if advice else draft
+        how = Request(CREATE, intent.type, intent.target, draft, reason=intent.reason)
     elif action == match.RETIRE:
+        reason = "; ".join(filter(None, (reason, advice)))
         how = Request("delete", intent.type, path, expected=intent.expected, reason=reason)
     else:
         old, _ = read_record(standing, path)
-        whole = complete_record_draft(old, intent.draft, reason or DEFAULT_SUMMARY, app.now())
+        summary = "; ".join(filter(None, (reason or DEFAULT_SUMMARY, advice)))
+        whole = complete_record_draft(old, draft, summary, app.now())
         draft = {key: value for key, value in whole.items() if key not in SYSTEM_KEYS}
         how = Request(UPDATE, intent.type, path, draft, intent.expected, reason)
     changes = apply_record_change(app, desk, how)
     hash = md5_of_record(standing) if standing else ""
     first = changes[0]
-    return Result(intent, DONE, action, first.path, hash, first.reason, tuple(changes), answer)
+    said = first.reason or advice
+    return Result(intent, DONE, action, first.path, hash, said, tuple(changes), answer)
 
 
 # Drafts that a model makes in the worker
@@ -291,14 +300,14 @@ def hold_records(
                 model = open_model(
                     app, PURPOSE, origin.session, named=named, run=options.run_tokens
                 )
-                record = _ask_model(model, item.type, description, context, app.now())
+                record, advice = _ask_model(model, item.type, description, context, app.now())
             except OverBudget as error:
                 log_hook(app.config.state_dir, PURPOSE, error.message)
                 return held
             except (ModelFailed, LedgerBroken, BadInput) as error:
                 log_hook(app.config.state_dir, PURPOSE, error.message)
                 continue
-            held += _hold(app, scored, record, origin) if record else []
+            held += _hold(app, scored, record, origin, advice) if record else []
         if triggered:
             captures.keep(replace(known, cursor=stretch.cursor, path=transcript, time=app.now()))
     return held
@@ -306,7 +315,8 @@ def hold_records(
 
 def _ask_model(
     model: Model, type: str, description: str, context: str, now: float
-) -> Record | None:
+) -> tuple[Record | None, str]:
+    """The draft, None if there is nothing to keep or it is wrong; and what its check noted."""
     content = record_content_schema(type, STRING)
     for value in content["properties"].values():
         if "enum" in value:
@@ -328,7 +338,7 @@ def _ask_model(
     task = task.format(type=type, description=description)
     answer = model.answer(Question(task, context, schema, DRAFT_TOKENS, ANSWER_SECONDS)).data
     if not isinstance(answer, dict) or answer.get("action") != match.CREATE:
-        return None
+        return None, ""
     keys = [key for key in ("title", "tags", "confidence", "content") if key in answer]
     record: Record = {"category": type} | {key: answer[key] for key in keys}
     whole, _ = repair_record({**record, "id": "draft", "record_status": fields.ACTIVE}, now)
@@ -337,21 +347,23 @@ def _ask_model(
     text = f"{context}\n\nThe draft:\n{json.dumps(record, ensure_ascii=False)}"
     task = prompts.joinpath("verify.md").read_text(encoding="utf-8")
     question = Question(task, text, VERDICT, VERDICT_TOKENS, ANSWER_SECONDS)
-    verdict = model.answer(question).data
-    passed = isinstance(verdict, dict) and verdict.get("verdict") in VERDICTS[:2]
-    return record if passed else None
+    checked = model.answer(question).data
+    verdict = checked if isinstance(checked, dict) else {}
+    passed = verdict.get("verdict") in VERDICTS[:2]
+    return record if passed else None, _join_issues(verdict.get("issues"))
 
 
-def _hold(app: App, scored: Scored, record: Record, origin: Origin) -> list[Held]:
+def _hold(app: App, scored: Scored, record: Record, origin: Origin, advice: str) -> list[Held]:
+    hold = f"{HOLD}; its check noted: {advice}" if advice else HOLD
     body = memory.read_header(render.render_record(record)).body.strip("\n")
     if find_secrets(body) or find_secrets(str(record["title"])):
         return []  # records are committed with the code
     message = next((it.id for it in reversed(scored.said) if it.who == PERSON), "")
     draft = Draft(body, str(record["category"]), description=str(record["title"]))
-    catch = Catch(replace(origin, message=message), draft, hold=HOLD)
+    catch = Catch(replace(origin, message=message), draft, hold=hold)
     inbox = open_inbox(app)
     try:
-        held = inbox.hold(catch, HOLD, app.now())
+        held = inbox.hold(catch, hold, app.now())
         inbox.read(held.id)
     except (BadInput, Missing):  # the inbox is full, or a review has settled it
         return []

@@ -9,37 +9,28 @@ from memdir.hot.memory import RECORD_FOLDERS, RECORD_INDEX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterator
 
     from memdir.hot.place import Here
     from memdir.hot.run import Event, Work
 
-    Written = tuple[str, bool]  # a path, and True if everything below it goes, too
+    Written = tuple[str, str, bool]  # path, directory, True if everything below it goes, too
 
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 SHELL = "Bash"
-KNOWN_VARIABLES = ("HOME", "PWD", "CLAUDE_PROJECT_DIR")
 MAX_SHOWN_CHARACTERS = 200  # of a path
 MAX_LINE_CHARACTERS = 64 * 1024  # of a command line
-MAX_WORD_CHARACTERS = 4096
 WHY = (
     "{path} belongs to the project's structured records, which only memdir writes: it checks, "
     "indexes and keeps what was there before. Use `memdir records save` (new, or new text under "
     "the same title), `memdir records write --action update`, `memdir records retire NAME`, "
     "`archive` or `restore`. Only memory-config.json may be edited by hand."
 )
-UNKNOWN = "\0"  # a part of a word that only a shell can expand
 ENDS = ";\n&|()`"  # of a simple command
-PREFIXES = frozenset(
-    (
-        *("sudo", "env", "command", "nohup", "time", "timeout", "nice", "exec", "xargs", "export"),
-        *("if", "then", "else", "elif", "while", "until", "do", "!", "{"),
-    )
-)
-EVERY_WORD = ("rm", "rmdir", "unlink", "shred", "tee", "sponge", "touch", "truncate")
+PREFIXES = ("sudo", "env", "command", "timeout", "nice", "xargs", "if", "then", "else", "do")
+EVERY_WORD = ("rm", "rmdir", "unlink", "shred", "tee", "touch", "truncate", "dd", "curl", "wget")
 LAST_WORD = ("cp", "mv", "ln", "install", "rsync", "scp")
-IN_PLACE = ("sed", "gsed", "perl", "ruby")
-OUTPUT_OPTIONS = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document")}
+IN_PLACE = ("sed", "perl")
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -48,24 +39,22 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     if not root or not asked.cwd.startswith("/"):
         return "", None
     tool, path, notebook, line = asked.call()
-    paths: Iterable[Written] = ()
-    if tool in WRITERS:
-        paths = [(path or notebook, False)]
-    elif tool == SHELL:
-        variables = {name: os.environ[name] for name in KNOWN_VARIABLES if name in os.environ}
-        paths = find_writes_to_records(line, asked.cwd, variables | {"PWD": asked.cwd})
+    writes = [(path or notebook, asked.cwd, False)] if tool in WRITERS else []
+    if tool == SHELL:
+        writes = list(find_writes_to_records(line, asked.cwd))
     real = os.path.realpath(root)
-    for name, with_all_below in paths:
-        if name and any(_is_guarded(it, real, with_all_below) for it in _places(name, asked.cwd)):
-            return asked.deny(WHY.format(path=name[:MAX_SHOWN_CHARACTERS])), None
+    for name, cwd, with_all_below in writes:
+        if any(_is_guarded(place, real, with_all_below) for place in _places(name, cwd)):
+            path = os.path.join(cwd, name)[:MAX_SHOWN_CHARACTERS]
+            return asked.deny(WHY.format(path=path)), None
     return "", None
 
 
 def _places(path: str, cwd: str) -> list[str]:
-    if "\0" in path:
-        return []
     home = os.environ.get("HOME", "")
     whole = os.path.join(cwd, home + path[1:] if home and path.startswith("~/") else path)
+    if not path or "\0" in path or whole[0] != "/":
+        return []
     above, _, last = whole.rstrip("/").rpartition("/")
     own = os.path.join(os.path.realpath(above or "/"), last)
     return [os.path.normpath(own), os.path.realpath(whole)]
@@ -92,135 +81,50 @@ def _means(pattern: str, name: str) -> bool:
     return fnmatchcase(name, pattern)
 
 
-def find_writes_to_records(line: str, cwd: str, variables: dict[str, str]) -> "Iterator[Written]":
-    line = line[:MAX_LINE_CHARACTERS]
-    words, targets, documents, outer = list[str](), list[str](), list[str](), list[str]()
-    i = 0
-    while i <= len(line):
-        char = line[i : i + 1]
-        if char in (" ", "\t"):
-            i += 1
-        elif char == "#":
-            i = _end_of_line(line, i)
-        elif line.startswith("((", i) and (end := line.find("))", i)) > 0:
-            i = end + 2  # arithmetic: < and > compare
-        elif not char or (char in ENDS and not line.startswith("&>", i)):
-            cwd, paths = _run(words, targets, cwd, variables)
-            yield from paths
-            words, targets, i = [], [], i + 1
-            if char == "(":
-                outer.append(cwd)
-            elif char == ")" and outer:
-                cwd = outer.pop()  # a subshell has its own directory
-            elif char == "\n":
-                i = _skip_documents(line, i, documents)
-        elif char in "<>&":
-            start = i
-            while line[i : i + 1] in ("<", ">", "&", "|"):
-                i += 1
-            mark = line[start:i]
-            if words and words[-1].isdigit() and line[start - 1].isdigit():
-                words.pop()  # 2>
-            while line[i : i + 1] in (" ", "\t"):
-                i += 1
-            word, i = _word(line, i, variables)
-            if mark == "<<":
-                documents.append(word)
-            elif ">" in mark and not (mark.endswith("&") and (word.isdigit() or word == "-")):
-                targets.append(word)
+def find_writes_to_records(line: str, cwd: str) -> "Iterator[Written]":
+    """What redirects and plain commands write; a here-document and what follows is not read."""
+    line, _, document = line[:MAX_LINE_CHARACTERS].replace("\\\n", " ").partition("<<")
+    line += f" {document.partition(chr(10))[0]}\n"
+    place, words, word, quote = cwd, list[str](), "", ""
+    for char in line.replace(">|", ">").replace("$PWD", cwd).replace("$HOME/", "~/"):
+        if char == quote:
+            quote = ""
+        elif quote or char not in f" \t<>'\"{ENDS}":
+            word += char
+        elif char in "'\"":
+            quote = char
         else:
-            word, i = _word(line, i, variables)
-            words.append(word)
+            words += [word] if word else []
+            words += [char] if char in "<>" else []
+            word = ""
+            if char in ENDS:
+                place = yield from _run(words, place)
+                place = cwd if char == ")" else place  # a subshell has its own directory
+                words = []
 
 
-def _word(line: str, i: int, variables: dict[str, str]) -> tuple[str, int]:
-    parts, quoted = list[str](), False
-    while i < len(line) and (quoted or line[i] not in ENDS + " \t<>"):
-        char = line[i]
-        i += 1
-        if char == '"':
-            quoted = not quoted
-        elif char == "'" and not quoted:
-            end = line.find("'", i)
-            end = len(line) if end < 0 else end
-            parts.append(line[i:end])
-            i = end + 1
-        elif char == "\\":
-            parts.append(line[i : i + 1].replace("\n", ""))
-            i += 1
-        elif char == "$":
-            braced = line[i : i + 1] == "{"
-            start = i = i + braced
-            while line[i : i + 1].isalnum() or line[i : i + 1] == "_":
-                i += 1
-            parts.append(variables.get(line[start:i], UNKNOWN))
-            i += braced and line[i : i + 1] == "}"
-        else:
-            parts.append(char)
-    word = "".join(parts)
-    return word if len(word) <= MAX_WORD_CHARACTERS else UNKNOWN, i
-
-
-def _end_of_line(line: str, i: int) -> int:
-    end = line.find("\n", i)
-    return len(line) if end < 0 else end
-
-
-def _skip_documents(line: str, i: int, documents: list[str]) -> int:
-    for name in documents:
-        while i < len(line):
-            end = _end_of_line(line, i)
-            text = line[i:end]
-            i = end + 1
-            # For <<-NAME the word is -NAME, and tabs may precede the end.
-            if text == name or (name[:1] == "-" and text.lstrip("\t") == name[1:]):
-                break
-    documents.clear()
-    return i
-
-
-def _run(
-    words: list[str], targets: list[str], cwd: str, variables: dict[str, str]
-) -> "tuple[str, list[Written]]":
-    prefixed = False
-    while words:
-        name, equals, value = words[0].partition("=")
-        if equals and name.isidentifier():
-            variables[name] = value
-        elif name in PREFIXES:
-            prefixed = True
-        elif not prefixed or (name[:1] != "-" and not name.isdigit()):
-            break  # the words before it were options: nice -n 5 rm
-        words = words[1:]
-    paths = [] if words[:1] == ["[["] else [(target, False) for target in targets]
-    name = words[0].rpartition("/")[2] if words else ""
-    options = [word for word in words[1:] if word[:1] == "-"]
-    rest = [word for word in words[1:] if word[:1] != "-"]
+def _run(words: list[str], cwd: str) -> "Generator[Written, None, str]":
+    """The writes of one command; returns the directory that is left, empty if unknown."""
+    for index, word in enumerate(words[1:], 1):
+        if words[index - 1] == ">" and word != ">":
+            yield word, cwd, False
+    is_known = [word in PREFIXES or word[0] == "-" or word.isdigit() for word in words]
+    name, *given = words[is_known.index(False) :] if False in is_known else [""]
+    options = [word for word in given if word[0] == "-"]
+    rest = [word for word in given if word not in options]
     if name == "cd":
-        cwd = os.path.join(cwd, *rest) if len(rest) == 1 and not options else UNKNOWN
-        cwd = cwd if UNKNOWN not in cwd and len(cwd) <= MAX_WORD_CHARACTERS else UNKNOWN
-    elif name in EVERY_WORD:
+        return os.path.join(cwd, rest[0]) if cwd and rest and "$" not in rest[0] else ""
+    # -i, -i.bak, -pi, -ni
+    in_place = [it for it in options if it[:2] == "-i" or it.partition(".")[0][-1] == "i"]
+    if name in EVERY_WORD or (name in IN_PLACE and in_place):
         recursive = name == "rm" and any("r" in option.lower() for option in options)
-        paths += [(word, recursive) for word in rest]
+        for word in rest:
+            yield word.removeprefix("of="), cwd, recursive
     elif name in LAST_WORD and rest:
-        into = words[words.index("-t") + 1] if "-t" in words[:-1] and name != "rsync" else rest[-1]
-        sources = [word for word in rest if word != into]
-        paths += [(source, True) for source in sources if name == "mv"]
-        copies = [source.rstrip("/").rpartition("/")[2] for source in sources]
-        paths += [(into, False), *((f"{into}/{copy}", False) for copy in copies)]
-    elif name in IN_PLACE and any(map(_is_in_place, options)):
-        paths += [(word, False) for word in rest]
-    elif name == "dd":
-        paths += [(word[3:], False) for word in rest if word.startswith("of=")]
-    elif name in OUTPUT_OPTIONS:
-        for index, word in enumerate(words[:-1]):
-            paths += [(words[index + 1], False)] if word in OUTPUT_OPTIONS[name] else []
-    whole = [(os.path.join(cwd, path), with_all_below) for path, with_all_below in paths if path]
-    return cwd, [item for item in whole if UNKNOWN not in item[0]]
-
-
-def _is_in_place(option: str) -> bool:
-    """`-i`, `-i.bak`, `-pi`, `-ni`, `--in-place`."""
-    if option.startswith("--"):
-        return option.startswith("--in-place")
-    return option.startswith("-i") or option.partition(".")[0].endswith("i")
+        *sources, into = rest
+        yield into, cwd, False
+        for source in sources:
+            yield f"{into}/{source.rstrip('/').rpartition('/')[2]}", cwd, False
+            if name == "mv":
+                yield source, cwd, True
+    return cwd

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from memdir.errors import Finding, MemdirError, Missing, Unwritable
+from memdir.errors import MemdirError, Missing, Unwritable
 from memdir.format.draft import REBUILT, SKIPPED, Change
 from memdir.format.names import memory_slug
 from memdir.hot import safe
@@ -109,11 +109,6 @@ def find_record_index_mismatches(text: str, records: Pairs) -> list[Mismatch]:
             mismatches.append(Mismatch("different", entry.path, entry.number))
         seen.add(entry.path)
     return mismatches + [Mismatch("missing", path) for path in sorted(wanted.keys() - seen)]
-
-
-def validate_record_index(app: App) -> tuple[list[Mismatch], list[Finding]]:
-    records, findings = read_all_records(app.store)
-    return find_record_index_mismatches(read_record_index(app.store), records.items()), findings
 
 
 def report_record_health(text: str, records: Pairs, now: float) -> dict[str, object]:

@@ -11,7 +11,6 @@ from memdir.format import draft
 from memdir.format.draft import PURGED, SKIPPED, Change, content_hash
 from memdir.hot.memory import stem
 from memdir.hot.safe import DAY, inert_line, iso_day, iso_time, parse_time
-from memdir.hot.words import Words, split_words
 from memdir.records import fields, index_md
 from memdir.records.match import words_of_record
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
@@ -26,7 +25,6 @@ from memdir.records.record import (
     read_record_index,
     record_settings,
     require_valid_record,
-    sure_record_settings_of,
     write_record,
 )
 from memdir.records.validate import cap_record_changes, repair_record
@@ -38,6 +36,7 @@ GUARDED = ("completed", "blockers", "next_actions")  # reported if lost with a s
 SHARED_WORDS = 0.6  # of an item's words in another text, to count as the same
 MIN_TITLE_WORDS = 2  # of a title contained in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
+WARNING = "WARNING: "  # of a session that is the only one to say something
 DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
 WAY_BACK = {fields.RETIRED: "restore", fields.ARCHIVED: "unarchive"}
 
@@ -63,13 +62,6 @@ class Leaving(NamedTuple):
     action: str
     reason: str
     warning: str = ""
-
-
-class Overview(NamedTuple):
-    health: dict[str, object]
-    settings: RecordSettings
-    findings: tuple[Finding, ...]
-    due: dict[str, int]
 
 
 # Updates
@@ -167,19 +159,16 @@ def _new_changes(old: list[object], new: object) -> list[object]:
     """The appended entries; the oldest may be dropped to keep to the maximum."""
     if not isinstance(new, list):
         raise _refusal("changes", "must be a list", "append one entry {date, summary}")
-    for dropped in range(len(old) + 1):
-        kept = len(old) - dropped
-        added = len(new) - kept
-        if added >= 0 and new[:kept] == old[dropped:]:
-            if dropped and (dropped > len(old) + added - fields.MAX_CHANGES or not kept):
-                break
-            if not added:
-                rule = "an update needs at least one new entry"
-                fix = "append one entry {date, summary} that says what changed and why"
-                raise _refusal("changes", rule, fix)
-            return new[kept:]
-    rule = "earlier entries stay as they are"
-    raise _refusal("changes", rule, "keep them in front, append the new one")
+    added = [entry for entry in new if entry not in old]
+    surplus = max(len(old) + len(added) - fields.MAX_CHANGES, 0)
+    if new not in ([*old, *added], [*old[surplus:], *added]):
+        rule = "earlier entries stay as they are"
+        raise _refusal("changes", rule, "keep them in front, append the new one")
+    if not added:
+        rule = "an update needs at least one new entry"
+        fix = "append one entry {date, summary} that says what changed and why"
+        raise _refusal("changes", rule, fix)
+    return added
 
 
 def _automatic_changes(
@@ -273,23 +262,18 @@ def find_surplus_records(
     going = [path for _, _, path in dated[: max(len(dated) - limit, 0)]]
     if not going:
         return []
-    words = Words()
     staying = [record for path, record in records.items() if path not in going]
-    texts = {
-        text
-        for record in filter(fields.is_active_record, staying)
-        for text in _texts(words, record)
-    }
-    reason = f"session window: more than max_retained ({limit}) summaries"
+    texts = [text for it in staying if fields.is_active_record(it) for text in _texts(it)]
+    reason = f"Session rolling window: exceeded max_retained limit ({limit})"
     result = []
     for path in going:
-        alone = [it for it in _items(records[path]) if not _is_held(_words_of(words, it), texts)]
+        alone = [it for it in _items(records[path]) if not _is_held(words_of_record(it), texts)]
         shown = "; ".join(f'"{inert_line(it, MAX_ITEM_BYTES)}"' for it in alone[:MAX_SHOWN_ITEMS])
         more = f" and {len(alone) - MAX_SHOWN_ITEMS} more" if len(alone) > MAX_SHOWN_ITEMS else ""
         name = inert_line(str(records[path].get("id") or path), MAX_ITEM_BYTES)
         warning = (
-            f"session {name} is retired, and nothing else holds: {shown}{more}. "
-            "Save what is still needed; the session itself can be restored."
+            f"{WARNING}Session {name} contains unique content not captured elsewhere: "
+            f"{shown}{more}. Consider saving these before retirement."
         )
         result.append(Leaving(path, DELETE, reason, warning if alone else ""))
     return result
@@ -300,14 +284,14 @@ def _times(record: fields.Record, *keys: str) -> list[float]:
     return [moment for moment in moments if moment is not None]
 
 
-def _texts(words: Words, record: fields.Record) -> Iterator[tuple[frozenset[str], bool]]:
+def _texts(record: fields.Record) -> Iterator[tuple[set[str], bool]]:
     """The words of each text, and True for a title."""
     title = str(record.get("title") or "")
-    yield _words_of(words, title), True
-    yield _words_of(words, " ".join([title, *fields.record_texts(record.get("tags"))])), False
+    yield words_of_record(title), True
+    yield words_of_record(" ".join([title, *fields.record_texts(record.get("tags"))])), False
     if record.get("category") == SESSION_SUMMARY:
         for item in _items(record):
-            yield _words_of(words, item), False
+            yield words_of_record(item), False
 
 
 def _items(record: fields.Record) -> list[str]:
@@ -318,13 +302,7 @@ def _items(record: fields.Record) -> list[str]:
     )
 
 
-def _words_of(words: Words, text: str) -> frozenset[str]:
-    given = split_words(text)
-    terms = {words[word] for word in given} - {""}
-    return frozenset(terms.union(*(words.pairs.get(word, ()) for word in given)))
-
-
-def _is_held(item: frozenset[str], texts: Iterable[tuple[frozenset[str], bool]]) -> bool:
+def _is_held(item: set[str], texts: Iterable[tuple[set[str], bool]]) -> bool:
     """True if another text says it; an item without a word has nothing to lose."""
     for words, is_title in texts:
         shared = len(words & item)
@@ -350,7 +328,7 @@ def roll_records(
 
 
 def _sure_settings(desk: Desk) -> RecordSettings:
-    settings, warnings = sure_record_settings_of(desk.store)
+    settings, warnings = record_settings(desk.store, sure=True)
     desk.remarks += [it.message for it in warnings]
     return settings
 
@@ -425,7 +403,19 @@ def collect_record_garbage(app: App) -> Done:
     return desk.done
 
 
-def summarize_records(app: App) -> Overview:
+def retire_expired_records(app: App) -> None:
+    """What `retention_days` says; the lock is only taken where something is due."""
+    settings, records = record_settings(app.store, sure=True)[0], read_all_records(app.store)[0]
+    if find_expired_records(records, settings, app.now()):
+        with index_md.change_records(app, "retire", "retention_days") as desk:
+            going = find_expired_records(_everything(desk), _sure_settings(desk), app.now())
+            desk.changes += _let_go(desk, going, app.now())
+
+
+def summarize_records(
+    app: App,
+) -> tuple[dict[str, object], RecordSettings, list[Finding], dict[str, int]]:
+    """What there is, the settings, what is wrong, and how many records are due for what."""
     settings, warnings = record_settings(app.store)
     records, broken = read_all_records(app.store)
     now = app.now()
@@ -435,4 +425,4 @@ def summarize_records(app: App) -> Overview:
         "gc": sum(it.action != KEEP for it in find_records_past_grace(records, settings, now)),
     }
     health = index_md.report_record_health(read_record_index(app.store), records.items(), now)
-    return Overview(health, settings, (*warnings, *broken), due)
+    return health, settings, [*warnings, *broken], due

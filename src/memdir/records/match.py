@@ -11,11 +11,13 @@ from typing import Any
 
 from memdir.hot.words import STOP, is_unspaced, split_words
 from memdir.records.fields import Record, is_active_record, is_record_newer, record_texts
+from memdir.records.index_md import parse_record_index
 from memdir.records.record import (
     INPUT,
     RecordError,
     collect_records,
     read_all_records,
+    read_record_index,
     record_paths,
     record_settings,
 )
@@ -59,7 +61,15 @@ EVENTS = {
 def find_candidate_record(
     app: App, type: str, new_info: str, lifecycle_event: str = ""
 ) -> dict[str, Any]:
-    records, _ = collect_records(app.store, record_paths(app.store, type))
+    store, info = app.store, NewInfo(new_info)
+    listed = {it.path: it for it in parse_record_index(read_record_index(store))[0]}
+    paths = []
+    for path in record_paths(store, type):
+        # The index holds what is compared, so most records need not be read.
+        entry = listed.get(path)
+        if entry is None or info.score(entry.title, entry.tags) >= MIN_POINTS:
+            paths.append(path)
+    records, _ = collect_records(store, paths)
     answer = pick_candidate_record(records.items(), type, new_info, lifecycle_event)
     if record_settings(app.store)[0].types[type].enabled:
         return answer

@@ -19,13 +19,12 @@ from memdir.text import pattern
 FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"
 KIND = "bad-setting"  # of a warning
-MAX_FILE_CHARACTERS = 1 << 20
 MAX_DESCRIPTION_CHARACTERS = 500
 MAX_WARNINGS = 20
 MAX_SHOWN_BYTES = 80  # of a key or value in a warning
 _MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
 
-_SAYS = {
+DESCRIPTIONS = {
     SESSION_SUMMARY: "Where a session stopped: goal, outcome, what is open and what comes next",
     "decision": "A choice between options and the grounds it was made on",
     "runbook": "How to recognise, repair and check a fault that can come back",
@@ -40,10 +39,10 @@ _SESSIONS = {"retention_days": 90, "max_retained": 5}
 
 def _type(name: str) -> dict[str, Any]:
     own = _SESSIONS if name == SESSION_SUMMARY else {"retention_days": 0}
-    return {"enabled": True, "description": _SAYS[name], "auto_capture": True, **own}
+    return {"enabled": True, "description": DESCRIPTIONS[name], "auto_capture": True, **own}
 
 
-# All keys with their defaults.
+# All keys with their defaults; shipped as schemas/memory-config.default.json.
 TREE: Mapping[str, Any] = {
     "categories": {name: _type(name) for name in TYPES},
     "retrieval": {"max_inject": 5},
@@ -84,13 +83,6 @@ class TypeSettings(NamedTuple):
     max_retained: int = 0
 
 
-class Parallel(NamedTuple):
-    enabled: bool
-    category_models: Mapping[str, str]
-    verification_model: str
-    default_model: str
-
-
 class RecordSettings(NamedTuple):
     types: Mapping[str, TypeSettings]
     max_inject: int
@@ -98,7 +90,7 @@ class RecordSettings(NamedTuple):
     triage_enabled: bool
     max_messages: int
     thresholds: Mapping[str, float]
-    parallel: Parallel
+    parallel: Mapping[str, Any]  # for the agent that drafts
     grace_period_days: int
     archive_retired: bool
 
@@ -107,34 +99,13 @@ class RecordSettings(NamedTuple):
         return self.triage_enabled and own.enabled and own.auto_capture
 
 
-Warnings = tuple[Finding, ...]
-
-
-def read_record_settings(text: str | None, path: str = FILE) -> tuple[RecordSettings, Warnings]:
-    if text is None:
-        return _settings(TREE), ()
-    given = _parse(text)
-    if isinstance(given, str):
-        fix = "Mend the file, or remove it: the defaults hold until then."
-        return _settings(TREE), (Finding(KIND, path, f"{path} is not used: {given}", fix),)
+def read_record_settings(given: dict[str, Any]) -> tuple[RecordSettings, tuple[Finding, ...]]:
     problems: list[tuple[str, str]] = []  # message and fix
     tree = _read_tree(TREE, given, "", problems)
     shown = problems[:MAX_WARNINGS]
     if more := len(problems) - len(shown):
         shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
-    return _settings(tree), tuple(Finding(KIND, path, message, fix) for message, fix in shown)
-
-
-def _parse(text: str) -> dict[str, Any] | str:
-    if len(text) > MAX_FILE_CHARACTERS:
-        return f"it is longer than {MAX_FILE_CHARACTERS:,} characters"
-    try:
-        value = json.loads(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError as error:
-        return f"it is no JSON (line {error.lineno}: {error.msg})"
-    except (RecursionError, ValueError):
-        return "it is nested too deeply, or a number is too long"
-    return value if isinstance(value, dict) else "it is no JSON object"
+    return _settings(tree), tuple(Finding(KIND, FILE, message, fix) for message, fix in shown)
 
 
 def _read_tree(
@@ -145,7 +116,7 @@ def _read_tree(
     for name, value in given.items():
         key = name.lower() if name not in tree and tree.keys() <= set(TYPES) else name
         where, problem = f"{above}{name}", ""
-        fix = f"Remove it; every key there is stands in the default {FILE}."
+        fix = "Remove it; every key and its default: memdir records schema memory-config"
         if key not in tree:
             problem = "is no setting"
         elif key in taken:
@@ -201,7 +172,7 @@ def _settings(tree: Mapping[str, Any]) -> RecordSettings:
         triage_enabled=triage["enabled"],
         max_messages=triage["max_messages"],
         thresholds=triage["thresholds"],
-        parallel=Parallel(**triage["parallel"]),
+        parallel=triage["parallel"],
         grace_period_days=rules["grace_period_days"],
         archive_retired=rules["archive_retired"],
     )

@@ -18,7 +18,7 @@ from memdir.format.draft import content_hash
 from memdir.hot.memory import RECORD_SETTINGS, decode, stem
 from memdir.records import fields
 from memdir.records.fields import Record
-from memdir.records.memory_config import MAX_FILE_CHARACTERS, RecordSettings, read_record_settings
+from memdir.records.memory_config import RecordSettings, read_record_settings
 from memdir.records.validate import check_record, repair_record
 from memdir.store.ports import Store
 
@@ -39,17 +39,11 @@ ACTION_CODES = {
 }
 # The code of each in the error object of `memdir --json`.
 CODES = {
-    VALIDATION: "bad_input",
-    MERGE: "bad_input",
-    ANTI_RESURRECTION: "refused",
+    **dict.fromkeys((VALIDATION, MERGE, PATH, INPUT), "bad_input"),
+    **dict.fromkeys((ANTI_RESURRECTION, SECURITY, OVERWRITE, *ACTION_CODES.values()), "refused"),
     OCC_CONFLICT: "conflict",
-    PATH: "bad_input",
-    SECURITY: "refused",
-    INPUT: "bad_input",
     READ: "missing",
-    OVERWRITE: "refused",
     LOCK_TIMEOUT: "busy",
-    **dict.fromkeys(ACTION_CODES.values(), "refused"),
 }
 MAX_SHOWN_PROBLEMS = 8  # of a record
 
@@ -96,8 +90,7 @@ def md5_of_record(data: bytes) -> str:
 
 def check_record_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
     """Refuses a version whose MD5 or SHA-256 is not the expected one; none expects nothing."""
-    given = expected.strip().lower()
-    if not given or given in (md5_of_record(data), content_hash(data)):
+    if not expected or expected.lower() in (md5_of_record(data), content_hash(data)):
         return
     raise RecordError(
         OCC_CONFLICT,
@@ -229,22 +222,23 @@ def read_record_index(store: Store) -> str:
         return ""
 
 
-def record_settings(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
-    """Defaults and a finding if memory-config.json cannot be read."""
-    try:
-        return sure_record_settings_of(store)
-    except MemdirError as error:
-        settings, _ = read_record_settings(None)
-        return settings, (Finding("bad-setting", RECORD_SETTINGS, error.message, error.next),)
+def record_settings(
+    store: Store, *, sure: bool = False
+) -> tuple[RecordSettings, tuple[Finding, ...]]:
+    """Defaults and a finding if memory-config.json is broken, or cannot be read.
 
-
-def sure_record_settings_of(store: Store) -> tuple[RecordSettings, tuple[Finding, ...]]:
-    """Refuses unreadable settings: to retire records by the defaults would be a guess."""
+    `sure` refuses what cannot be read: to retire records by the defaults would be a guess.
+    """
     try:
-        data = store.read(RECORD_SETTINGS)
+        return read_record_settings(read_record_json(store.read(RECORD_SETTINGS), RECORD_SETTINGS))
     except Missing:
-        return read_record_settings(None)
-    return read_record_settings(data[: 4 * MAX_FILE_CHARACTERS + 4].decode("utf-8", "replace"))
+        return read_record_settings({})
+    except MemdirError as error:
+        if sure and not isinstance(error, RecordError):
+            raise
+        message = f"{error.message}; the defaults are used"
+        finding = Finding("bad-setting", RECORD_SETTINGS, message, error.next)
+        return read_record_settings({})[0], (finding,)
 
 
 def parse_record_type(name: str) -> str:

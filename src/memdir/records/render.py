@@ -20,7 +20,8 @@ SECTION = "## "
 _BETWEEN = " — "  # between an alternative and why it was rejected
 
 
-def render_record(record: Record) -> str:
+def render_record(record: Record, description: str = "") -> str:
+    """`description`: of its category, for a search; agents are not told what nobody accepted."""
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
     values = content if isinstance(content, dict) else {}
@@ -30,9 +31,11 @@ def render_record(record: Record) -> str:
         for field in known
         if field.kind in (fields.CHOICE, fields.FLAG) and field.name in values
     ]
+    if description:
+        top.insert(0, f"**Category:** {_word(record.get('category'))}: {description}")
     if tags := fields.record_texts(record.get("tags")):
         top.append(f"**{TAGS}:** {', '.join(tags)}")
-    parts = ["\n".join(top)]
+    parts = [f"# {_word(record.get('title'))}", "\n".join(top)]
     for field in known:
         if field.name in values:
             parts += _sections(field, values[field.name])
@@ -47,30 +50,16 @@ def read_rendered_record(text: str) -> Record:
     record: Record = {
         key: value for key, to in HEADER.items() if (value := document.values.get(to)) is not None
     }
-    shown = record_sections(document.body)
+    top, *sections = f"\n{document.body}".split(f"\n{SECTION}")
+    pairs = [line[2:].partition(":** ") for line in top.split("\n") if line.startswith("**")]
+    pairs += [section.partition("\n\n") for section in sections]
+    shown = {label: text.strip("\n") for label, _, text in pairs}
     known = fields.CONTENT.get(str(record.get("category")), ())
     read = {field.name: _value(field, shown) for field in known}
     record["tags"] = [tag for tag in shown.get(TAGS, "").split(", ") if tag]
-    record["related_files"] = [_path(item) for item in _split_items(shown.get(FILES, ""))]
+    record["related_files"] = [item.strip("`") for item in _split_items(shown.get(FILES, ""))]
     record["content"] = {name: value for name, value in read.items() if value is not None}
     return record
-
-
-def record_sections(body: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    label = ""
-    gathered: list[str] = []
-    for line in body.split("\n"):
-        if line.startswith(SECTION):
-            found.setdefault(label, "\n".join(gathered).strip("\n"))
-            label, gathered = line[len(SECTION) :].strip(), []
-        elif not label and line.startswith("**") and ":** " in line:
-            name, _, value = line[2:].partition(":** ")
-            found.setdefault(name, value.strip())
-        else:
-            gathered.append(line)
-    found.setdefault(label, "\n".join(gathered).strip("\n"))
-    return found
 
 
 def _sections(field: Field, value: object) -> list[str]:
@@ -108,20 +97,7 @@ def _items(items: list[str]) -> str:
 
 
 def _split_items(text: str) -> list[str]:
-    found: list[str] = []
-    for line in text.split("\n"):
-        if line.startswith(("- ", "* ")) or line == "-":
-            found.append(line[2:])
-        elif found and (line.startswith("  ") or not line):
-            found[-1] += "\n" + line[2:]
-        elif line.strip():
-            found.append(line)
-    return [item.rstrip("\n") for item in found]
-
-
-def _path(item: str) -> str:
-    bare = item.strip()
-    return bare[1:-1] if len(bare) > 2 and bare[0] == bare[-1] == "`" else item
+    return [item.replace("\n  ", "\n") for item in f"\n{text}".split("\n- ")[1:]]
 
 
 def _is_marked(line: str) -> bool:
@@ -137,7 +113,7 @@ def _value(field: Field, shown: dict[str, str]) -> object:
     if text is None:
         return None
     if field.kind == fields.FLAG:
-        return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
+        return text == "yes"
     if field.kind == fields.CHOICE:
         return text
     if field.kind == fields.TEXT:

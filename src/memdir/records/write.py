@@ -42,7 +42,6 @@ from memdir.records.record import (
     record_paths,
     record_settings,
     require_valid_record,
-    sure_record_settings_of,
     target_path_of_record,
     write_record,
 )
@@ -136,23 +135,22 @@ def approve_record(app: App, held: Held) -> Done:
 
 def apply_record_change(app: App, desk: Desk, request: Request) -> list[Change]:
     """Runs under the lock; the caller updates the index."""
-    store, now = desk.store, app.now()
+    store, now, limit = desk.store, app.now(), app.config.options.max_body_bytes
     draft = _date_changes(request.draft, now)
     if request.action == CREATE:
         path = place_of_record(request, store.root)
         type = fields.record_type_at(path)
         # A session summary retires others, as the settings say.
-        settings = (sure_record_settings_of if type == SESSION_SUMMARY else record_settings)(store)[
-            0
-        ]
-        change = create_record(draft, path, store, now, settings)
+        settings, _ = record_settings(store, sure=type == SESSION_SUMMARY)
+        change = create_record(draft, path, store, now, settings, limit)
         # Even if nothing changed: the first attempt may have been killed before the window.
         rolled = roll_records(desk, settings, now, change.path) if type == SESSION_SUMMARY else []
         return [change, *rolled]
     path = find_record(request.target, store)
     _refuse_other_type(path, request.type)
     if request.action == UPDATE:
-        return [amend_record(path, draft, store, now, request.expected, _files_of(app))]
+        exists = _files_of(app)
+        return [amend_record(path, draft, store, now, request.expected, exists, limit)]
     if WAYS[request.action].target == fields.ACTIVE:
         _refuse_full(store, record_settings(store)[0], request.action, path)
     return [turn_record(path, request.action, request.reason, store, now, request.expected)]
@@ -174,7 +172,7 @@ def place_of_record(request: Request, root: str) -> str:
 
 
 def create_record(
-    draft: Record, path: str, store: Store, now: float, settings: RecordSettings
+    draft: Record, path: str, store: Store, now: float, settings: RecordSettings, limit: int
 ) -> Change:
     """An active or archived record is never overwritten."""
     type, stamp = fields.record_type_at(path), safe.iso_time(now)
@@ -192,6 +190,7 @@ def create_record(
     record |= {"record_status": fields.ACTIVE, "schema_version": fields.SCHEMA_VERSION}
     record, remarks = repair_record({**fields.DEFAULTS, **record}, now)
     require_valid_record(record, type, path)
+    _refuse_oversized(record, limit, path)
     try:
         data = store.read(path)
     except Missing:
@@ -238,7 +237,13 @@ def _refuse_overwrite(standing: Record, now: float, path: str) -> None:
 
 
 def amend_record(
-    path: str, draft: Record, store: Store, now: float, expected: str, exists: Callable[[str], bool]
+    path: str,
+    draft: Record,
+    store: Store,
+    now: float,
+    expected: str,
+    exists: Callable[[str], bool],
+    limit: int,
 ) -> Change:
     """Updates a record; the file is renamed if most words of its title change.
 
@@ -249,6 +254,7 @@ def amend_record(
     old, _ = read_record(data, path)
     refuse_secret_record(draft, old)
     merged, remarks = merge_record_update(old, draft, now, exists)
+    _refuse_oversized(merged, limit, path)
     type, title = str(merged["category"]), str(merged["title"])
     place = fields.record_path(type, memory_slug(title, type))
     if place == path or not must_rename_record(str(old.get("title")), title):
@@ -285,6 +291,15 @@ def refuse_secret_record(draft: Record, old: Record) -> None:
         for secret in find_secrets(text) if text not in known else ():
             message = f"the draft holds what looks like a secret ({secret.rule})"
             raise RecordError(SECURITY, message, fix="name the place of the secret instead")
+
+
+def _refuse_oversized(record: Record, limit: int, path: str) -> None:
+    """The limit that holds for the text of every memory."""
+    size = len(memory.encode(render.render_record(record | {"changes": []})))
+    if size > limit:
+        message = f"as a memory it has {size:,} bytes (limit: {limit:,})"
+        fix = "shorten it, split it, or point to a file of the repository"
+        raise RecordError(VALIDATION, message, fix=fix, path=path)
 
 
 def _texts(value: object) -> Iterator[str]:
