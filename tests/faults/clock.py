@@ -11,7 +11,6 @@ from tests.faults.stage import Tally
 
 DAY = 86_400.0
 JUMPS = (0.0, -DAY, 3650 * DAY, -DAY, 60.0, -3650 * DAY)
-CONTROLS = ("trash by date alone",)
 
 
 def run(defect: str = "") -> Tally:

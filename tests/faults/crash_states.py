@@ -16,14 +16,6 @@ from tests.faults import memories, stage, tracer, trees
 from tests.faults.disk_model import ACK, Model
 from tests.faults.stage import Stage, Tally
 
-CONTROLS = {
-    "no fsync": ("create",),
-    "no directory fsync": ("retire",),
-    "written in place": ("update",),
-    "unlinked before shelved": ("retire",),
-    "ref before objects": ("commit",),
-}
-CONTROLS_TWICE = {"killed names not forced": ("create",)}
 SEED = 20_260_302
 CHANGING = ("renameat", "rename", "mkdir", "mkdirat", "unlink", "unlinkat")
 # Word of a change under way is not forced onto the disk: after a power cut, half an undo looks

@@ -17,7 +17,6 @@ from tests.faults.stage import Tally
 
 SECRET = b"PRECIOUS, not for any memory\n"
 NAIVE = "naive writer"
-CONTROLS = (NAIVE, "fixed temporary name")
 
 
 def run(saves: int, defect: str = "") -> Tally:

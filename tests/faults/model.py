@@ -23,7 +23,6 @@ from tests.faults import defects, kernel, memories, trees
 from tests.faults.driver import NOW, App
 from tests.faults.stage import Tally
 
-CONTROLS = ("no version check", "written in place")
 NAMES = st.sampled_from(("a", "b", "c-1", "long_name"))
 BODIES = st.text(st.sampled_from("abc äß漢字🙂-:#`'\"[]()|\n"), min_size=1, max_size=40).filter(
     lambda text: text.strip()
@@ -260,4 +259,5 @@ def run(examples: int, steps: int, defect: str = "") -> Tally:
     tally = Tally()
     tally.add("model", problems)
     tally.count(Model.steps - 1)
+    tally.crashes = Model.kills
     return tally

@@ -64,13 +64,6 @@ class Race(Tally):
     p99_ms: float = 0.0
     max_ms: float = 0.0
 
-    def line(self) -> str:
-        return (
-            f"{self.points} operations, {self.acknowledged} writes acknowledged, "
-            f"{self.conflicts} conflicts, {self.lost} lost; "
-            f"lock wait p99 {self.p99_ms:.0f} ms, max {self.max_ms:.0f} ms"
-        )
-
     def judge_waits(self) -> None:
         """The figures that a writer may count on."""
         for name, wait, limit in (("p99", self.p99_ms, P99_MS), ("max", self.max_ms, MAX_MS)):
@@ -88,7 +81,6 @@ class Writer:
     world: ClassVar[World]
     names: ClassVar[tuple[str, ...]]
     try_op: ClassVar[linear.Attempt]  # what an operation can answer and do
-    controls: ClassVar[tuple[str, ...]]
     options: ClassVar[dict[str, str]] = {}
 
     def __init__(self, root: str, number: int, defect: str) -> None:
@@ -160,7 +152,6 @@ class MemoryWriter(Writer):
     world = memories.WORLD
     names = ("one.md", "two.md", "three.md")
     try_op = staticmethod(linear.try_memory)
-    controls = ("no lock", "no version check", "written in place")
 
     def step(self, turn: int) -> None:
         path = self.chance.choice(self.names)
@@ -211,7 +202,6 @@ class RecordWriter(Writer):
     world = records.WORLD
     names = tuple(f"decisions/record-{number}.json" for number in range(20))
     try_op = staticmethod(linear.try_record)
-    controls = ("no hash check", "no lock", "written in place")
     options: ClassVar = {"search": "scan"}
     actions: ClassVar = {"update": 10, "create": 4, "delete": 3, "restore": 3, "gc": 1}
     ahead = 40 * records.DAY  # the clock of a gc: every retired record is past its grace
@@ -296,7 +286,25 @@ def time_the_lock(waits: list[float]) -> None:
 # -- the race ----------------------------------------------------------------------------------
 
 
-def run(make: type[Writer], processes: int, each: int, defect: str = "") -> Race:
+def run(
+    make: type[Writer],
+    processes: int,
+    each: int,
+    judge_waits: bool = False,
+    tries: int = 1,
+    defect: str = "",
+) -> Race:
+    """A race, or several until one shows something."""
+    for _ in range(tries):
+        race = _run(make, processes, each, defect)
+        if judge_waits:
+            race.judge_waits()
+        if race.violations:
+            break
+    return race
+
+
+def _run(make: type[Writer], processes: int, each: int, defect: str) -> Race:
     """`processes` writers with `each` operations, and one more that rebuilds the index."""
     with trees.work_folder() as folder:
         root = f"{folder}/root"

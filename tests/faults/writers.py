@@ -15,12 +15,13 @@ from tests.faults.stage import Tally
 
 KILL_EVERY_SECONDS = 0.05
 NAMES = ("one", "two", "three")
-CONTROLS = ("written in place",)
 
 
-def run(kills: int, edits: int) -> Tally:
-    """All of them, one after the other."""
-    tally = killed_writers(kills)
+def run(kills: int, edits: int, defect: str = "") -> Tally:
+    """All of them, one after the other; a known-bad store is found by the kills."""
+    tally = killed_writers(kills, defect)
+    if defect:
+        return tally
     with trees.work_folder() as folder:
         edited_before_the_commit(f"{folder}/root", tally)
     with trees.work_folder() as folder:
