@@ -6,17 +6,16 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from memdir.errors import BadInput
 from memdir.models.model import BadAnswer, ModelUnavailable, Question
 from memdir.store import registry
-from tests.helpers.scripted_server import Reply, serve
+from tests.helpers.scripted_server import Reply, listen, serve
 from tests.helpers.tables import cases
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
@@ -29,8 +28,7 @@ needs_extra = pytest.mark.skipif(
 Handler = BaseHTTPRequestHandler
 
 
-@contextmanager
-def server(reply: Callable[[Handler], None]) -> Iterator[str]:
+def server(reply: Callable[[Handler], None]) -> AbstractContextManager[str]:
     """Its address; every request gets that reply, written by hand."""
 
     class Speaker(Handler):
@@ -44,16 +42,7 @@ def server(reply: Callable[[Handler], None]) -> Iterator[str]:
             except (BrokenPipeError, ConnectionResetError):
                 return  # the client has had enough
 
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
-    made.daemon_threads = True
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{made.server_address[1]}"
-    finally:
-        made.shutdown()
-        made.server_close()
-        thread.join()
+    return listen(Speaker)
 
 
 def ask(name: str, address: str, seconds: float = 20.0):
