@@ -9,6 +9,7 @@ from tests.acceptance.equipped import WAYS
 from tests.acceptance.sandbox import FRAME
 from tests.acceptance.scripted_api import CAPTURE, MAIN, Rule, kind, said
 from tests.helpers.scripted_server import Reply
+from tests.helpers.tables import table
 
 TYPICAL = 4_000  # tokens that no cache gave, for the capture of a typical session
 BYTES = 4  # of a token
@@ -20,27 +21,10 @@ REASONS = (
     "**Why:** The mocked ones hid a broken migration.",
     "**How to apply:** Whenever an integration test needs data.",
 )
-DRAFT = {
-    "name": "real-database-in-tests",
-    "type": "feedback",
-    "description": "Integration tests use a real database",
-    "body": "Use a real database in integration tests, not a mocked one.",
-    "why": "The mocked ones hid a broken migration.",
-    "how": "Whenever an integration test needs data.",
-    "because": 1,
-}
+DRAFTS = table("acceptance", "drafts")
 WISH = "Remember that we deploy only on Tuesdays."
 TUESDAYS = "we-deploy-only-on-tuesdays"
 CORRECTION = "That is wrong by now, we deploy only on Wednesdays, the release team has moved."
-CORRECTED = {
-    "name": TUESDAYS,
-    "type": "project",
-    "description": "We deploy only on Wednesdays",
-    "body": "We deploy only on Wednesdays.",
-    "why": "The release team has moved.",
-    "how": "When a deploy is planned.",
-    "because": 1,
-}
 
 
 def drafted(*drafts, usage=(2_000, 200)):
@@ -72,7 +56,7 @@ def nesting(equipped, request):
 
 
 def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(asking):
-    answer(asking, drafted(DRAFT))
+    answer(asking, drafted(DRAFTS["noticed"]))
     assert asking.ask(NOTICED).succeeded
     asking.rest()
     assert asking.ask(ABOUT_TESTS).succeeded
@@ -88,7 +72,7 @@ def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(askin
 
 
 def test_the_client_as_a_model_calls_no_hook_and_asks_once(nesting):
-    answer(nesting, replace(drafted(DRAFT), tool="StructuredOutput"))
+    answer(nesting, replace(drafted(DRAFTS["noticed"]), tool="StructuredOutput"))
     nesting.heard.unlink(missing_ok=True)  # what installing said
     assert nesting.ask(NOTICED).succeeded
     nesting.rest()
@@ -119,7 +103,7 @@ def test_a_correction_changes_the_memory_that_is_there(asking):
     asking.rest()
     first = asking.memories()
     assert b"Tuesdays" in first[f"{TUESDAYS}.md"]
-    answer(asking, drafted(CORRECTED))
+    answer(asking, drafted(DRAFTS["corrected"]))
     assert asking.ask(CORRECTION).succeeded
     asking.rest()
     second = asking.memories()
@@ -140,7 +124,7 @@ def test_a_correction_changes_the_memory_that_is_there(asking):
 
 
 def test_where_nothing_is_worth_it_no_model_is_asked(asking):
-    answer(asking, drafted(DRAFT))
+    answer(asking, drafted(DRAFTS["noticed"]))
     assert asking.ask("What does this function do?").succeeded
     asking.rest()
     assert kinds(asking) == [MAIN]
