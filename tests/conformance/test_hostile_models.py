@@ -4,8 +4,6 @@ import gzip
 import importlib.util
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler
@@ -15,6 +13,7 @@ import pytest
 from memdir.errors import BadInput
 from memdir.models.model import BadAnswer, ModelUnavailable, Question
 from memdir.store import registry
+from tests.helpers.programs import run_program
 from tests.helpers.scripted_server import Reply, listen, serve
 from tests.helpers.tables import cases
 
@@ -115,26 +114,13 @@ def test_a_password_in_an_address_is_never_shown(name, address):
     assert "user" not in told.replace("user's", "")
 
 
-ASK = """
-import sys
-from memdir.store import registry
-from memdir.models.model import Question
-model = registry.load("models", sys.argv[1]).open_model("m", sys.argv[2], {
-    "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})
-usage = model.answer(Question("s", "u", None, 10, 20.0)).usage
-print(min(usage.input_tokens, usage.output_tokens, usage.cached_tokens) >= 0, usage.total > 0)
-"""
-
-
 @needs_extra
 @pytest.mark.parametrize("usage", [(-5, -7), (5, -7), (-5, 7)])
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_a_count_below_nothing_leaves_the_screen_alone(name, usage):
-    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with serve(Reply("hello", usage=usage)) as script:
-        words = [sys.executable, "-c", ASK, name, script.address]
-        done = subprocess.run(words, env=environment, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("True True\n", "")
+        said = run_program("ask_and_count", name, script.address)
+    assert said == ("True True\n", "")
 
 
 @needs_extra

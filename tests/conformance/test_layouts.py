@@ -201,9 +201,6 @@ def test_an_odd_header_is_a_finding_with_its_line_and_hides_nothing(store):
     assert finding.fix
 
 
-# -- the index and the shape ---------------------------------------------------------------
-
-
 # -- what the history asks -----------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -28,8 +27,10 @@ from memdir.models.model import (
 )
 from memdir.store import registry
 from tests.conformance import own
+from tests.helpers.programs import program_text, run_program
 from tests.helpers.scripted_server import Reply, Script, serve
 from tests.helpers.tables import cases, rows
+from tests.self.source import SRC
 
 KEY = "sk-planted-0123456789"
 KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
@@ -40,21 +41,6 @@ needs_extra = pytest.mark.skipif(
     importlib.util.find_spec("pydantic_ai") is None,
     reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
 )
-
-# A program that prints what it is told to, and tells how it was called.
-PROGRAM = """#!{python} -ES
-import json, os, subprocess, sys, time
-said = json.load(open({script!r}))
-with open({heard!r}, "w") as file:
-    json.dump({{"words": sys.argv[1:], "user": sys.stdin.read(), "env": dict(os.environ),
-               "cwd": os.getcwd(), "beside": os.listdir(".")}}, file)
-if said["hang"]:
-    child = subprocess.Popen(["sleep", "60"])
-    open({heard!r} + ".pid", "w").write(str(child.pid))
-time.sleep(said["wait"])
-sys.stdout.write(said["prints"])
-sys.exit(said["code"])
-"""
 
 
 @dataclass
@@ -128,7 +114,7 @@ def as_a_program(folder: Path, name: str) -> Member:
     """The `claude` command, or the program of examples/own/models/command.py."""
     script, heard, program = folder / "script.json", folder / "heard.json", folder / name
     texts = {"python": sys.executable, "script": str(script), "heard": str(heard)}
-    program.write_text(PROGRAM.format(**texts))
+    program.write_text(program_text("print_as_told").format(**texts))
     program.chmod(0o755)
     env = {"PATH": f"{folder}:{os.environ['PATH']}", "CLAUDECODE": "1", **KEYS}
     alias = "haiku" if name == "claude" else str(program)
@@ -245,55 +231,22 @@ def test_a_key_does_not_travel_in_the_clear(name):
     open_model("m", "https://models.example/v1", KEYS)
 
 
-ASK = (
-    "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "from memdir.store import registry\n"
-    "from memdir.models.model import Question\n"
-    "model = registry.load('models', sys.argv[2]).open_model('m', 'http://localhost:1', {"
-    "'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'})\n"
-    "try: model.answer(Question('s', 'u'))\n"
-    "except Exception as error: print(type(error).__name__, error.next)\n"
-)
-
-
-def _ask_as_hooks_do(code: str, name: str) -> str:
-    """In a Python that was started without its packages."""
-    source = Path(registry.__file__).parents[2]
-    words = [sys.executable, "-I", "-S", "-c", code, str(source), name]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
-
-
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_a_missing_package_is_an_error_that_names_the_command(name):
-    """As after a bare `pip install memdir`."""
-    missing = "import sys; sys.modules.update(pydantic_ai=None, anthropic=None, openai=None)\n"
-    said = _ask_as_hooks_do(missing + ASK, name)
+    said, _ = run_program("ask_as_hooks_do", SRC, name, "missing", options=("-I", "-S"))
     assert said == "ModelUnavailable pip install 'memdir[llm]'\n"
 
 
 @needs_extra
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_packages_are_found_where_hooks_start_without_them(name):
-    assert _ask_as_hooks_do(ASK, name).startswith("ModelUnavailable check the connection")
+    said, _ = run_program("ask_as_hooks_do", SRC, name, options=("-I", "-S"))
+    assert said.startswith("ModelUnavailable check the connection")
 
 
 def test_what_hangs_does_not_keep_the_process_from_ending():
     """A name server, for one: its thread cannot be stopped, only left behind."""
-    code = (
-        "import asyncio, time\n"
-        "from memdir.models.api import run_model\n"
-        "async def work(): await asyncio.get_running_loop().run_in_executor(None, time.sleep, 20)\n"
-        "async def stuck(): time.sleep(20)\n"
-        "for one in (work, stuck):\n"
-        "    try: run_model(0.3, one)\n"
-        "    except TimeoutError: print('late')\n"
-    )
-    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-    )
-    assert done.stdout == "late\nlate\n"
-    assert done.stderr == ""
+    assert run_program("hang") == ("late\nlate\n", "")
 
 
 # -- the command

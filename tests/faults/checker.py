@@ -103,28 +103,15 @@ class View:
         """Every version that somebody can still get at."""
         return {*self.files.values(), *self.shelves.values(), *self.past.versions}
 
-    # -- what a kind of store has rules of its own for ---------------------------------------
-
-    def is_memory(self, path: str) -> bool:
-        raise NotImplementedError
+    # -- a kind of store says besides what is a memory, what its index lists, what is wrong ------
 
     def versions(self, expected: Expected) -> dict[str, set[bytes | None]]:
         """What may stand at each path."""
         before, after = expected.before.files, expected.after.files
         return {path: {before.get(path), after.get(path)} for path in {*before, *after}}
 
-    def listing(self) -> list[str]:
-        """Where the index does not list exactly what is live."""
-        raise NotImplementedError
-
     def wrong_now(self, expected: Expected) -> list[str]:
         return []
-
-    def wrong_once_acknowledged(self, expected: Expected, paths: tuple[str, ...]) -> list[str]:
-        raise NotImplementedError
-
-    def wrong_once_recovered(self, expected: Expected) -> list[str]:
-        raise NotImplementedError
 
     # -- right after the accident ------------------------------------------------------------
 

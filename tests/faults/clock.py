@@ -1,7 +1,5 @@
 """A clock that goes back a day and jumps ten years ahead between writes."""
 
-from __future__ import annotations
-
 from memdir.capture import review
 from memdir.errors import MemdirError
 from memdir.store import changes

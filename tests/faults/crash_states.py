@@ -6,8 +6,6 @@ is killed, the next write is acknowledged, and then the power fails, so that not
 what the killed process had not forced yet.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 Every harness must find the ones that concern it, or it proves nothing.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import os

@@ -5,8 +5,6 @@ ends; what comes back (the change is written and in the history) is acknowledged
 What differs between stores of memories and of records is a `World`: memories.py and records.py.
 """
 
-from __future__ import annotations
-
 import os
 import traceback
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A disk that is full sooner or later: the operation on a tmpfs of every size, page by page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tests.faults import kernel, mounts, stage, strike, trees

@@ -1,7 +1,5 @@
 """What the tracer asks of the kernel: ptrace, a seccomp filter, registers. Linux only."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

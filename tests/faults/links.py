@@ -5,8 +5,6 @@ folder for symbolic links and back, as fast as it can. A naive writer that check
 then must be caught by the same trap.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 

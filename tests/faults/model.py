@@ -2,8 +2,6 @@
 crashes in the middle of a write, undo, restore. Hypothesis chooses what happens next.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

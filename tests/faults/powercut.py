@@ -6,8 +6,6 @@ the image is copied while still mounted: that is what the disk holds. Each copy 
 call, which makes names durable before bytes: the classic "renamed but empty".
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ text may be missing from the versions that are kept, no read may see half, and t
 the directory at the end.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
@@ -76,7 +74,7 @@ class Race(Tally):
 
 
 class Writer:
-    """One process: what a kind of store has to say of it stands in its subclasses."""
+    """One process; its subclasses take a `step` and say why a file is torn (`find_torn`)."""
 
     world: ClassVar[World]
     names: ClassVar[tuple[str, ...]]
@@ -93,13 +91,6 @@ class Writer:
     @staticmethod
     def prepare(root: str) -> None:
         trees.make_root(root)
-
-    def step(self, turn: int) -> None:
-        raise NotImplementedError
-
-    def find_torn(self, path: str, data: bytes) -> list[str]:
-        """Why a file cannot have been written by one writer at a time."""
-        raise NotImplementedError
 
     def app(self, ahead: float = 0.0) -> App:
         """As fresh as a command's, with the real clock."""

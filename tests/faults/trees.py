@@ -4,8 +4,6 @@ The state folder's name is derived from the store's path, so each worker keeps o
 points: a seed is made there once, remembered in memory, and laid out anew before every point.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,14 +1,10 @@
 """Writers that are killed, or have an editor beside them that knows nothing of locks."""
 
-from __future__ import annotations
-
 import os
 import random
 import time
-from typing import Any
 
 from memdir.errors import MemdirError
-from memdir.store import changes
 from tests.faults import defects, kernel, memories, race, trees
 from tests.faults.driver import App
 from tests.faults.stage import Tally
@@ -22,8 +18,6 @@ def run(kills: int, edits: int, defect: str = "") -> Tally:
     tally = killed_writers(kills, defect)
     if defect:
         return tally
-    with trees.work_folder() as folder:
-        edited_before_the_commit(f"{folder}/root", tally)
     with trees.work_folder() as folder:
         editor_beside(f"{folder}/root", edits, tally)
     return tally
@@ -81,27 +75,6 @@ def _save_on(root: str, label: str, defect: str) -> None:
 
 
 # -- an editor that knows no lock ----------------------------------------------------------------
-
-
-def edited_before_the_commit(root: str, tally: Tally) -> None:
-    """An edit between our write and our commit is not taken for ours: the history gets it."""
-    memories.prepare(root, "create")
-    path = os.path.join(memories.store_of(root), "gamma.md")
-    app = memories.WORLD.open(root)
-    real = app.history.record
-
-    def edit_first(*given: Any) -> str:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write("\nAdded by an editor at once.\n")
-        return real(*given)
-
-    vars(app.history)["record"] = edit_first
-    memories.create(app)
-    changes.touch_memories(memories.WORLD.open(root), ["alpha", "beta"])
-    with open(path, "rb") as file:
-        kept = file.read() in memories.WORLD.view.look(root).past.versions
-    found = [] if kept else ["the history never gets an edit made before our own commit"]
-    tally.add("edited before the commit", found)
 
 
 def editor_beside(root: str, edits: int, tally: Tally) -> None:
