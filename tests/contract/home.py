@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.helpers.processes import of_home, wait_for_none
+
 CODE = Path(__file__).resolve().parents[2]
 # Settings of users name these two files: they stay where they are.
 HOOKS = "src/memdir/surfaces/hooks"
@@ -159,10 +161,7 @@ class Home:
 
     def wait(self) -> None:
         """Until no process is left that was told of this home; workers leave their hook."""
-        mine, end = f"HOME={self.home}\0".encode(), time.monotonic() + SECONDS
-        while any(mine in told for told in _environments()):
-            assert time.monotonic() < end, "a worker does not end"
-            time.sleep(0.02)
+        wait_for_none(lambda: of_home(self.home))
 
     @contextmanager
     def server(self, **more: str) -> Iterator["Server"]:
@@ -215,14 +214,6 @@ def _make_top() -> str:
     folder = next(one for one in FOLDERS if os.access(one, os.W_OK | os.X_OK))
     prefix = "memdir-".ljust(TOP_CHARACTERS - len(folder) - len("/12345678"), "-")
     return tempfile.mkdtemp(prefix=prefix, dir=folder)
-
-
-def _environments() -> Iterator[bytes]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            yield (folder / "environ").read_bytes()
-        except OSError:
-            continue
 
 
 def avoid_midnight() -> None:

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from glob import glob
 
-from tests.faults import memories
+from tests.faults import memories, trees
 
 DECISIONS = ("saved", "refused", "held")
 
@@ -54,15 +54,12 @@ def _lines(path: str) -> list[dict[str, str]]:
     """Whole lines; the last one may have been cut off, no other."""
     if not os.path.exists(path):
         return []
-    with open(path, "rb") as file:
-        data = file.read()
-    return [json.loads(line) for line in data.split(b"\n")[:-1]]
+    return [json.loads(line) for line in trees.read(path).split(b"\n")[:-1]]
 
 
 def _queue(root: str, acknowledged: bool) -> list[str]:
     """What was there is there; what was added is whole, and there once it was acknowledged."""
-    with open(f"{root}/state/queue", "rb") as file:
-        *lines, torn = file.read().split(b"\n")
+    *lines, torn = trees.read(f"{root}/state/queue").split(b"\n")
     before, added = (memories.TEXTS[name].encode() for name in ("requested", "request"))
     found = [] if lines[:1] == [before] else ["queue: an earlier line is gone"]
     if lines[1:] not in ([], [added]):

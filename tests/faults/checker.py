@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from glob import glob
 from typing import Any, ClassVar
 
-from tests.faults import repository
+from tests.faults import repository, trees
 
 ROOMS = ("trash", "archive")
 OTHERS = "lost+found/"  # where the harness itself may write
@@ -74,10 +74,10 @@ class View:
             if temporary:
                 self.debris.append(inside)
             else:
-                self.files[inside] = _read(whole)
+                self.files[inside] = trees.read(whole)
         elif path.startswith("state/stores/"):
             if len(parts) > 4 and parts[3] in ROOMS and parts[-1][0] != ".":
-                self.shelves["/".join(parts[3:])] = _read(whole)
+                self.shelves["/".join(parts[3:])] = trees.read(whole)
         elif not path.startswith(OTHERS):
             self.elsewhere.add(path)
 
@@ -198,11 +198,6 @@ class Expected:
     operation: str
     before: View
     after: View
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 class MemoryView(View):

@@ -63,8 +63,7 @@ class _Trap:
         except OSError as error:
             if not self.defect:
                 return f"no sentence: {error!r}"
-        with open(self.victim, "rb") as file:
-            same = file.read() == SECRET
+        same = trees.read(self.victim) == SECRET
         if same and len(os.listdir(self.outside)) == 1:
             return ""
         self._reset()
@@ -82,8 +81,7 @@ class _Trap:
     def _save_naively(self, turn: int) -> None:
         path = f"{self.store}/beta.md"
         if not os.path.islink(path):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(f"turn {turn}\n")
+            trees.write(path, f"turn {turn}\n".encode())
 
     def _swap_on(self) -> None:
         kernel.pin(None)
@@ -105,8 +103,7 @@ class _Trap:
         try:
             os.symlink(self.victim, aside)
             os.rename(aside, path)
-            with open(aside, "w", encoding="utf-8") as file:
-                file.write(memories.MEMORIES["beta.md"])
+            trees.write(aside, memories.MEMORIES["beta.md"].encode())
             os.rename(aside, path)
         except OSError:
             return

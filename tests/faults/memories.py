@@ -125,8 +125,7 @@ def plant(root: str, files: dict[str, str]) -> None:
     for path, text in files.items():
         place = os.path.join(store_of(root), path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "w", encoding="utf-8") as file:
-            file.write(text)
+        trees.write(place, text.encode(), 0o644)
 
 
 def drop(root: str, *paths: str) -> None:

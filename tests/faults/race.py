@@ -316,10 +316,7 @@ def _run(make: type[Writer], processes: int, each: int, defect: str) -> Race:
             kernel.wait(pid)
         trees.write(f"{root}.over", b"")
         kernel.wait(rebuilder)
-        logs = []
-        for writer in writers:
-            with open(f"{root}.log{writer.number}", "rb") as file:
-                logs.append(pickle.load(file))
+        logs = [pickle.loads(trees.read(f"{root}.log{one.number}")) for one in writers]
         return _judge(make, make.world.view.look(root), logs)
 
 

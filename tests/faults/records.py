@@ -150,8 +150,7 @@ def prepare(root: str, operation: str) -> None:
     put(50, "runbook", "CI hangs at docker pull")
     put(50, "tech_debt", "Retries are fixed")
     put(50, "constraint", "Ten requests a second")
-    with open(f"{root}/{BELOW}{USED}", "rb") as record:
-        read_hash[USED] = content_hash(record.read())
+    read_hash[USED] = content_hash(trees.read(f"{root}/{BELOW}{USED}"))
     act(2, "delete", OLD)
     act(2, "archive", FROZEN)
     if operation in ("purge", "archive-retired"):

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from memdir.hot import catalog
 from memdir.hot.layout import Markdown
 from tests.helpers.programs import SECONDS, start_program
 from tests.helpers.searching import MANY, Searched, answers, memory, paths
+from tests.helpers.tables import cases
 
 PROMPT = "how does the pelican restart staging"
 MADE, NOT_WRITTEN = "catalog-made", "catalog-not-written"
@@ -47,36 +49,14 @@ def is_healed(searched: Searched) -> bool:
 # -- damage ------------------------------------------------------------------------------------
 
 
-def _pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
+def execute(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(statement)
 
 
-def _link(path: Path) -> None:
-    path.symlink_to(path.rename(path.with_name("elsewhere")))
-
-
-def _other_version(path: Path) -> None:
-    with sqlite3.connect(path) as database:
-        database.execute(f"PRAGMA user_version = {catalog.VERSION - 1}")
-    database.close()
-
-
-DAMAGE: dict[str, Callable[[Path], object]] = {
-    "deleted": lambda path: path.unlink(),
-    "folder deleted": lambda path: shutil.rmtree(path.parent),
-    "empty": lambda path: path.write_bytes(b""),
-    "garbage": lambda path: path.write_bytes(random.Random(3).randbytes(20_000)),
-    "a pipe": _pipe,
-    "a pipe for a journal": lambda path: os.mkfifo(f"{path}-journal"),
-    "a link to the old one": _link,
-    "another version": _other_version,
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
+@cases("damage", ids=range(8))
 def test_a_damaged_catalog_gives_the_answer_of_a_scan_and_is_made_anew(searched, damage):
-    DAMAGE[damage](searched.catalog)
+    damage(searched.catalog)
     assert kinds(searched) == [MADE]
     assert is_healed(searched)
     assert not searched.catalog.is_symlink()

@@ -81,6 +81,11 @@ def write(path: str, data: bytes, mode: int = 0o600) -> None:
         file.write(data)
 
 
+def read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def make_root(root: str) -> None:
     clear(root)
     for name in ("home", "project", "state"):

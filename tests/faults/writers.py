@@ -48,8 +48,7 @@ def killed_writers(kills: int, defect: str = "") -> Tally:
 
 
 def _after_the_kills(root: str) -> list[str]:
-    with open(f"{root}.marks", "rb") as file:
-        marks = file.read().split()
+    marks = trees.read(f"{root}.marks").split()
     found = [] if marks else ["no writer ever came to its end"]
     try:
         memories.later(_open_now(root))
@@ -110,7 +109,6 @@ def _edit(path: str, text: str, how: int) -> None:
         os.unlink(path)
         return
     place = path if how == 1 else f"{path}.swp"
-    with open(place, "w", encoding="utf-8") as file:
-        file.write(text)
+    trees.write(place, text.encode())
     if how == 2:
         os.rename(place, path)

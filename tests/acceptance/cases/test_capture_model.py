@@ -57,8 +57,7 @@ def nesting(equipped, request):
 
 def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(asking):
     answer(asking, drafted(DRAFTS["noticed"]))
-    assert asking.ask(NOTICED).succeeded
-    asking.rest()
+    asking.finish(NOTICED)
     assert asking.ask(ABOUT_TESTS).succeeded
     told = "\n".join(asking.told())
     assert all(reason in told for reason in REASONS)
@@ -74,8 +73,7 @@ def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(askin
 def test_the_client_as_a_model_calls_no_hook_and_asks_once(nesting):
     answer(nesting, replace(drafted(DRAFTS["noticed"]), tool="StructuredOutput"))
     nesting.heard.unlink(missing_ok=True)  # what installing said
-    assert nesting.ask(NOTICED).succeeded
-    nesting.rest()
+    nesting.finish(NOTICED)
     assert nesting.ask(ABOUT_TESTS).succeeded
     told = "\n".join(nesting.told())
     assert all(reason in told for reason in REASONS)
@@ -90,8 +88,7 @@ def test_the_client_as_a_model_calls_no_hook_and_asks_once(nesting):
 def test_a_client_that_finds_no_end_as_a_model_is_stopped(nesting):
     """A model that calls a tool which is not there gets an answer, and may do so for ever."""
     answer(nesting, Reply(tool="Missing", data={}))
-    assert nesting.ask(NOTICED).succeeded
-    nesting.rest()
+    nesting.finish(NOTICED)
     assert 1 <= kinds(nesting).count(CAPTURE) <= 3
     status = nesting.memdir("status")
     assert (status["waiting"], status["balances"]) == (1, True)  # tried again later
@@ -99,13 +96,11 @@ def test_a_client_that_finds_no_end_as_a_model_is_stopped(nesting):
 
 def test_a_correction_changes_the_memory_that_is_there(asking):
     answer(asking, drafted())
-    assert asking.ask(WISH).succeeded
-    asking.rest()
+    asking.finish(WISH)
     first = asking.memories()
     assert b"Tuesdays" in first[f"{TUESDAYS}.md"]
     answer(asking, drafted(DRAFTS["corrected"]))
-    assert asking.ask(CORRECTION).succeeded
-    asking.rest()
+    asking.finish(CORRECTION)
     second = asking.memories()
     assert second.keys() == first.keys()
     assert b"We deploy only on Wednesdays.\n\n**Why:** The release" in second[f"{TUESDAYS}.md"]
@@ -125,8 +120,7 @@ def test_a_correction_changes_the_memory_that_is_there(asking):
 
 def test_where_nothing_is_worth_it_no_model_is_asked(asking):
     answer(asking, drafted(DRAFTS["noticed"]))
-    assert asking.ask("What does this function do?").succeeded
-    asking.rest()
+    asking.finish("What does this function do?")
     assert kinds(asking) == [MAIN]
     status = asking.memdir("status")
     assert status["received"] == 0

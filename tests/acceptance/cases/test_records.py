@@ -102,8 +102,7 @@ def keeping(plugged):
 
 def test_a_decision_becomes_a_record_that_the_next_session_is_told(keeping):
     play = keeping.api.choose = Play(*four_phases(keeping))
-    assert keeping.ask(PROMPT, *ALLOWED).succeeded
-    keeping.rest()
+    keeping.finish(PROMPT, *ALLOWED)
     record = json.loads((store(keeping) / PATH).read_text())
     assert record["content"]["rationale"][0] == WHY
     assert PATH in (store(keeping) / "index.md").read_text()
@@ -138,8 +137,7 @@ def test_nothing_is_handed_over_where_nobody_wants_it(plugged, way):
         off = {"categories": {"decision": {"enabled": False}}}
         (store(plugged) / "memory-config.json").write_text(json.dumps(off))
     plugged.api.choose = Play(Reply(ANSWER))
-    assert plugged.ask(PROMPT).succeeded
-    plugged.rest()
+    plugged.finish(PROMPT)
     assert len(plugged.requests()) == 1
     assert not list(plugged.home.glob(".local/state/memdir/contexts/*"))
     assert [path.name for path in store(plugged).glob("decisions/*")] == []

@@ -84,8 +84,7 @@ def test_a_model_that_falls_for_what_a_tool_gave_back_is_not_believed(asking):
     answer(asking, drafted(DRAFTS["believed"]))
     (asking.project / "notes.txt").write_text(f"Notes.\n{PLANTED}\n")
     asking.api.replies[:] = [bash("cat notes.txt")]
-    assert asking.ask(f"{WISH} And have a look at the notes here.", *TOOLS).succeeded
-    asking.rest()
+    asking.finish(f"{WISH} And have a look at the notes here.", *TOOLS)
     assert "heron-gate.md" not in asking.memories()
     assert LEARNED in asking.memories()
     ((*origin, text),) = held(asking)
