@@ -89,14 +89,10 @@ def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch,
         (hooks / name).chmod(0o755)
     (home / "ignored").write_text("*\n*token*\n*.md\n")
     (home / "attributes").write_text("* text eol=crlf filter=spoil ident\n*.md export-ignore\n")
-    (home / ".gitconfig").write_text(
-        f"[core]\n autocrlf = true\n eol = crlf\n hooksPath = {hooks}\n"
-        f" excludesFile = {home}/ignored\n attributesFile = {home}/attributes\n quotePath = false\n"
-        f'[filter "spoil"]\n clean = "touch {marks}; tr a b"\n smudge = "touch {marks}; tr b a"\n'
-        f" required = true\n[user]\n useConfigOnly = true\n[commit]\n gpgSign = true\n"
-        f"[gpg]\n program = /bin/false\n[init]\n defaultBranch = other\n"
-        f"[extensions]\n objectFormat = sha256\n"
-    )
+    [config] = rows(globals(), "GITCONFIG")
+    for name, path in (("MARKS", marks), ("HOOKS", hooks), ("HOME", home)):
+        config = config.replace(name, str(path))
+    (home / ".gitconfig").write_text(config)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
         monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
     opened.write(".gitattributes", "* text eol=crlf filter=spoil\n")

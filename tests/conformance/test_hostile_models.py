@@ -1,7 +1,6 @@
 """Servers and files that mean harm: a model costs no memory, no secret and no screen."""
 
 import gzip
-import importlib.util
 import json
 import os
 from collections.abc import Callable
@@ -13,17 +12,13 @@ import pytest
 from memdir.errors import BadInput
 from memdir.models.model import BadAnswer, ModelUnavailable, Question
 from memdir.store import registry
+from tests.conformance import own
 from tests.helpers.programs import run_program
 from tests.helpers.scripted_server import Reply, listen, serve
 from tests.helpers.tables import cases
 
-KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
 OVER_HTTP = ["anthropic", "openai"]
 MEGABYTE = 1 << 20
-needs_extra = pytest.mark.skipif(
-    importlib.util.find_spec("pydantic_ai") is None,
-    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
-)
 Handler = BaseHTTPRequestHandler
 
 
@@ -45,11 +40,11 @@ def server(reply: Callable[[Handler], None]) -> AbstractContextManager[str]:
 
 
 def ask(name: str, address: str, seconds: float = 20.0):
-    model = registry.load("models", name).open_model("m", address, KEYS)
+    model = registry.load("models", name).open_model("m", address, own.KEYS)
     return model.answer(Question("s", "u", None, 10, seconds))
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_a_server_that_sends_without_end_is_left(name, status):
@@ -67,7 +62,7 @@ def test_a_server_that_sends_without_end_is_left(name, status):
     assert sent[0] < 50 * MEGABYTE  # most of it waited in the buffers of the system
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_an_answer_that_unfolds_is_not_unfolded(name):
     asked = []
@@ -87,7 +82,7 @@ def test_an_answer_that_unfolds_is_not_unfolded(name):
     assert asked == ["identity"]
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_nobody_sends_a_prompt_elsewhere(name, status):
@@ -114,7 +109,7 @@ def test_a_password_in_an_address_is_never_shown(name, address):
     assert "user" not in told.replace("user's", "")
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("usage", [(-5, -7), (5, -7), (-5, 7)])
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_a_count_below_nothing_leaves_the_screen_alone(name, usage):
@@ -123,7 +118,7 @@ def test_a_count_below_nothing_leaves_the_screen_alone(name, usage):
     assert said == ("True True\n", "")
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("content", ["x", [{"type": "text", "text": 5}], [None], 7])
 def test_content_of_another_kind_is_a_bad_answer(content):
     said = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content,

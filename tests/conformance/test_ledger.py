@@ -18,7 +18,7 @@ from memdir.models.ledger import (
     read_ledger_line,
     write_ledger_line,
 )
-from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
+from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage  # noqa: F401
 from memdir.models.scripted import Scripted
 from tests.helpers.programs import start_program
 from tests.helpers.tables import cases
@@ -64,9 +64,7 @@ def test_a_line_that_was_cut_off_is_taken_away_by_the_next_writer(ledger):
     assert len(lines(ledger)) == 2
 
 
-@pytest.mark.parametrize(
-    "tail", [b"\0", b"\0" * 500, b"garbage", b'{"other', b'{"id": "' + b"x" * 70_000]
-)
+@cases("tail", ids=range(5))
 def test_garbage_without_a_line_end_is_no_line_that_was_cut_off(ledger, tail):
     ledger.reserve("select", "m", "s", Usage(5, 0), LIMITS)
     with open(ledger.path, "ab") as file:
@@ -119,16 +117,9 @@ QUESTION = Question("s" * 40, "u" * 40, None, 100, 1.0)
 ESTIMATE = 120
 
 
-@pytest.mark.parametrize(
-    ("line", "failure", "total"),
-    [
-        ({"fails": "timeout"}, ModelTimeout, ESTIMATE),
-        ({"fails": "refused"}, ModelRefused, ESTIMATE),
-        ({"fails": "unavailable"}, ModelUnavailable, 0),
-    ],
-)
-def test_a_failure_costs_what_is_known_else_the_estimate(ledger, line, failure, total):
-    metered = Metered(Scripted([line]), ledger, LIMITS, "select", "s")
+@cases("fails", "failure", "total", ids=range(3))
+def test_a_failure_costs_what_is_known_else_the_estimate(ledger, fails, failure, total):
+    metered = Metered(Scripted([{"fails": fails}]), ledger, LIMITS, "select", "s")
     with pytest.raises(failure):
         metered.answer(QUESTION)
     assert ledger.spent(DAY, "s").day == total

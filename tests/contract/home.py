@@ -177,14 +177,12 @@ class Home:
         )
         try:
             yield Server(process, self)
-            assert process.stdin and process.stdout
             process.stdin.close()
             assert process.stdout.read() == b"" and process.wait(SECONDS) == 0
         finally:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
-                assert pipe
                 pipe.close()
 
 
@@ -194,7 +192,6 @@ class Server:
 
     def say(self, line: bytes) -> Any:
         """Its answer; None for a message that asks nothing."""
-        assert self.process.stdin and self.process.stdout
         self.process.stdin.write(line.rstrip(b"\n") + b"\n")
         self.process.stdin.flush()
         try:

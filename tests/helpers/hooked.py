@@ -11,21 +11,13 @@ from memdir.config.scope import project_scope_name
 from tests.acceptance.recording import read
 from tests.helpers.processes import PATIENCE, of_home, wait_for_none
 from tests.helpers.repositories import Checkout
+from tests.helpers.tables import table
 from tests.self.source import PACKAGE
 
 RECORDED = read()
 START = PACKAGE / "hot/start.py"
 SETTLED = 0.06  # seconds after which a file counts as old enough to be trusted
-# One recorded event for each hook that there is.
-EVENTS = {
-    "session-start": "SessionStart-startup",
-    "prompt": "UserPromptSubmit",
-    "subagent-start": "SubagentStart",
-    "stop": "Stop",
-    "pre-compact": "PreCompact-manual",
-    "session-end": "SessionEnd-other",
-    "pre-tool": "PreToolUse-Bash",
-}
+EVENTS = table("hooks", "events")
 
 
 class Client:
