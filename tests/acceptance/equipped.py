@@ -102,11 +102,6 @@ class Equipped(Sandbox):
         (folder / "claude").chmod(0o755)
         self.variables["PATH"] = f"{folder}:{self.environment()['PATH']}"
 
-    def break_hooks(self, file: str, code: str) -> None:
-        """Add code to a file of the hooks."""
-        with (self.checkout / HOOKS / file).open("a", encoding="utf-8") as out:
-            out.write(f"\n\n{code}\n")
-
     def limit_hooks(self, seconds: int) -> None:
         """Let the plugin's hooks have less time, so that a case does not take theirs."""
         path = self.checkout / "plugin/hooks/hooks.json"

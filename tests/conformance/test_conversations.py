@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from memdir.models.model import Question, Turn, Usage
 from memdir.store import registry
 from tests.conformance import own

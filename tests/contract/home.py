@@ -51,7 +51,9 @@ class Home:
     """Everything lies below `top`; `project` is a checkout in the home, and the current folder."""
 
     def __init__(self, top: str = "") -> None:
-        self.top = Path(top or _make_top())
+        folder = next(one for one in FOLDERS if os.access(one, os.W_OK | os.X_OK))
+        prefix = "memdir-".ljust(TOP_CHARACTERS - len(folder) - len("/12345678"), "-")
+        self.top = Path(top or tempfile.mkdtemp(prefix=prefix, dir=folder))
         self.home, self.template = self.top / "home", self.top / "template"
         self.project = self.home / "shop"
         self.project.mkdir(parents=True, exist_ok=True)
@@ -205,12 +207,6 @@ class Server:
         asked = {"name": tool, "arguments": arguments}
         line = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
         return self.say(json.dumps(line).encode())
-
-
-def _make_top() -> str:
-    folder = next(one for one in FOLDERS if os.access(one, os.W_OK | os.X_OK))
-    prefix = "memdir-".ljust(TOP_CHARACTERS - len(folder) - len("/12345678"), "-")
-    return tempfile.mkdtemp(prefix=prefix, dir=folder)
 
 
 def avoid_midnight() -> None:

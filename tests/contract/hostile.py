@@ -43,12 +43,9 @@ def outcomes(home: Home, server: Server, row: Hostile) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape" if _has_bytes(text) else "surrogatepass")
-
-
-def _has_bytes(text: str) -> bool:
     halves = [one for one in text if "\ud800" <= one <= "\udfff"]
-    return all("\udc80" <= one <= "\udcff" for one in halves)
+    has_bytes = all("\udc80" <= one <= "\udcff" for one in halves)
+    return text.encode("utf-8", "surrogateescape" if has_bytes else "surrogatepass")
 
 
 def _judged(home: Home, answer: Answer, value: str, show: str = "") -> str:

@@ -55,7 +55,8 @@ class _Trap:
     def _once(self, turn: int) -> str:
         try:
             if self.defect == NAIVE:
-                self._save_naively(turn)
+                if not os.path.islink(f"{self.store}/beta.md"):
+                    trees.write(f"{self.store}/beta.md", f"turn {turn}\n".encode())
             else:
                 self._save(turn)
         except MemdirError:
@@ -77,11 +78,6 @@ class _Trap:
         else:
             name = ("beta", "gamma")[turn % 2]
             memories.save(app, name, f"turn {turn}", f"turn {turn % 5}")
-
-    def _save_naively(self, turn: int) -> None:
-        path = f"{self.store}/beta.md"
-        if not os.path.islink(path):
-            trees.write(path, f"turn {turn}\n".encode())
 
     def _swap_on(self) -> None:
         kernel.pin(None)

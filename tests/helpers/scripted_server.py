@@ -131,7 +131,10 @@ class _Speaker(BaseHTTPRequestHandler):
         if reply.raw is not None:
             return reply.raw
         if reply.status != 200:
-            return json.dumps(_error(reply.status, self.headers)).encode()
+            # Like some real servers, it repeats the key that it was given.
+            key = self.headers.get("x-api-key") or self.headers.get("authorization")
+            error = {"type": f"e{reply.status}", "message": f"no, not with {key}"}
+            return json.dumps({"type": "error", "error": error}).encode()
         anthropic = self._route().endswith("/messages")
         message = anthropic_message(reply, body) if anthropic else _completion(reply, body)
         if not stream:
@@ -153,12 +156,6 @@ class _Speaker(BaseHTTPRequestHandler):
             self.said.stop.wait(HANG_SECONDS)
         if reply.cut:
             self.connection.shutdown(socket.SHUT_RDWR)
-
-
-def _error(status: int, headers: Any) -> dict[str, Any]:
-    """Like some real servers, it repeats the key that it was given."""
-    key = headers.get("x-api-key") or headers.get("authorization")
-    return {"type": "error", "error": {"type": f"e{status}", "message": f"no, not with {key}"}}
 
 
 def _tool(body: Any) -> str:
