@@ -6,7 +6,6 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 TURN_SECONDS = 60
@@ -31,7 +30,6 @@ class Conversation:
     def say(self, text: str) -> Any:
         """The result that the client reports for this turn."""
         message = {"type": "user", "message": {"role": "user", "content": text}}
-        assert self.running.stdin
         self.running.stdin.write(json.dumps(message) + "\n")
         self.running.stdin.flush()
         while True:
@@ -55,7 +53,6 @@ class Conversation:
         return self.errors.read_text(encoding="utf-8")
 
     def _read(self) -> None:
-        assert self.running.stdout
         for line in self.running.stdout:
             if line.startswith("{"):
                 self.arrived.put(json.loads(line))
@@ -64,13 +61,7 @@ class Conversation:
     def __enter__(self) -> "Conversation":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self.running.stdin and self.running.stdout
+    def __exit__(self, *error: object) -> None:
         try:
             self.running.stdin.close()
             self.running.wait(CLOSE_SECONDS)

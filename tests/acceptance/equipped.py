@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import time
 from pathlib import Path
 from typing import Any
 
 from tests.acceptance import client
-from tests.acceptance.sandbox import RUN_SECONDS, Sandbox, processes
+from tests.acceptance.sandbox import RUN_SECONDS, Sandbox
+from tests.helpers.processes import of_home, wait_for_none
 from tests.self.source import ROOT
 
 PARTS = (".claude-plugin", "plugin", "src/memdir")  # of a checkout: what the plugin consists of
@@ -21,7 +21,6 @@ PLUGIN, SETTINGS = "plugin", "settings"
 WAYS = (PLUGIN, SETTINGS)
 CLI = "from memdir.cli.main import main; main()"
 HOOKS = "src/memdir/hot"
-PAUSE = 0.05  # seconds between two looks at what still runs
 PYTHON_NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
 TOOLS = ("sh", "bash", "cat", "env", "git", "grep", "ls", "mkdir", "mv", "rm", "uname")
 
@@ -103,11 +102,6 @@ class Equipped(Sandbox):
         (folder / "claude").chmod(0o755)
         self.variables["PATH"] = f"{folder}:{self.environment()['PATH']}"
 
-    def break_hooks(self, file: str, code: str) -> None:
-        """Add code to a file of the hooks."""
-        with (self.checkout / HOOKS / file).open("a", encoding="utf-8") as out:
-            out.write(f"\n\n{code}\n")
-
     def limit_hooks(self, seconds: int) -> None:
         """Let the plugin's hooks have less time, so that a case does not take theirs."""
         path = self.checkout / "plugin/hooks/hooks.json"
@@ -127,6 +121,11 @@ class Equipped(Sandbox):
             (folder / name).write_text(f"#!/bin/sh\n{python}\n", encoding="utf-8")
             (folder / name).chmod(0o755)
         self.variables["PATH"] = str(folder)
+
+    def finish(self, prompt: str, *arguments: str) -> None:
+        """A session that succeeds, and what goes on behind it."""
+        assert self.ask(prompt, *arguments).succeeded
+        self.rest()
 
     # What came of it
 
@@ -167,11 +166,14 @@ def run_memdir(checkout: Path, words: tuple[str, ...], project: Path, env: dict[
 
 def wait_for_rest(home: Path) -> list[str]:
     """Wait until nothing runs any more; the sockets that were open meanwhile."""
-    sockets, end = [], time.monotonic() + RUN_SECONDS
-    while running := processes(home):
-        assert time.monotonic() < end, f"still there: {running}"
-        sockets += [f"{words}: {one}" for pid, words in running for one in _sockets(pid)]
-        time.sleep(PAUSE)
+    sockets: list[str] = []
+
+    def running() -> list[str]:
+        left = [(pid, b" ".join(words).decode("utf-8", "replace")) for pid, words in of_home(home)]
+        sockets.extend(f"{words}: {one}" for pid, words in left for one in _sockets(pid))
+        return [words for _, words in left]
+
+    wait_for_none(running, RUN_SECONDS)
     return sockets
 
 

@@ -8,31 +8,59 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.acceptance import client, fence
 from tests.acceptance.equipped import run_memdir, wait_for_rest
-from tests.acceptance.other_apis import Generate, Recorded, Responses, serve_recorded
-from tests.helpers.scripted_server import Reply, serve
+from tests.helpers.scripted_server import Reply, Request, Script, serve_script
+from tests.helpers.tables import table
 
+ANSWERS = table("other_clients", "answers")
 RUN_SECONDS = 240  # opencode waits long for a network that is not there
+
+
+class Generate(Script):
+    """Gemini's API; tokens are counted roughly."""
+
+    def choose(self, request: Request) -> Reply:
+        route = request.path.partition("?")[0]
+        if route.endswith(":countTokens"):
+            return Reply(raw=ANSWERS["count"].encode())
+        text = ANSWERS["generate"]
+        stream = route.endswith(":streamGenerateContent")
+        return Reply(raw=f"data: {text}\n\n".encode() if stream else text.encode())
+
+
+class Responses(Script):
+    """OpenAI's API as a stream."""
+
+    def choose(self, request: Request) -> Reply:
+        events = [f"event: {json.loads(one)['type']}\ndata: {one}" for one in ANSWERS["responses"]]
+        return Reply(raw="".join(f"{event}\n\n" for event in events).encode())
+
+
+APIS: dict[str, Callable[[], Script]] = {
+    "generate": Generate,
+    "responses": Responses,
+    "messages": lambda: Script([Reply("Done.")]),
+}
 
 
 @dataclass(frozen=True)
 class Client:
-    """One that npm has: its package, its program below node_modules, how it is asked."""
+    """A row of tests/data/other_clients.toml."""
 
     name: str
     package: str
     program: str
-    words: Callable[[str], list[str]]
-    settings: Callable[[str], dict[str, str]]  # files below the home, for an API at an address
-    serve: Callable[[], Any]
-    variables: Callable[[str], dict[str, str]] = lambda address: {}
+    words: list[str]
+    api: str
+    settings: dict[str, str]
+    variables: dict[str, str] = field(default_factory=dict)
 
     def folder(self) -> Path:
         return client.folder() / "others" / self.name
@@ -40,76 +68,17 @@ class Client:
     def found(self) -> Path | None:
         return client.program(self.folder(), (self.program,))
 
-
-@contextmanager
-def _anthropic() -> Iterator[Recorded]:
-    with serve(Reply("Done.")) as script:
-        recorded = Recorded(script.address)
-        script.keep = lambda one: recorded.requests.append((one.path, one.body))  # type: ignore[method-assign]
-        yield recorded
+    def serve(self) -> AbstractContextManager[Script]:
+        return serve_script(APIS[self.api]())
 
 
-def _codex(address: str) -> dict[str, str]:
-    lines = ['model = "gpt-5"', 'model_provider = "fake"', "", "[model_providers.fake]"]
-    lines += ['name = "fake"', f'base_url = "{address}/v1"', 'wire_api = "responses"', ""]
-    return {".codex/config.toml": "\n".join(lines)}
-
-
-def _gemini(address: str) -> dict[str, str]:
-    values = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-    return {".gemini/settings.json": json.dumps(values)}
-
-
-def _opencode(address: str) -> dict[str, str]:
-    options = {"baseURL": f"{address}/v1", "apiKey": "none"}
-    values = {"provider": {"anthropic": {"options": options}}, "autoupdate": False}
-    return {".config/opencode/opencode.json": json.dumps(values, indent=2)}
-
-
-CLIENTS = (
-    Client(
-        "codex",
-        "@openai/codex",
-        "@openai/codex/bin/codex.js",
-        lambda prompt: ["exec", "--dangerously-bypass-hook-trust", prompt],
-        _codex,
-        lambda: serve_recorded(Responses),
-    ),
-    Client(
-        "gemini-cli",
-        "@google/gemini-cli",
-        "@google/gemini-cli/bundle/gemini.js",
-        lambda prompt: ["-m", "gemini-2.5-flash", "-p", prompt],
-        _gemini,
-        lambda: serve_recorded(Generate),
-        lambda address: {
-            "GEMINI_API_KEY": "none",
-            "GOOGLE_GEMINI_BASE_URL": address,
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        },
-    ),
-    Client(
-        "opencode",
-        "opencode-ai",
-        "opencode-linux-*/bin/opencode",
-        # Word by word: a word with blanks in it gets quotes around it.
-        lambda prompt: ["run", "-m", "anthropic/claude-sonnet-4-5", *prompt.split()],
-        _opencode,
-        _anthropic,
-        lambda address: {
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "npm_config_fetch_retries": "0",
-            "npm_config_offline": "true",
-        },
-    ),
-)
+CLIENTS = tuple(Client(**row) for row in table("other_clients", "clients"))
 
 
 class Other:
     """A throw-away home with two projects, one of those clients, and an API."""
 
-    def __init__(self, top: Path, one: Client, checkout: Path, api: Recorded) -> None:
+    def __init__(self, top: Path, one: Client, checkout: Path, api: Script) -> None:
         fence.refuse_if_open()
         self.client, self.checkout, self.api, self.top = one, checkout, api, top
         self.program = str(one.found())
@@ -118,19 +87,20 @@ class Other:
             folder.mkdir(parents=True)
         for folder in (self.project, self.elsewhere):
             subprocess.run(["git", "init", "-q", str(folder)], check=True)
-        for path, text in one.settings(api.address).items():
+        for path, text in one.settings.items():
             (self.home / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.home / path).write_text(text, encoding="utf-8")
+            (self.home / path).write_text(text.replace("ADDRESS", api.address), encoding="utf-8")
 
     def environment(self) -> dict[str, str]:
         node = os.path.dirname(shutil.which("node") or "/usr/bin/node")
+        variables = self.client.variables.items()
         return {
             "HOME": str(self.home),
             "PATH": f"/usr/local/bin:/usr/bin:/bin:{node}",
             "TERM": "dumb",
             "LANG": "C.UTF-8",
             "TMPDIR": str(self.top),
-            **self.client.variables(self.api.address),
+            **{name: text.replace("ADDRESS", self.api.address) for name, text in variables},
         }
 
     def memdir(self, *words: str, project: Path | None = None) -> Any:
@@ -139,8 +109,10 @@ class Other:
     def ask(self, prompt: str) -> str:
         """One question without a screen; everything that the model was sent."""
         del self.api.requests[:]
+        given = {"PROMPT": [prompt], "WORDS": prompt.split()}
+        words = [part for word in self.client.words for part in given.get(word, [word])]
         done = subprocess.run(
-            [*client.command(self.program), *self.client.words(prompt)],
+            [*client.command(self.program), *words],
             cwd=self.project,
             env=self.environment(),
             stdin=subprocess.DEVNULL,
@@ -151,7 +123,8 @@ class Other:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "Done." in done.stdout
-        return self.api.sent()
+        bodies = [request.body for request in self.api.requests if request.method == "POST"]
+        return "\n".join(json.dumps(body, ensure_ascii=False) for body in bodies)
 
     def rest(self) -> None:
         wait_for_rest(self.home)

@@ -44,7 +44,9 @@ def main(arguments: list[str]) -> int:
             print(f"Claude Code is not installed ({client.INSTALL}): only the others are tried")
             cases /= "test_other_clients.py"
         inside = [sys.executable, "-m", "pytest", str(cases), *rest]
-    given = {"ACCEPTANCE_CLIENT": program or NONE, "PYTHONPATH": str(ROOT)}
+    # Named, because a case has a home of its own, where no client lies.
+    given = {"ACCEPTANCE_CLIENT": program or NONE, "ACCEPTANCE_DIR": str(client.folder())}
+    given["PYTHONPATH"] = str(ROOT)
     fence.enter(inside, {**os.environ, **given})
     return 1
 

@@ -15,6 +15,7 @@ from tests.acceptance import client, fence
 from tests.acceptance.conversation import Conversation
 from tests.acceptance.scripted_api import MAIN, Api, kind, said
 from tests.helpers.scripted_server import Request
+from tests.helpers.tables import table
 
 RECORDER = Path(__file__).parent / "recorder.py"
 RUN_SECONDS = 90
@@ -86,16 +87,10 @@ class Sandbox:
         return {
             "HOME": str(self.home),
             "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "TERM": "dumb",
-            "LANG": "C.UTF-8",
             "TMPDIR": str(self.temporary),
             "CLAUDE_CODE_TMPDIR": str(self.temporary),
             "ANTHROPIC_BASE_URL": self.api.address,
-            "ANTHROPIC_API_KEY": "none",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "DISABLE_TELEMETRY": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            **table("acceptance", "environment"),
             **self.variables,
         }
 
@@ -168,17 +163,3 @@ def end(running: subprocess.Popen[str]) -> None:
             return
         except subprocess.TimeoutExpired:
             continue
-
-
-def processes(home: Path) -> list[tuple[str, str]]:
-    """What runs with that home: its number and its command line."""
-    mark, found = f"HOME={home}".encode(), []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-            given = (folder / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue  # it has ended, or is not ours
-        if mark in given:
-            found.append((folder.name, words.decode("utf-8", "replace")))
-    return found

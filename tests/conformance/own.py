@@ -3,12 +3,20 @@
 Those of `examples/own`, and with MEMDIR_TEST_OWN=FOLDER (such as ~/.config/memdir) yours instead.
 """
 
+import importlib.util
 import os
 from types import ModuleType
+
+import pytest
 
 from memdir.store import registry
 from tests.self.source import ROOT
 
+KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
+needs_extra = pytest.mark.skipif(
+    importlib.util.find_spec("pydantic_ai") is None,
+    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
+)
 EXAMPLES = str(ROOT / "examples/own")
 FOLDER = os.path.expanduser(os.environ.get("MEMDIR_TEST_OWN") or EXAMPLES)
 

@@ -1,39 +1,31 @@
 """A question with earlier turns: what was sent once is sent again, first and unchanged."""
 
-import importlib.util
 import json
-
-import pytest
 
 from memdir.models.model import Question, Turn, Usage
 from memdir.store import registry
+from tests.conformance import own
 from tests.helpers.scripted_server import Reply, serve
-from tests.helpers.tables import cases
+from tests.helpers.tables import cases, rows
 
-KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
 TURNS = (Turn('{"x": 1}', "told first"), Turn('{"x": 2}', "told next"))
 FIRST = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, more=True)
 THIRD = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, TURNS, more=True)
 EPHEMERAL = {"type": "ephemeral", "ttl": "5m"}
 
-needs_extra = pytest.mark.skipif(
-    importlib.util.find_spec("pydantic_ai") is None,
-    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
-)
-
 
 def sent(name: str, *questions: Question) -> list[dict]:
     """The bodies of the requests."""
     with serve(Reply(data={"x": 3})) as script:
         address = script.address + ("/v1" if name == "openai" else "")
-        model = registry.load("models", name).open_model("some-model", address, KEYS)
+        model = registry.load("models", name).open_model("some-model", address, own.KEYS)
         for question in questions:
             assert model.answer(question).data == {"x": 3}
         return [request.body for request in script.requests]
 
 
-@needs_extra
+@own.needs_extra
 def test_anthropic_gets_marks_for_its_cache_on_the_stable_prefix():
     first, third = sent("anthropic", FIRST, THIRD)
     for body in (first, third):
@@ -53,37 +45,18 @@ def test_anthropic_gets_marks_for_its_cache_on_the_stable_prefix():
     assert [("cache_control" in one) for one in results] == [False, True]
 
 
-@needs_extra
+@own.needs_extra
 def test_openai_gets_plain_texts_in_a_stable_order():
     first, third = sent("openai", FIRST, THIRD)
     assert third["messages"][:2] == first["messages"]
-    assert third["messages"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Which one?"},
-        {"role": "assistant", "content": '{"x": 1}'},
-        {"role": "user", "content": "told first"},
-        {"role": "assistant", "content": '{"x": 2}'},
-        {"role": "user", "content": "told next"},
-    ]
+    assert third["messages"] == rows(globals(), "OPENAI")
 
 
-@needs_extra
+@own.needs_extra
 @cases("name", "usage")
 def test_what_a_cache_gave_is_counted_apart(name, usage):
-    text = '{"x": 3}'
-    call = {"type": "tool_use", "id": "t", "name": "answer", "input": {"x": 3}}
-    said = {
-        "anthropic": {
-            "id": "m", "type": "message", "role": "assistant", "model": "m", "content": [call],
-            "stop_reason": "tool_use", "stop_sequence": None, "usage": usage,
-        },
-        "openai": {
-            "id": "c", "object": "chat.completion", "created": 1, "model": "m", "usage": usage,
-            "choices": [{"index": 0, "finish_reason": "stop", "logprobs": None,
-                         "message": {"role": "assistant", "content": text}}],
-        },
-    }  # fmt: skip
-    with serve(Reply(raw=json.dumps(said[name]).encode())) as script:
+    said = {**dict(rows(globals(), "SAID"))[name], "usage": usage}
+    with serve(Reply(raw=json.dumps(said).encode())) as script:
         address = script.address + ("/v1" if name == "openai" else "")
-        model = registry.load("models", name).open_model("some-model", address, KEYS)
+        model = registry.load("models", name).open_model("some-model", address, own.KEYS)
         assert model.answer(THIRD).usage == Usage(50, 20, 900)

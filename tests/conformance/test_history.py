@@ -13,7 +13,7 @@ from memdir.errors import HistoryBroken, MemdirError, Missing
 from memdir.store import changes, look
 from memdir.store.ports import TRASH, Cause, read_history_message, write_history_message
 from tests.helpers.opened import Opened, memory
-from tests.helpers.tables import rows
+from tests.helpers.tables import cases, rows
 
 BYTES = dict(rows(globals(), "BYTES"))
 TEXT = st.text()
@@ -55,14 +55,8 @@ def test_git_finds_no_fault_and_reads_the_log(opened):
         "notice: No default references\n",
     )
     subjects = opened.git("log", "--format=%s").splitlines()
-    assert subjects == [
-        "undo retire a",
-        "retire a",
-        "save b",
-        "outside ünï cödé.md",
-        "save a",
-        "begin",
-    ]
+    assert subjects[:3] == ["undo retire a", "retire a", "save b"]
+    assert subjects[3:] == ["outside ünï cödé.md", "save a", "begin"]
     assert opened.git("log", "-1", "--format=%an <%ae> %cd", "--date=iso").strip() == (
         "tester <memdir> 2026-03-02 12:00:00 +0000"
     )
@@ -95,14 +89,10 @@ def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch,
         (hooks / name).chmod(0o755)
     (home / "ignored").write_text("*\n*token*\n*.md\n")
     (home / "attributes").write_text("* text eol=crlf filter=spoil ident\n*.md export-ignore\n")
-    (home / ".gitconfig").write_text(
-        f"[core]\n autocrlf = true\n eol = crlf\n hooksPath = {hooks}\n"
-        f" excludesFile = {home}/ignored\n attributesFile = {home}/attributes\n quotePath = false\n"
-        f'[filter "spoil"]\n clean = "touch {marks}; tr a b"\n smudge = "touch {marks}; tr b a"\n'
-        f" required = true\n[user]\n useConfigOnly = true\n[commit]\n gpgSign = true\n"
-        f"[gpg]\n program = /bin/false\n[init]\n defaultBranch = other\n"
-        f"[extensions]\n objectFormat = sha256\n"
-    )
+    [config] = rows(globals(), "GITCONFIG")
+    for name, path in (("MARKS", marks), ("HOOKS", hooks), ("HOME", home)):
+        config = config.replace(name, str(path))
+    (home / ".gitconfig").write_text(config)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
         monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
     opened.write(".gitattributes", "* text eol=crlf filter=spoil\n")
@@ -150,24 +140,12 @@ def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_
     assert "Three" in opened.read("a.md")
 
 
-def damage_ref(git: Path) -> None:
-    (git / "refs/heads/main").write_bytes(b"\0\0\0")
-
-
-def lose_ref(git: Path) -> None:
-    (git / "refs/heads/main").unlink()
-
-
-def damage_commit(git: Path) -> None:
+def newest_object(git: Path) -> Path:
     oid = (git / "refs/heads/main").read_text().strip()
-    (git / "objects" / oid[:2] / oid[2:]).write_bytes(b"not zlib")
+    return git / "objects" / oid[:2] / oid[2:]
 
 
-def lose_objects(git: Path) -> None:
-    shutil.rmtree(git / "objects")
-
-
-@pytest.mark.parametrize("damage", [damage_ref, lose_ref, damage_commit, lose_objects])
+@cases("damage", ids=["damaged ref", "no ref", "damaged commit", "no objects"])
 def test_a_damaged_history_is_named_and_old_versions_go_to_the_trash(opened, damage):
     opened.save("One", "a")
     opened.save("Two", "a")
@@ -191,9 +169,7 @@ def test_a_damaged_history_is_named_and_old_versions_go_to_the_trash(opened, dam
     assert b"Two" in opened.app().shelf.read(kept[0])
 
 
-@pytest.mark.parametrize(
-    "table", [None, b"", b"{", b"[]", b'{"head": 1, "files": {"a": 5}}', b"[" * 99_999]
-)
+@cases("table", ids=range(6))
 def test_the_table_of_known_files_is_only_derived(opened, table):
     opened.save("One", "a")
     known = opened.state / "known.json"

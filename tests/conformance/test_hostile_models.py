@@ -1,36 +1,28 @@
 """Servers and files that mean harm: a model costs no memory, no secret and no screen."""
 
 import gzip
-import importlib.util
 import json
 import os
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from memdir.errors import BadInput
 from memdir.models.model import BadAnswer, ModelUnavailable, Question
 from memdir.store import registry
-from tests.helpers.scripted_server import Reply, serve
+from tests.conformance import own
+from tests.helpers.programs import run_program
+from tests.helpers.scripted_server import Reply, listen, serve
 from tests.helpers.tables import cases
 
-KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
 OVER_HTTP = ["anthropic", "openai"]
 MEGABYTE = 1 << 20
-needs_extra = pytest.mark.skipif(
-    importlib.util.find_spec("pydantic_ai") is None,
-    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
-)
 Handler = BaseHTTPRequestHandler
 
 
-@contextmanager
-def server(reply: Callable[[Handler], None]) -> Iterator[str]:
+def server(reply: Callable[[Handler], None]) -> AbstractContextManager[str]:
     """Its address; every request gets that reply, written by hand."""
 
     class Speaker(Handler):
@@ -44,24 +36,15 @@ def server(reply: Callable[[Handler], None]) -> Iterator[str]:
             except (BrokenPipeError, ConnectionResetError):
                 return  # the client has had enough
 
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
-    made.daemon_threads = True
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{made.server_address[1]}"
-    finally:
-        made.shutdown()
-        made.server_close()
-        thread.join()
+    return listen(Speaker)
 
 
 def ask(name: str, address: str, seconds: float = 20.0):
-    model = registry.load("models", name).open_model("m", address, KEYS)
+    model = registry.load("models", name).open_model("m", address, own.KEYS)
     return model.answer(Question("s", "u", None, 10, seconds))
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_a_server_that_sends_without_end_is_left(name, status):
@@ -79,7 +62,7 @@ def test_a_server_that_sends_without_end_is_left(name, status):
     assert sent[0] < 50 * MEGABYTE  # most of it waited in the buffers of the system
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_an_answer_that_unfolds_is_not_unfolded(name):
     asked = []
@@ -99,7 +82,7 @@ def test_an_answer_that_unfolds_is_not_unfolded(name):
     assert asked == ["identity"]
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_nobody_sends_a_prompt_elsewhere(name, status):
@@ -126,29 +109,16 @@ def test_a_password_in_an_address_is_never_shown(name, address):
     assert "user" not in told.replace("user's", "")
 
 
-ASK = """
-import sys
-from memdir.store import registry
-from memdir.models.model import Question
-model = registry.load("models", sys.argv[1]).open_model("m", sys.argv[2], {
-    "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"})
-usage = model.answer(Question("s", "u", None, 10, 20.0)).usage
-print(min(usage.input_tokens, usage.output_tokens, usage.cached_tokens) >= 0, usage.total > 0)
-"""
-
-
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("usage", [(-5, -7), (5, -7), (-5, 7)])
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_a_count_below_nothing_leaves_the_screen_alone(name, usage):
-    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with serve(Reply("hello", usage=usage)) as script:
-        words = [sys.executable, "-c", ASK, name, script.address]
-        done = subprocess.run(words, env=environment, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("True True\n", "")
+        said = run_program("ask_and_count", name, script.address)
+    assert said == ("True True\n", "")
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("content", ["x", [{"type": "text", "text": 5}], [None], 7])
 def test_content_of_another_kind_is_a_bad_answer(content):
     said = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content,

@@ -13,10 +13,6 @@ from tests.conformance import own
 from tests.helpers.tables import cases, rows
 
 HEADER = b"---\nname: %s\ndescription: d\ntype: user\n---\n\nText\n"
-OUTSIDE = ["", ".", "..", "../x.md", "a/../../x.md", "a/../x.md", "/x.md", "/etc/x.md", "a//x.md"]
-OUTSIDE += ["./x.md", "a/./x.md", "a/", "x\0.md"]
-FOREIGN = ["team/a.md", "logs/a.md", "archive/a.md", "decisions/a.md", "sessions/a.md", "a.txt"]
-FOREIGN += ["index.md", "readme.md", "deep/README.md", "deep/MEMORY.md"]
 
 
 def layout_class(member: str):
@@ -35,12 +31,7 @@ MEMBERS = own.members("layouts")
 MARKDOWN = [name for name in MEMBERS if layout_class(name)("memory").is_memory("a.md")]
 # Places of memories in the layouts that keep something else; see `each`.
 PLACES = {"records": ("decisions/a.json", "decisions/b.json", "runbooks/a.json")}
-RECORD = (
-    b'{"schema_version": "1.0", "category": "%s", "id": "a", "title": "Label",'
-    b' "created_at": "2026-03-02T10:00:00Z", "updated_at": "2026-03-02T10:00:00Z",'
-    b' "tags": ["t"], "related_files": [], "confidence": 0.8, "record_status": "active",'
-    b' "changes": [], "times_updated": 0, "content": %s}'
-)
+RECORD = rows(globals(), "RECORD")[0]
 CONTENTS = dict(rows(globals(), "CONTENTS"))
 
 
@@ -109,7 +100,7 @@ def test_a_broken_memory_hides_no_other(each):
     assert each.read(broken) == b"\xff\xfe\0{"
 
 
-@pytest.mark.parametrize("path", OUTSIDE)
+@cases("path")
 def test_no_path_leads_out_of_any_layout(each, tmp_path, path):
     (tmp_path / "x.md").write_bytes(b"outside")
     inside = places(each)[0]
@@ -169,7 +160,7 @@ def test_any_bytes_can_be_put_and_scanned(store, data):
 # -- what is a memory ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", FOREIGN)
+@cases("path")
 def test_foreign_files_are_no_memories_and_stay(store, path):
     store.put("a.md", HEADER % b"a")
     store.put(path, b"theirs")
@@ -199,9 +190,6 @@ def test_an_odd_header_is_a_finding_with_its_line_and_hides_nothing(store):
     (finding,) = scan.findings
     assert (finding.kind, finding.path, finding.line) == ("malformed-header", "a.md", 3)
     assert finding.fix
-
-
-# -- the index and the shape ---------------------------------------------------------------
 
 
 # -- what the history asks -----------------------------------------------------------------

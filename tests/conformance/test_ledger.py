@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -20,8 +18,9 @@ from memdir.models.ledger import (
     read_ledger_line,
     write_ledger_line,
 )
-from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage
+from memdir.models.model import ModelRefused, ModelTimeout, ModelUnavailable, Question, Usage  # noqa: F401
 from memdir.models.scripted import Scripted
+from tests.helpers.programs import start_program
 from tests.helpers.tables import cases
 
 NOON = 1772452800.0  # 2026-03-02
@@ -65,9 +64,7 @@ def test_a_line_that_was_cut_off_is_taken_away_by_the_next_writer(ledger):
     assert len(lines(ledger)) == 2
 
 
-@pytest.mark.parametrize(
-    "tail", [b"\0", b"\0" * 500, b"garbage", b'{"other', b'{"id": "' + b"x" * 70_000]
-)
+@cases("tail", ids=range(5))
 def test_garbage_without_a_line_end_is_no_line_that_was_cut_off(ledger, tail):
     ledger.reserve("select", "m", "s", Usage(5, 0), LIMITS)
     with open(ledger.path, "ab") as file:
@@ -91,63 +88,27 @@ def test_a_ledger_without_bounds_stops_every_call(ledger):
 
 def test_a_holder_that_does_not_let_go_costs_a_moment_only(ledger):
     ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
-    code = (
-        "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.flock(file, fcntl.LOCK_EX)\n"
-        "print('held', flush=True); sys.stdin.read()"
-    )
-    words = [sys.executable, "-c", code, ledger.path + ".lock"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+    with start_program("hold_a_ledger", ledger.path + ".lock") as holder:
+        assert holder.stdout.readline() == "held\n"
         with pytest.raises(Busy):
             ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
         holder.communicate()
 
 
-# Each round is a day of its own with room for one call; all racers ask at the same instant.
 ROUNDS = 40
-RACER = """
-import sys, time
-from memdir.models.ledger import Ledger, Limits, OverBudget
-from memdir.models.model import Usage
-clock = [1772452800.0]
-ledger = Ledger(sys.argv[1], lambda: clock[0])
-print("ready", flush=True)
-start, got = float(sys.stdin.readline()), 0
-for n in range(int(sys.argv[2])):
-    clock[0] += 86400
-    while time.time() < start + n * 0.04:
-        pass
-    try:
-        ledger.reserve("select", "m", "", Usage(10, 0), Limits(0, 10))
-        got += 1
-    except OverBudget:
-        pass
-print(got)
-"""
 
 
 def test_racing_processes_never_overspend(tmp_path):
-    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    words = [sys.executable, "-c", RACER, str(tmp_path), str(ROUNDS)]
-    pipe = subprocess.PIPE
-    racers = [
-        subprocess.Popen(words, stdin=pipe, stdout=pipe, env=environment, text=True)
-        for _ in range(2)
-    ]
-    assert [racer.stdout and racer.stdout.readline() for racer in racers] == ["ready\n"] * 2
-    start = f"{time.time() + 0.2}\n"
-    got = [int(out) for out in _all_say(racers, start)]
+    racers = [start_program("racer", tmp_path, ROUNDS) for _ in range(2)]
+    assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 2
+    start = time.time() + 0.2
+    for racer in racers:
+        racer.stdin.write(f"{start}\n")
+        racer.stdin.flush()
+    got = [int(racer.communicate()[0]) for racer in racers]
     calls = Ledger(str(tmp_path), lambda: NOON).calls()
     assert sum(got) == len(calls) == ROUNDS
     assert len({call.day for call in calls}) == ROUNDS
-
-
-def _all_say(racers: list[subprocess.Popen[str]], text: str) -> list[str]:
-    for racer in racers:
-        assert racer.stdin is not None
-        racer.stdin.write(text)
-        racer.stdin.flush()
-    return [racer.communicate()[0] for racer in racers]
 
 
 # -- the model that is asked only while the budget lasts
@@ -156,16 +117,9 @@ QUESTION = Question("s" * 40, "u" * 40, None, 100, 1.0)
 ESTIMATE = 120
 
 
-@pytest.mark.parametrize(
-    ("line", "failure", "total"),
-    [
-        ({"fails": "timeout"}, ModelTimeout, ESTIMATE),
-        ({"fails": "refused"}, ModelRefused, ESTIMATE),
-        ({"fails": "unavailable"}, ModelUnavailable, 0),
-    ],
-)
-def test_a_failure_costs_what_is_known_else_the_estimate(ledger, line, failure, total):
-    metered = Metered(Scripted([line]), ledger, LIMITS, "select", "s")
+@cases("fails", "failure", "total", ids=range(3))
+def test_a_failure_costs_what_is_known_else_the_estimate(ledger, fails, failure, total):
+    metered = Metered(Scripted([{"fails": fails}]), ledger, LIMITS, "select", "s")
     with pytest.raises(failure):
         metered.answer(QUESTION)
     assert ledger.spent(DAY, "s").day == total

@@ -1,9 +1,7 @@
 """Every member of the family `models`: the same question, the same answers, the same failures."""
 
-import importlib.util
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -28,33 +26,16 @@ from memdir.models.model import (
 )
 from memdir.store import registry
 from tests.conformance import own
+from tests.helpers.programs import program_text, run_program
 from tests.helpers.scripted_server import Reply, Script, serve
 from tests.helpers.tables import cases, rows
+from tests.self.source import SRC
 
 KEY = "sk-planted-0123456789"
 KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 SCHEMA = dict(rows(globals(), "SCHEMA"))
 DATA = {"memories": ["a.md"]}
 LIMIT = 1.5  # seconds; a process of its own has to start within it
-needs_extra = pytest.mark.skipif(
-    importlib.util.find_spec("pydantic_ai") is None,
-    reason="pydantic-ai is not installed: pip install 'memdir[llm]'",
-)
-
-# A program that prints what it is told to, and tells how it was called.
-PROGRAM = """#!{python} -ES
-import json, os, subprocess, sys, time
-said = json.load(open({script!r}))
-with open({heard!r}, "w") as file:
-    json.dump({{"words": sys.argv[1:], "user": sys.stdin.read(), "env": dict(os.environ),
-               "cwd": os.getcwd(), "beside": os.listdir(".")}}, file)
-if said["hang"]:
-    child = subprocess.Popen(["sleep", "60"])
-    open({heard!r} + ".pid", "w").write(str(child.pid))
-time.sleep(said["wait"])
-sys.stdout.write(said["prints"])
-sys.exit(said["code"])
-"""
 
 
 @dataclass
@@ -108,19 +89,11 @@ def from_a_file(folder: Path) -> Member:
 def envelope(reply: Reply) -> str:
     """What the real command prints with `--output-format json`."""
     given, made = reply.usage
-    said = {
-        "type": "result",
-        "subtype": "success",
-        "is_error": reply.status != 200,
-        "duration_ms": 5,
-        "num_turns": 1,
-        "result": f"API Error: {reply.status} {KEY}" if reply.status != 200 else reply.text,
-        "session_id": "s",
-        "total_cost_usd": 0.001,
-        "stop_reason": "refusal" if reply.refused else "end_turn",
-        "usage": {"input_tokens": given - 20, "cache_creation_input_tokens": 20,
-                  "cache_read_input_tokens": 0, "output_tokens": made},
-    }  # fmt: skip
+    said = dict(rows(globals(), "ENVELOPE"))
+    said["is_error"] = reply.status != 200
+    said["result"] = f"API Error: {reply.status} {KEY}" if said["is_error"] else reply.text
+    said["stop_reason"] = "refusal" if reply.refused else "end_turn"
+    said["usage"] |= {"input_tokens": given - 20, "output_tokens": made}
     return json.dumps(said | ({"structured_output": reply.data} if reply.data else {}))
 
 
@@ -128,7 +101,7 @@ def as_a_program(folder: Path, name: str) -> Member:
     """The `claude` command, or the program of examples/own/models/command.py."""
     script, heard, program = folder / "script.json", folder / "heard.json", folder / name
     texts = {"python": sys.executable, "script": str(script), "heard": str(heard)}
-    program.write_text(PROGRAM.format(**texts))
+    program.write_text(program_text("print_as_told").format(**texts))
     program.chmod(0o755)
     env = {"PATH": f"{folder}:{os.environ['PATH']}", "CLAUDECODE": "1", **KEYS}
     alias = "haiku" if name == "claude" else str(program)
@@ -149,7 +122,7 @@ def as_a_program(folder: Path, name: str) -> Member:
 
 @pytest.fixture(
     params=[
-        pytest.param(name, marks=needs_extra if name in ("anthropic", "openai") else ())
+        pytest.param(name, marks=own.needs_extra if name in ("anthropic", "openai") else ())
         for name in own.members("models")
     ]
 )
@@ -212,7 +185,7 @@ def test_the_limit_holds_and_nothing_is_left_running(member):
 # -- the members over HTTP
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 @cases("reply", "kind")
 def test_a_broken_server_is_a_typed_failure(name, reply, kind):
@@ -220,7 +193,7 @@ def test_a_broken_server_is_a_typed_failure(name, reply, kind):
         over_http(name, stack).ask(reply, seconds=1.0)
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_a_closed_port_is_a_failure_that_cost_nothing(name):
     with serve() as script:
@@ -245,55 +218,22 @@ def test_a_key_does_not_travel_in_the_clear(name):
     open_model("m", "https://models.example/v1", KEYS)
 
 
-ASK = (
-    "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "from memdir.store import registry\n"
-    "from memdir.models.model import Question\n"
-    "model = registry.load('models', sys.argv[2]).open_model('m', 'http://localhost:1', {"
-    "'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'})\n"
-    "try: model.answer(Question('s', 'u'))\n"
-    "except Exception as error: print(type(error).__name__, error.next)\n"
-)
-
-
-def _ask_as_hooks_do(code: str, name: str) -> str:
-    """In a Python that was started without its packages."""
-    source = Path(registry.__file__).parents[2]
-    words = [sys.executable, "-I", "-S", "-c", code, str(source), name]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
-
-
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_a_missing_package_is_an_error_that_names_the_command(name):
-    """As after a bare `pip install memdir`."""
-    missing = "import sys; sys.modules.update(pydantic_ai=None, anthropic=None, openai=None)\n"
-    said = _ask_as_hooks_do(missing + ASK, name)
+    said, _ = run_program("ask_as_hooks_do", SRC, name, "missing", options=("-I", "-S"))
     assert said == "ModelUnavailable pip install 'memdir[llm]'\n"
 
 
-@needs_extra
+@own.needs_extra
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
 def test_packages_are_found_where_hooks_start_without_them(name):
-    assert _ask_as_hooks_do(ASK, name).startswith("ModelUnavailable check the connection")
+    said, _ = run_program("ask_as_hooks_do", SRC, name, options=("-I", "-S"))
+    assert said.startswith("ModelUnavailable check the connection")
 
 
 def test_what_hangs_does_not_keep_the_process_from_ending():
     """A name server, for one: its thread cannot be stopped, only left behind."""
-    code = (
-        "import asyncio, time\n"
-        "from memdir.models.api import run_model\n"
-        "async def work(): await asyncio.get_running_loop().run_in_executor(None, time.sleep, 20)\n"
-        "async def stuck(): time.sleep(20)\n"
-        "for one in (work, stuck):\n"
-        "    try: run_model(0.3, one)\n"
-        "    except TimeoutError: print('late')\n"
-    )
-    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-    )
-    assert done.stdout == "late\nlate\n"
-    assert done.stderr == ""
+    assert run_program("hang") == ("late\nlate\n", "")
 
 
 # -- the command
@@ -337,7 +277,7 @@ def test_a_command_inside_a_command_is_refused(tmp_path):
         registry.load("models", "claude").open_model("", "", {"PATH": str(tmp_path), NESTED: "1"})
 
 
-@pytest.mark.parametrize("printed", ["", "Usage: claude", "[]", '{"type": "other"}', "[" * 99999])
+@cases("printed", ids=range(5))
 def test_a_command_that_prints_something_else_is_a_bad_answer(tmp_path, printed):
     member = as_a_program(tmp_path, "claude")
     told = {"prints": printed, "code": 0, "wait": 0, "hang": False}

@@ -1,6 +1,6 @@
 """What every repository promises; the same facts as a git checkout and as lists."""
 
-import json
+import json  # noqa: F401 (for the table)
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,19 +9,10 @@ import pytest
 from evals import listing
 from memdir.claims.claim import Past, Uses
 from memdir.claims.repo import GitRepo, Repo
-from tests.helpers.repositories import TEXT, Checkout, look
+from tests.helpers.repositories import TEXT, Checkout, look  # noqa: F401
+from tests.helpers.tables import rows
 
-PACKAGE = '{"scripts": {"dev": "vite"}, "dependencies": {"left-pad": "1"}}'
-FILES: dict[str, str | bytes] = {
-    "web/src/session.ts": "import { openSession } from 'x'\n",
-    "web/package.json": PACKAGE,
-    "api/auth/login.py": "def check_login(): ...\n",
-    "api/auth/token.py": TEXT,
-    "api/old_api.py": "def removed_call(): ...\n",
-    "README.md": "Uses openSession.\n",
-    "Makefile": "build:\n\ttrue\n",
-    ".gitignore": "dist/\n",
-}
+FILES = dict(rows(globals(), "FILES"))
 TABLES = {"paths", "ignored", "past", "symbols", "past_symbols", "branches", "packages", "commits"}
 TABLES |= {"commands"}
 ODD = ["", "/", "..", "../x", "/etc/passwd", "a\0b", "\n", "*", "**/**", "-x", "\udcff", "x" * 9000]
@@ -41,27 +32,8 @@ def make_git(folder: Path) -> tuple[str, str]:
 
 def make_listing(folder: Path) -> tuple[str, str]:
     """The same facts as lists."""
-    tree = sorted({*FILES, "api/tokens/token.py"} - {"api/old_api.py", "api/auth/token.py"})
-    history = [
-        "api/auth/token.py\taaaaaa1\t2026-01-02\trenamed\tapi/tokens/token.py",
-        "api/old_api.py\taaaaaa2\t2026-01-03\tdeleted\t",
-    ]
-    meta = {
-        "commit": "aaaaaa2" + "0" * 33, "branches": ["main"], "tags": ["v1.0"],
-        "package_scripts": {"web/package.json": ["dev"]}, "make_targets": ["build"],
-        "just_recipes": [], "dependencies": {"left-pad": "1"},
-        "commits_mentioned": {"aaaaaa2": True, "bbbbbb1": False},
-        "ignored_mentions": ["dist/app.js"],
-    }  # fmt: skip
-    lists = {
-        "tree.txt": tree,
-        "symbols.txt": ["openSession\t1\t1", "check_login\t1\t0"],
-        "history.txt": history,
-        "history_symbols.txt": ["removed_call\taaaaaa2\t2026-01-03"],
-        "meta.json": [json.dumps(meta)],
-    }
     folder.mkdir()
-    for name, lines in lists.items():
+    for name, lines in rows(globals(), "LISTS"):
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
     return "aaaaaa1", "aaaaaa2"
 

@@ -20,6 +20,7 @@ from tests.helpers.tables import cases, rows
 CORPUS = SHARED / "corpus"
 FILES = dict(rows(globals(), "FILES"))
 WORDS = rows(globals(), "WORDS")
+BROKEN = dict(rows(globals(), "BROKEN"))
 
 
 Open = Callable[[Markdown], Search]
@@ -78,22 +79,6 @@ def test_syntax_of_a_query_language_is_text(ranked, searched):
     expected = answers(one.find("pelican flamingo", 5))
     for prompt in ('"pelican" AND flamingo*', "pelican NOT flamingo", "(pelican) -flamingo"):
         assert answers(one.find(prompt, 5)) == expected
-
-
-BROKEN: dict[str, Callable[[Path], object]] = {
-    "not UTF-8 in its header": lambda where: where.write_bytes(b"---\nname: \xff\n---\npelican"),
-    "a loop of links": lambda where: where.symlink_to(where.name),
-    "a link to the outside": lambda where: where.symlink_to("/etc/passwd"),
-    "empty": lambda where: where.write_bytes(b""),
-    "5 MB": lambda where: where.write_bytes(b"pelican " * 655_360),
-    "a directory": lambda where: where.mkdir(),
-    "a pipe": lambda where: os.mkfifo(where),
-    "a header without an end": lambda where: where.write_text("---\nname: pelican\n" * 5000),
-    "a header of 100 KB": lambda where: where.write_text(
-        "---\nname: pelican\n" + "key: value\n" * 10_000 + "---\nflamingo\n"
-    ),
-    "one endless word": lambda where: where.write_text("pelican" * 100_000),
-}
 
 
 @pytest.mark.parametrize("broken", BROKEN)

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.helpers.processes import of_home, wait_for_none
+
 CODE = Path(__file__).resolve().parents[2]
 # Settings of users name these two files: they stay where they are.
 HOOKS = "src/memdir/surfaces/hooks"
@@ -49,7 +51,9 @@ class Home:
     """Everything lies below `top`; `project` is a checkout in the home, and the current folder."""
 
     def __init__(self, top: str = "") -> None:
-        self.top = Path(top or _make_top())
+        folder = next(one for one in FOLDERS if os.access(one, os.W_OK | os.X_OK))
+        prefix = "memdir-".ljust(TOP_CHARACTERS - len(folder) - len("/12345678"), "-")
+        self.top = Path(top or tempfile.mkdtemp(prefix=prefix, dir=folder))
         self.home, self.template = self.top / "home", self.top / "template"
         self.project = self.home / "shop"
         self.project.mkdir(parents=True, exist_ok=True)
@@ -159,10 +163,7 @@ class Home:
 
     def wait(self) -> None:
         """Until no process is left that was told of this home; workers leave their hook."""
-        mine, end = f"HOME={self.home}\0".encode(), time.monotonic() + SECONDS
-        while any(mine in told for told in _environments()):
-            assert time.monotonic() < end, "a worker does not end"
-            time.sleep(0.02)
+        wait_for_none(lambda: of_home(self.home))
 
     @contextmanager
     def server(self, **more: str) -> Iterator["Server"]:
@@ -178,14 +179,12 @@ class Home:
         )
         try:
             yield Server(process, self)
-            assert process.stdin and process.stdout
             process.stdin.close()
             assert process.stdout.read() == b"" and process.wait(SECONDS) == 0
         finally:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
-                assert pipe
                 pipe.close()
 
 
@@ -195,7 +194,6 @@ class Server:
 
     def say(self, line: bytes) -> Any:
         """Its answer; None for a message that asks nothing."""
-        assert self.process.stdin and self.process.stdout
         self.process.stdin.write(line.rstrip(b"\n") + b"\n")
         self.process.stdin.flush()
         try:
@@ -209,20 +207,6 @@ class Server:
         asked = {"name": tool, "arguments": arguments}
         line = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
         return self.say(json.dumps(line).encode())
-
-
-def _make_top() -> str:
-    folder = next(one for one in FOLDERS if os.access(one, os.W_OK | os.X_OK))
-    prefix = "memdir-".ljust(TOP_CHARACTERS - len(folder) - len("/12345678"), "-")
-    return tempfile.mkdtemp(prefix=prefix, dir=folder)
-
-
-def _environments() -> Iterator[bytes]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            yield (folder / "environ").read_bytes()
-        except OSError:
-            continue
 
 
 def avoid_midnight() -> None:

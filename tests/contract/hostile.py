@@ -18,11 +18,7 @@ from tests.helpers.tables import table
 
 OUTCOMES = Path(__file__).parent / "golden/hostile.tsv"
 TEXT = "The queue is drained at noon."
-RECORD = {
-    "title": "Ship weekly",
-    "tags": ["release"],
-    "content": {"status": "accepted", "context": "Slow", "decision": "Weekly", "rationale": ["x"]},
-}
+RECORD = table("hostile", "record")
 WRITE = "records write --action create --category decision --input"
 REFUSED, SAVED, NEUTRAL = "refused", "saved", "neutral"
 SURFACES: dict[str, dict[str, list[Any]]] = {
@@ -41,17 +37,15 @@ def outcomes(home: Home, server: Server, row: Hostile) -> str:
     for name, (kind, *words) in tries.items():
         shutil.rmtree(home.home)
         (home.project / ".git").mkdir(parents=True)
-        found.append(f"{name}={KINDS[kind](*words, home, server, row.value)}")
+        try_it = globals()[f"_{kind}"]  # the functions below
+        found.append(f"{name}={try_it(*words, home, server, row.value)}")
     return "\t".join([row.id, row.field, *(found or ["not tried here"])])
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape" if _has_bytes(text) else "surrogatepass")
-
-
-def _has_bytes(text: str) -> bool:
     halves = [one for one in text if "\ud800" <= one <= "\udfff"]
-    return all("\udc80" <= one <= "\udcff" for one in halves)
+    has_bytes = all("\udc80" <= one <= "\udcff" for one in halves)
+    return text.encode("utf-8", "surrogateescape" if has_bytes else "surrogatepass")
 
 
 def _judged(home: Home, answer: Answer, value: str, show: str = "") -> str:
@@ -166,29 +160,9 @@ def _settings(name: str, home: Home, server: Server, value: str) -> str:
 
 def _transcript(home: Home, server: Server, value: str) -> str:
     path = home.home / "talk.jsonl"
-    said = {"role": "user", "content": value}
-    line = {
-        "type": "user",
-        "uuid": "1",
-        "sessionId": "s",
-        "cwd": str(home.project),
-        "message": said,
-    }
+    line = {"type": "user", "uuid": "1", "sessionId": "s", "cwd": str(home.project)}
+    line["message"] = {"role": "user", "content": value}
     path.write_text(json.dumps(line) + "\n")
     answer = home.memdir("capture", "--transcript", str(path), "--no-model")
     os.unlink(path)
     return _judged(home, answer, value)
-
-
-KINDS = {
-    "command": _command,
-    "asked": _asked,
-    "tool": _tool,
-    "by_hand": _by_hand,
-    "record": _record,
-    "archive": _archive,
-    "hook": _hook,
-    "line": _line,
-    "settings": _settings,
-    "transcript": _transcript,
-}

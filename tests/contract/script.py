@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.contract.home import CODE, Answer, Home
+from tests.helpers.tables import table
 
 GOLDEN = Path(__file__).parent / "golden"
 FIRST = "00-store"
@@ -42,23 +43,7 @@ DAY = re.compile(
 SECONDS = re.compile(r"\b1[789]\d{8}(?:\.\d+|\d{9})?\b")  # since 1970
 PLACEHOLDER = re.compile(r"<today(?:([+-])(\d+))?>|<id\d+>|<secret>|\$HOME|\$STORE")
 SECRET = "AKIA" + "IOSFODNN7EXAMPL2"  # in two parts, or scanners take it for a real one
-# What else differs from run to run or from machine to machine.
-VARYING = (
-    (re.compile(rf"(?<=/logs/){YEAR}/\d\d\b"), "<month>"),
-    (re.compile(rf"(?<=/logs/){YEAR}\b"), "<year>"),
-    (re.compile(rf"\b{YEAR}\d{{4}}T?\d{{6}}(?:\d{{3,6}})?Z?"), "<time>"),
-    (re.compile(r"(?<![\d:])\d\d:\d\d(?::\d\d)?(?![\d:])"), "<clock>"),
-    (re.compile(r"\b\d+(?:\.\d+)? ms\b"), "<n> ms"),
-    (re.compile(r'(?<="milliseconds": )[\d.]+'), "<n>"),
-    (re.compile(r"(?<=recall, ms, )(median|p95) .*"), r"\1 <speed>"),
-    (re.compile(r'("recall, ms, \w+": \{\n +"value": )[\d.]+'), r"\1<n>"),
-    (re.compile(r"(?<=[ \"])/\S+/git(?=; memdir)"), "<git>"),
-    (re.compile(r"hooks run with\s+\$PYTHON"), "hooks run with $PYTHON"),  # wrapped if it is long
-    (re.compile(r"\bpid \d+"), "pid <n>"),
-    (re.compile(r"\b[Pp]ython 3\.\d+(?:\.\d+)?"), "Python <version>"),
-    (re.compile(r"\bgit (?:version )?2\.[\d.]+\d"), "git <version>"),
-    (re.compile(r"\b\d[\d.,]* (?:GB|TB|MB)(?= (?:are )?free)"), "<n> GB"),
-)
+VARYING = [(re.compile(pattern), name) for pattern, name in table("contract", "varying")]
 
 
 @dataclass

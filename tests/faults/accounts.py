@@ -3,14 +3,12 @@
 Its own small reader, none of memdir's code.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter
 from glob import glob
 
-from tests.faults import memories
+from tests.faults import memories, trees
 
 DECISIONS = ("saved", "refused", "held")
 
@@ -31,7 +29,7 @@ def judge_done(root: str, operation: str) -> list[str]:
         lines = _lines(f"{folder}/journal")
         received = {line["id"] for line in lines if line["what"] == "received"}
         saved = [line["id"] for line in lines if line["what"] == "saved"]
-        if len(received) != len(memories.SAID) or sorted(saved) != sorted(received):
+        if len(received) != len(memories.TEXTS["said"]) or sorted(saved) != sorted(received):
             found.append(f"I13: {len(received)} received, {len(saved)} saved")
         if os.path.exists(f"{folder}/plan"):
             found.append("the plan is still there")
@@ -56,19 +54,17 @@ def _lines(path: str) -> list[dict[str, str]]:
     """Whole lines; the last one may have been cut off, no other."""
     if not os.path.exists(path):
         return []
-    with open(path, "rb") as file:
-        data = file.read()
-    return [json.loads(line) for line in data.split(b"\n")[:-1]]
+    return [json.loads(line) for line in trees.read(path).split(b"\n")[:-1]]
 
 
 def _queue(root: str, acknowledged: bool) -> list[str]:
     """What was there is there; what was added is whole, and there once it was acknowledged."""
-    with open(f"{root}/state/queue", "rb") as file:
-        *lines, torn = file.read().split(b"\n")
-    found = [] if lines[:1] == [memories.REQUESTED] else ["queue: an earlier line is gone"]
-    if lines[1:] not in ([], [memories.REQUEST]):
+    *lines, torn = trees.read(f"{root}/state/queue").split(b"\n")
+    before, added = (memories.TEXTS[name].encode() for name in ("requested", "request"))
+    found = [] if lines[:1] == [before] else ["queue: an earlier line is gone"]
+    if lines[1:] not in ([], [added]):
         found.append(f"queue: neither without the line nor with it: {lines[1:]!r}")
-    if acknowledged and lines[1:] != [memories.REQUEST]:
+    if acknowledged and lines[1:] != [added]:
         found.append("queue: acknowledged, but not there")
     half = bool(torn) and acknowledged  # a disk that is full may leave one
     return found + ([f"queue: half a line: {torn!r}"] if half else [])

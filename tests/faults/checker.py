@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from glob import glob
 from typing import Any, ClassVar
 
-from tests.faults import repository
+from tests.faults import repository, trees
 
 ROOMS = ("trash", "archive")
 OTHERS = "lost+found/"  # where the harness itself may write
@@ -74,10 +74,10 @@ class View:
             if temporary:
                 self.debris.append(inside)
             else:
-                self.files[inside] = _read(whole)
+                self.files[inside] = trees.read(whole)
         elif path.startswith("state/stores/"):
             if len(parts) > 4 and parts[3] in ROOMS and parts[-1][0] != ".":
-                self.shelves["/".join(parts[3:])] = _read(whole)
+                self.shelves["/".join(parts[3:])] = trees.read(whole)
         elif not path.startswith(OTHERS):
             self.elsewhere.add(path)
 
@@ -103,28 +103,15 @@ class View:
         """Every version that somebody can still get at."""
         return {*self.files.values(), *self.shelves.values(), *self.past.versions}
 
-    # -- what a kind of store has rules of its own for ---------------------------------------
-
-    def is_memory(self, path: str) -> bool:
-        raise NotImplementedError
+    # -- a kind of store says besides what is a memory, what its index lists, what is wrong ------
 
     def versions(self, expected: Expected) -> dict[str, set[bytes | None]]:
         """What may stand at each path."""
         before, after = expected.before.files, expected.after.files
         return {path: {before.get(path), after.get(path)} for path in {*before, *after}}
 
-    def listing(self) -> list[str]:
-        """Where the index does not list exactly what is live."""
-        raise NotImplementedError
-
     def wrong_now(self, expected: Expected) -> list[str]:
         return []
-
-    def wrong_once_acknowledged(self, expected: Expected, paths: tuple[str, ...]) -> list[str]:
-        raise NotImplementedError
-
-    def wrong_once_recovered(self, expected: Expected) -> list[str]:
-        raise NotImplementedError
 
     # -- right after the accident ------------------------------------------------------------
 
@@ -211,11 +198,6 @@ class Expected:
     operation: str
     before: View
     after: View
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 class MemoryView(View):

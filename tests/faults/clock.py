@@ -1,7 +1,5 @@
 """A clock that goes back a day and jumps ten years ahead between writes."""
 
-from __future__ import annotations
-
 from memdir.capture import review
 from memdir.errors import MemdirError
 from memdir.store import changes
@@ -11,7 +9,6 @@ from tests.faults.stage import Tally
 
 DAY = 86_400.0
 JUMPS = (0.0, -DAY, 3650 * DAY, -DAY, 60.0, -3650 * DAY)
-CONTROLS = ("trash by date alone",)
 
 
 def run(defect: str = "") -> Tally:

@@ -6,8 +6,6 @@ is killed, the next write is acknowledged, and then the power fails, so that not
 what the killed process had not forced yet.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Iterator, Sequence
@@ -16,14 +14,6 @@ from tests.faults import memories, stage, tracer, trees
 from tests.faults.disk_model import ACK, Model
 from tests.faults.stage import Stage, Tally
 
-CONTROLS = {
-    "no fsync": ("create",),
-    "no directory fsync": ("retire",),
-    "written in place": ("update",),
-    "unlinked before shelved": ("retire",),
-    "ref before objects": ("commit",),
-}
-CONTROLS_TWICE = {"killed names not forced": ("create",)}
 SEED = 20_260_302
 CHANGING = ("renameat", "rename", "mkdir", "mkdirat", "unlink", "unlinkat")
 # Word of a change under way is not forced onto the disk: after a power cut, half an undo looks

@@ -1,9 +1,8 @@
 """Known-bad stores: each switches one protection off, in the loaded modules of this process only.
 
-Every harness must find the ones that concern it, or it proves nothing.
+A function has the name of its defect. Every harness must find the ones that concern it, or it
+proves nothing.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import hashlib
@@ -34,7 +33,7 @@ def switch_off(defect: str) -> None:
     if defect in SIMPLE:
         _replace(*SIMPLE[defect])
     elif defect:
-        DEFECTS[defect]()
+        globals()[defect.replace(" ", "_")]()
 
 
 def _replace(where: Any, name: str, value: object) -> None:
@@ -44,7 +43,7 @@ def _replace(where: Any, name: str, value: object) -> None:
     setattr(where, name, value)
 
 
-def _no_directory_fsync() -> None:
+def no_directory_fsync() -> None:
     real = os.fsync
 
     def fsync(handle: int) -> None:
@@ -54,11 +53,11 @@ def _no_directory_fsync() -> None:
     _replace(os, "fsync", fsync)
 
 
-def _in_place() -> None:
+def written_in_place() -> None:
     _write_as(os.path.basename)
 
 
-def _fixed_name() -> None:
+def fixed_temporary_name() -> None:
     _write_as(lambda path: FIXED)
 
 
@@ -92,7 +91,7 @@ def _write(path: str, data: bytes) -> None:
         os.close(handle)
 
 
-def _swallowed_errors() -> None:
+def swallowed_errors() -> None:
     real = disk.Disk.put_all
 
     def put_all(self: disk.Disk, files: dict[str, bytes]) -> None:
@@ -104,7 +103,7 @@ def _swallowed_errors() -> None:
     _replace(disk.Disk, "put_all", put_all)
 
 
-def _no_lock() -> None:
+def no_lock() -> None:
     @contextmanager
     def held(self: Lock, who: str, tell: object) -> Iterator[int]:
         yield -1
@@ -112,7 +111,7 @@ def _no_lock() -> None:
     _replace(Lock, "held", held)
 
 
-def _no_version_check() -> None:
+def no_version_check() -> None:
     real = save.revise_memory
 
     def revise(old: bytes, revision: Any, now: float) -> bytes:
@@ -121,7 +120,7 @@ def _no_version_check() -> None:
     _replace(save, "revise_memory", revise)
 
 
-def _unlink_first() -> None:
+def unlinked_before_shelved() -> None:
     def retire(path: str, store: Any, shelf: Any, now: float, room: str) -> Change:
         data = store.read(path)
         store.drop(path)
@@ -131,7 +130,7 @@ def _unlink_first() -> None:
     _replace(changes, "retire_memory", retire)
 
 
-def _ref_first() -> None:
+def ref_before_objects() -> None:
     """The branch moves before the objects it reaches are there."""
     waiting: list[tuple[str, bytes]] = []
     write, set_head = git_objects.Objects.write, git_objects.Objects.set_head
@@ -150,7 +149,7 @@ def _ref_first() -> None:
     _replace(git_objects.Objects, "set_head", move)
 
 
-def _decided_first() -> None:
+def decided_before_saved() -> None:
     """The journal says that things are saved before they are."""
 
     def carry_out(app: Any, captures: Any, plan: Any, again: bool = False) -> Any:
@@ -164,7 +163,7 @@ def _decided_first() -> None:
     _carry_out_so(carry_out)
 
 
-def _cursor_first() -> None:
+def cursor_before_memories() -> None:
     """The cursor moves before the memories are there, and there is no plan."""
     real = plan_module.carry_out_drafts
 
@@ -184,7 +183,7 @@ def _carry_out_so(carry_out: Callable[..., Any]) -> None:
 # -- of records --------------------------------------------------------------------------------
 
 
-def _no_hash_check() -> None:
+def no_hash_check() -> None:
     """The last one wins: what stands there now counts as read."""
     for module in (write, lifecycle):
         _replace(module, "check_record_version", lambda *given: None)
@@ -196,7 +195,7 @@ def _no_hash_check() -> None:
     _replace(write, "merge_record_update", merge)
 
 
-def _old_name_first() -> None:
+def old_name_first() -> None:
     """A rename that takes the old name away before the new one is there."""
 
     def rename(path: str, place: str, merged: Any, store: Any) -> bytes:
@@ -208,7 +207,7 @@ def _old_name_first() -> None:
     _replace(write, "_rename", rename)
 
 
-def _both_names() -> None:
+def both_versions_active() -> None:
     """A rename as it was once: the old version stays active beside the new one."""
     real = write.amend_record
 
@@ -232,21 +231,6 @@ class _Late:
             self.inside.put(path, data)
 
 
-DEFECTS: dict[str, Callable[[], None]] = {
-    "no directory fsync": _no_directory_fsync,
-    "written in place": _in_place,
-    "fixed temporary name": _fixed_name,
-    "swallowed errors": _swallowed_errors,
-    "no lock": _no_lock,
-    "no version check": _no_version_check,
-    "unlinked before shelved": _unlink_first,
-    "ref before objects": _ref_first,
-    "decided before saved": _decided_first,
-    "cursor before memories": _cursor_first,
-    "no hash check": _no_hash_check,
-    "old name first": _old_name_first,
-    "both versions active": _both_names,
-}
 SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     "no fsync": (os, "fsync", lambda handle: None),
     "told before written": (driver, "ANSWER_FIRST", True),

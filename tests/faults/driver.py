@@ -5,8 +5,6 @@ ends; what comes back (the change is written and in the history) is acknowledged
 What differs between stores of memories and of records is a `World`: memories.py and records.py.
 """
 
-from __future__ import annotations
-
 import os
 import traceback
 from collections.abc import Callable, Mapping
@@ -16,6 +14,7 @@ from memdir.config.config import read_config
 from memdir.errors import MemdirError
 from memdir.store import history
 from memdir.store.writer import App, Done, open_app
+from tests.faults import trees
 from tests.faults.checker import View
 
 NOW = 1_772_020_800.0  # the clock of every operation: bytes must not depend on the day
@@ -98,8 +97,7 @@ def run_once(world: World, root: str, operation: str) -> int:
         os.write(handle, " ".join((ACK, *paths)).encode() + b"\n")
 
     code, said = perform(world, root, operation, acknowledge)
-    with open(f"{root}.said", "w", encoding="utf-8") as file:
-        file.write("\n".join(said))
+    trees.write(f"{root}.said", "\n".join(said).encode())
     return code
 
 

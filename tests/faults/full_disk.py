@@ -1,13 +1,10 @@
 """A disk that is full sooner or later: the operation on a tmpfs of every size, page by page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
-from tests.faults import errors, kernel, mounts, stage, trees
+from tests.faults import kernel, mounts, stage, strike, trees
 from tests.faults.stage import Outcome, Stage, Tally
 
-CONTROLS = {"swallowed errors": ("update",), "written in place": ("update",)}
 PAGE = 4  # kilobytes
 PLENTY = 64 << 10  # kilobytes
 LARGEST = 512  # kilobytes; beyond it every operation has room enough
@@ -45,6 +42,6 @@ def _judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
     debris = here.world.view.look(here.root).debris
     mounts.tmpfs(here.root, PLENTY, again=True)
     found = here.verdict(operation, outcome.acknowledged)
-    found = found + errors.words(here, operation, outcome)
+    found = found + strike.words(here, operation, outcome)
     here.lying = None  # it lies on what will be unmounted
     return found + [f"debris on a full disk: {path}" for path in debris]

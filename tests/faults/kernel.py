@@ -1,7 +1,5 @@
 """What the tracer asks of the kernel: ptrace, a seccomp filter, registers. Linux only."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform
@@ -9,6 +7,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+
+from tests.helpers.tables import table
 
 TRACEME, POKEUSER, CONTINUE, SYSCALL = 0, 6, 7, 24
 SETOPTIONS, GETREGSET, SETREGSET, GET_SYSCALL_INFO = 0x4200, 0x4204, 0x4205, 0x420E
@@ -23,20 +23,7 @@ ALLOW, STOP = 0x7FFF0000, 0x7FF00000
 
 RAISED = 9  # the exit code of a child whose work raised
 MARKER = "getpgid"
-# The calls that touch files, by their numbers.
-X86_64 = """
-0 read 1 write 3 close 5 fstat 8 lseek 16 ioctl 17 pread64 18 pwrite64 21 access 32 dup 72 fcntl
-73 flock 74 fsync 75 fdatasync 76 truncate 77 ftruncate 82 rename 83 mkdir 84 rmdir 87 unlink
-89 readlink 91 fchmod 121 getpgid 217 getdents64 257 openat 258 mkdirat 262 newfstatat 263 unlinkat
-264 renameat 267 readlinkat 269 faccessat 316 renameat2 332 statx 439 faccessat2
-"""
-AARCH64 = """
-23 dup 25 fcntl 29 ioctl 32 flock 34 mkdirat 35 unlinkat 38 renameat 45 truncate 46 ftruncate
-48 faccessat 52 fchmod 56 openat 57 close 61 getdents64 62 lseek 63 read 64 write 67 pread64
-68 pwrite64 78 readlinkat 79 newfstatat 80 fstat 82 fsync 83 fdatasync 155 getpgid 276 renameat2
-291 statx 439 faccessat2
-"""
-_table = {"x86_64": X86_64, "aarch64": AARCH64}.get(platform.machine(), "").split()
+_table = table("faults", "calls").get(platform.machine(), "").split()
 names = {int(number): name for number, name in zip(_table[::2], _table[1::2], strict=True)}
 numbers = {name: number for number, name in names.items()}
 

@@ -3,8 +3,6 @@
 The search of Wing and Gong with memoisation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ folder for symbolic links and back, as fast as it can. A naive writer that check
 then must be caught by the same trap.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 
@@ -17,7 +15,6 @@ from tests.faults.stage import Tally
 
 SECRET = b"PRECIOUS, not for any memory\n"
 NAIVE = "naive writer"
-CONTROLS = (NAIVE, "fixed temporary name")
 
 
 def run(saves: int, defect: str = "") -> Tally:
@@ -58,7 +55,8 @@ class _Trap:
     def _once(self, turn: int) -> str:
         try:
             if self.defect == NAIVE:
-                self._save_naively(turn)
+                if not os.path.islink(f"{self.store}/beta.md"):
+                    trees.write(f"{self.store}/beta.md", f"turn {turn}\n".encode())
             else:
                 self._save(turn)
         except MemdirError:
@@ -66,8 +64,7 @@ class _Trap:
         except OSError as error:
             if not self.defect:
                 return f"no sentence: {error!r}"
-        with open(self.victim, "rb") as file:
-            same = file.read() == SECRET
+        same = trees.read(self.victim) == SECRET
         if same and len(os.listdir(self.outside)) == 1:
             return ""
         self._reset()
@@ -81,12 +78,6 @@ class _Trap:
         else:
             name = ("beta", "gamma")[turn % 2]
             memories.save(app, name, f"turn {turn}", f"turn {turn % 5}")
-
-    def _save_naively(self, turn: int) -> None:
-        path = f"{self.store}/beta.md"
-        if not os.path.islink(path):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(f"turn {turn}\n")
 
     def _swap_on(self) -> None:
         kernel.pin(None)
@@ -108,8 +99,7 @@ class _Trap:
         try:
             os.symlink(self.victim, aside)
             os.rename(aside, path)
-            with open(aside, "w", encoding="utf-8") as file:
-                file.write(memories.MEMORIES["beta.md"])
+            trees.write(aside, memories.MEMORIES["beta.md"].encode())
             os.rename(aside, path)
         except OSError:
             return

@@ -1,7 +1,5 @@
 """Every change of a store of memories, and the stores and texts that the changes start from."""
 
-from __future__ import annotations
-
 import os
 
 from memdir.capture import capture as capture_module
@@ -17,53 +15,21 @@ from memdir.store.writer import App, Done
 from tests.faults import trees
 from tests.faults.checker import MemoryView
 from tests.faults.driver import NOW, World
+from tests.helpers.tables import table
 
-HEADER = "---\nname: {}\ndescription: {}\ntype: {}\n---\n\n{}\n"
-MEMORIES = {
-    "alpha.md": HEADER.format(
-        "alpha", "first memory", "feedback", "Never force-push.\n" + "A" * 600
-    ),
-    "beta.md": HEADER.format("beta", "second memory", "project", "Beta is here.\n" + "B" * 6000),
-    "deep/delta.md": HEADER.format("delta", "a memory in a folder", "reference", "D" * 300),
-}
-INDEX = """# Memory
-
-Kept by hand: ask before the release branch is touched.
-
-- [Alpha](alpha.md) — first memory
-- [Beta](beta.md) — second memory
-- [Delta](deep/delta.md) — a memory in a folder
-
-<!-- the last line is mine as well -->
-"""
-STANDALONE = """# What I know
-
-The staging host is called otter. Ask Kim before it is restarted.
-
-- never on a Friday
-- the log lies in /var/log/otter
-"""
-OUTSIDE_EDIT = MEMORIES["alpha.md"] + "\nA line added by an editor.\n"
-ORPHAN = HEADER.format("omega", "nobody points here", "project", "Omega.")
-DEBRIS = ".memdir-1-dead00dead00.tmp"
+TEXTS = table("faults", "texts")
 ZETA = ("Zeta, the older version.", "Zeta, the newer version.\n" + "Z" * 3000)
-BROUGHT = {
-    "one.md": "---\nname: one\ndescription: the first of three\ntype: reference\n---\n\nOne.\n",
-    "two.md": "---\nname: two\ndescription: the second of three\n---\n\n" + "Two.\n" * 900,
-    "deep/three.md": "No header at all, only a line of text in a folder.\n",
-}
-# A conversation as the client writes it down, and lines of the queue.
-TRANSCRIPT = ".claude/projects/-talk/s1.jsonl"
-SAID = (
-    "Remember that we deploy only on Tuesdays, because the release team is in then.",
-    "Forget the memory about beta.",
-)
 LINE = (
     '{{"type":"user","uuid":"m{0}","cwd":"/p","timestamp":"2026-02-25T12:00:00Z",'
     '"message":{{"role":"user","content":"{1}"}}}}\n'
 )
-REQUESTED = b'{"event":"stop","cwd":"/earlier","time":1,"tries":0}'
-REQUEST = b'{"event":"stop","cwd":"/now","time":2,"tries":0,"session":"s1","transcript":"/t"}'
+
+
+def texts_of(name: str) -> dict[str, str]:
+    return {path: text + more * n + "\n" for path, (text, more, n) in table("faults", name).items()}
+
+
+MEMORIES = texts_of("memories")
 
 # -- the operations ----------------------------------------------------------------------------
 
@@ -92,7 +58,8 @@ def edit(app: App) -> Done:
 
 
 def bring(app: App) -> Done:
-    return changes.import_into_store(app, [(path, text.encode()) for path, text in BROUGHT.items()])
+    texts = texts_of("brought").items()
+    return changes.import_into_store(app, [(path, text.encode()) for path, text in texts])
 
 
 def commit(app: App) -> Done:
@@ -103,7 +70,7 @@ def commit(app: App) -> Done:
 
 def capture(app: App) -> Done:
     """A conversation that asks for one memory and wants another gone: a batch of two."""
-    path = f"{app.config.home}/{TRANSCRIPT}"
+    path = f"{app.config.home}/{TEXTS['transcript']}"
     reader = claude_code.open_reader(app.config.home, {})  # our own code is on no broken disk
     outcome = capture_module.capture(app, plan.Request(path, "s1"), reader)
     names = [entry.name for entry in outcome.decided if entry.what == "saved"]
@@ -114,7 +81,7 @@ def enqueue(app: App) -> Done:
     """What a hook does at the end of a turn; there a log line takes the place of the sentence."""
     state = app.config.state_dir
     try:
-        if not Queue(state).add(REQUEST):
+        if not Queue(state).add(TEXTS["request"].encode()):
             raise Unwritable("the line was not added", next="the log says why")
     except OSError as error:
         raise disk_failure(error, state, "the line cannot be added; nothing was written") from None
@@ -158,8 +125,7 @@ def plant(root: str, files: dict[str, str]) -> None:
     for path, text in files.items():
         place = os.path.join(store_of(root), path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "w", encoding="utf-8") as file:
-            file.write(text)
+        trees.write(place, text.encode(), 0o644)
 
 
 def drop(root: str, *paths: str) -> None:
@@ -173,9 +139,9 @@ def prepare(root: str, operation: str) -> None:
     if operation == "first":
         return
     if operation == "standalone":
-        plant(root, {"MEMORY.md": STANDALONE})
+        plant(root, {"MEMORY.md": TEXTS["standalone"]})
         return
-    plant(root, {**MEMORIES, "MEMORY.md": INDEX})
+    plant(root, {**MEMORIES, "MEMORY.md": TEXTS["index"]})
     WORLD.open(root, operation, now=NOW - 900).snapshot()
     if operation in ("restore", "purge"):  # two versions of one memory on the shelf
         app = WORLD.open(root, now=NOW - 600)
@@ -185,27 +151,24 @@ def prepare(root: str, operation: str) -> None:
     elif operation == "undo":
         drop(root, *MEMORIES)
     elif operation == "rebuild":
-        plant(root, {"omega.md": ORPHAN})
+        plant(root, {"omega.md": TEXTS["orphan"]})
         drop(root, "deep/delta.md")
     elif operation == "commit":
-        plant(root, {"alpha.md": OUTSIDE_EDIT, "omega.md": ORPHAN})
+        edited = MEMORIES["alpha.md"] + "\nA line added by an editor.\n"
+        plant(root, {"alpha.md": edited, "omega.md": TEXTS["orphan"]})
         drop(root, "beta.md")
-    elif operation == "recovery":
-        _leave_an_accident(root)
+    elif operation == "recovery":  # debris, an index behind the files, a change not committed
+        debris = TEXTS["debris"]
+        plant(root, {debris: "half a memo", f"deep/{debris}": "half", "omega.md": TEXTS["orphan"]})
+        drop(root, "deep/delta.md")
+        announced = f"{WORLD.open(root).history.folder}/announced"
+        trees.write(announced, TEXTS["accident"].encode(), 0o644)
     elif operation == "capture":
-        os.makedirs(f"{root}/home/{os.path.dirname(TRANSCRIPT)}", 0o700)
-        lines = [LINE.format(number, text) for number, text in enumerate(SAID)]
-        trees.write(f"{root}/home/{TRANSCRIPT}", "".join(lines).encode())
+        os.makedirs(f"{root}/home/{os.path.dirname(TEXTS['transcript'])}", 0o700)
+        lines = [LINE.format(number, text) for number, text in enumerate(TEXTS["said"])]
+        trees.write(f"{root}/home/{TEXTS['transcript']}", "".join(lines).encode())
     elif operation == "enqueue":
-        trees.write(f"{root}/state/queue", REQUESTED + b"\n")
-
-
-def _leave_an_accident(root: str) -> None:
-    """What a killed writer leaves: debris, an index behind the files, a change not committed."""
-    plant(root, {DEBRIS: "half a memo", f"deep/{DEBRIS}": "half", "omega.md": ORPHAN})
-    drop(root, "deep/delta.md")
-    with open(f"{WORLD.open(root).history.folder}/announced", "w", encoding="ascii") as file:
-        file.write('{"verb": "save", "name": "omega", "actor": "memdir", "reason": "", "ba')
+        trees.write(f"{root}/state/queue", f"{TEXTS['requested']}\n".encode())
 
 
 def _is_right(error: Exception) -> bool:

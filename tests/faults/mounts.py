@@ -1,7 +1,5 @@
 """Small file systems of our own, mounted where nobody else sees them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -6,8 +6,6 @@ the image is copied while still mounted: that is what the disk holds. Each copy 
 call, which makes names durable before bytes: the classic "renamed but empty".
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 
@@ -15,8 +13,6 @@ from tests.faults import mounts, stage, tracer, trees
 from tests.faults.checker import OTHERS, Answer
 from tests.faults.stage import Stage, Tally
 
-# A purge ends with removing names. After a retire, the fsyncs of the history flush them on ext4.
-CONTROLS = {"no fsync": ("create",), "no directory fsync": ("purge",)}
 # Nothing is written back by a timer, and no heuristics repair what we forget.
 OPTIONS = ("commit=900", "noauto_da_alloc")
 

@@ -1,7 +1,5 @@
 """Every action of `memdir records`, and the stores that the actions start from."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os
@@ -18,6 +16,7 @@ from tests.faults import trees
 from tests.faults.checker import BELOW, USED, RecordView
 from tests.faults.driver import NOW, World
 from tests.helpers.samples import CONTENTS
+from tests.helpers.tables import table
 
 DAY = 86_400.0
 SETTINGS = "memory-config.json"
@@ -79,27 +78,10 @@ def save_again(app: App) -> Done:
 
 
 def commit(app: App) -> Done:
-    """A batch of a conversation: one is created, one updated, one retired."""
-    intents = [
-        {"category": "runbook", "action": "CREATE", "record": draft("runbook", "Deploy by hand")},
-        {
-            "category": "preference",
-            "action": "UPDATE",
-            "target": TABS,
-            "new_info": "tabs not spaces storage",
-            "record": {"content": {"reason": "The team voted again."}},
-        },
-        {
-            "category": "tech_debt",
-            "action": "DELETE",
-            "target": "tech-debt/logs-grow.json",
-            "new_info": "logs grow storage",
-            "lifecycle_event": "resolved",
-            "reason": "they are rotated",
-        },
-    ]
-    checked = [{**intent, "verdict": "PASS"} for intent in intents]
-    given = batch.read_record_intents({"intents": checked}, lambda path: b"")
+    created, *others = copy.deepcopy(table("faults", "intents"))
+    created["record"] = draft(created["category"], created.pop("title"))
+    intents = [{**intent, "verdict": "PASS"} for intent in (created, *others)]
+    given = batch.read_record_intents({"intents": intents}, lambda path: b"")
     results, done = batch.commit_record_intents(app, given)
     for item in results:
         if item.outcome != batch.DONE:
@@ -168,8 +150,7 @@ def prepare(root: str, operation: str) -> None:
     put(50, "runbook", "CI hangs at docker pull")
     put(50, "tech_debt", "Retries are fixed")
     put(50, "constraint", "Ten requests a second")
-    with open(f"{root}/{BELOW}{USED}", "rb") as record:
-        read_hash[USED] = content_hash(record.read())
+    read_hash[USED] = content_hash(trees.read(f"{root}/{BELOW}{USED}"))
     act(2, "delete", OLD)
     act(2, "archive", FROZEN)
     if operation in ("purge", "archive-retired"):
@@ -190,8 +171,7 @@ def prepare(root: str, operation: str) -> None:
     if operation == "window":
         put_settings(root, {"categories": {"session_summary": {"max_retained": 2}}})
     elif operation == "index":
-        lie = b"# Memory index\n\n- [DECISION] Gone -> decisions/gone.json\n"
-        trees.write(f"{root}/{BELOW}index.md", lie)
+        trees.write(f"{root}/{BELOW}index.md", table("faults", "texts")["lie"].encode())
     WORLD.open(root, operation, now=NOW - 600).snapshot()
 
 

@@ -1,7 +1,5 @@
 """What the harnesses found, as a table of 80 columns and as JSON."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

@@ -15,6 +15,8 @@ import subprocess
 import zlib
 from dataclasses import dataclass, field
 
+from tests.faults import trees
+
 BRANCH = "refs/heads/main"
 GIT = shutil.which("git")
 TOLD = re.compile(r'^([AMD]): "(.*)"$', re.M)
@@ -56,8 +58,7 @@ def read_past(folder: str) -> Past:
 def _read_past(folder: str) -> Past:
     past = Past()
     try:
-        with open(os.path.join(folder, BRANCH), encoding="ascii") as file:
-            past.head = file.read().strip()
+        past.head = trees.read(os.path.join(folder, BRANCH)).decode("ascii").strip()
     except FileNotFoundError:
         return past
     except (OSError, UnicodeDecodeError) as error:
@@ -102,8 +103,7 @@ def _compare(past: Past, newer: tuple[str, dict[str, str], str], older: dict[str
 
 def _read(folder: str, oid: str, kind: str) -> bytes:
     try:
-        with open(os.path.join(folder, "objects", oid[:2], oid[2:]), "rb") as file:
-            whole = zlib.decompress(file.read())
+        whole = zlib.decompress(trees.read(os.path.join(folder, "objects", oid[:2], oid[2:])))
     except (OSError, zlib.error) as error:
         raise Damaged(f"{kind} {oid[:8]}: {type(error).__name__}") from None
     head, _, data = whole.partition(b"\0")
@@ -166,7 +166,6 @@ def _content(folder: str) -> bytes:
         folders.sort()
         for name in sorted(names):
             if not name.endswith(".tmp"):
-                with open(os.path.join(here, name), "rb") as file:
-                    digest.update(f"{os.path.relpath(here, folder)}/{name} ".encode())
-                    digest.update(hashlib.sha256(file.read()).digest())
+                digest.update(f"{os.path.relpath(here, folder)}/{name} ".encode())
+                digest.update(hashlib.sha256(trees.read(os.path.join(here, name))).digest())
     return digest.digest()

@@ -130,7 +130,7 @@ class Stage(ExitStack):
         texts = []
         for ending in ("ack", "said"):
             path = f"{self.root}.{ending}"
-            texts.append(_read(path).decode() if os.path.exists(path) else "")
+            texts.append(trees.read(path).decode() if os.path.exists(path) else "")
         words = texts[0].split()
         return tuple(words[1:]) if words[:1] == [driver.ACK] else None, texts[1]
 
@@ -197,11 +197,6 @@ class Stage(ExitStack):
         except Exception as error:
             return error
         return None
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def fingerprint(tree: trees.Tree) -> bytes:
@@ -289,7 +284,7 @@ def parallel(
         codes = [kernel.wait(pid) for pid in children]
         if any(codes):
             raise RuntimeError(f"a worker failed: {codes}")
-        return [pickle.loads(_read(f"{folder}/{number}")) for number in range(count)]
+        return [pickle.loads(trees.read(f"{folder}/{number}")) for number in range(count)]
 
 
 def apart(find: Callable[[], Tally]) -> Tally:

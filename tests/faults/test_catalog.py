@@ -6,9 +6,9 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -16,13 +16,13 @@ import pytest
 
 from memdir.hot import catalog
 from memdir.hot.layout import Markdown
+from tests.helpers.programs import SECONDS, start_program
 from tests.helpers.searching import MANY, Searched, answers, memory, paths
-from tests.self.source import ROOT, SRC
+from tests.helpers.tables import cases
 
 PROMPT = "how does the pelican restart staging"
 MADE, NOT_WRITTEN = "catalog-made", "catalog-not-written"
 WORDS = ["pelican", "staging", "queue", "handleAuth", "配置", "rust", "cache", "release", "wal"]
-WAIT = 30  # seconds for a process that should have been done long ago
 
 
 @pytest.fixture
@@ -49,36 +49,14 @@ def is_healed(searched: Searched) -> bool:
 # -- damage ------------------------------------------------------------------------------------
 
 
-def _pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
+def execute(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(statement)
 
 
-def _link(path: Path) -> None:
-    path.symlink_to(path.rename(path.with_name("elsewhere")))
-
-
-def _other_version(path: Path) -> None:
-    with sqlite3.connect(path) as database:
-        database.execute(f"PRAGMA user_version = {catalog.VERSION - 1}")
-    database.close()
-
-
-DAMAGE: dict[str, Callable[[Path], object]] = {
-    "deleted": lambda path: path.unlink(),
-    "folder deleted": lambda path: shutil.rmtree(path.parent),
-    "empty": lambda path: path.write_bytes(b""),
-    "garbage": lambda path: path.write_bytes(random.Random(3).randbytes(20_000)),
-    "a pipe": _pipe,
-    "a pipe for a journal": lambda path: os.mkfifo(f"{path}-journal"),
-    "a link to the old one": _link,
-    "another version": _other_version,
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
+@cases("damage", ids=range(8))
 def test_a_damaged_catalog_gives_the_answer_of_a_scan_and_is_made_anew(searched, damage):
-    DAMAGE[damage](searched.catalog)
+    damage(searched.catalog)
     assert kinds(searched) == [MADE]
     assert is_healed(searched)
     assert not searched.catalog.is_symlink()
@@ -138,81 +116,38 @@ def python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Processes that run a piece of code and say `ready` when they have done their part."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(code: str, *arguments: object) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", code, *map(str, arguments)]
-        env = {**os.environ, "PYTHONPATH": f"{SRC}:{ROOT}"}
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(command, stdout=pipe, stdin=pipe, text=True, env=env)
+    def start(name: str, *arguments: object) -> subprocess.Popen[str]:
+        process = start_program(name, *arguments)
         started.append(process)
-        assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         return process
 
     yield start
     for process in started:
         process.kill()
-        process.communicate(timeout=WAIT)
-
-
-HOLD_THE_LOCK = """
-import sys
-from memdir.recall.scan import Guard
-with Guard(sys.argv[1]):
-    print("ready", flush=True)
-    sys.stdin.read()
-"""
-HOLD_THE_FILE = """
-import sqlite3, sys
-database = sqlite3.connect(sys.argv[1], isolation_level=None)
-database.execute("BEGIN EXCLUSIVE")
-print("ready", flush=True)
-sys.stdin.read()
-"""
+        process.communicate(timeout=SECONDS)
 
 
 def test_while_another_process_writes_the_answer_comes_from_a_scan(searched, python):
-    holder = python(HOLD_THE_LOCK, searched.catalog)
+    holder = python("hold_the_lock", searched.catalog)
     assert kinds(searched) == []  # it is up to date: nobody needs to write
     searched.write("new.md", memory("New", "the pelican again"))
     assert kinds(searched) == [NOT_WRITTEN]
     searched.catalog.unlink()
     assert kinds(searched) == [NOT_WRITTEN]
-    holder.communicate("", timeout=WAIT)
+    holder.communicate("", timeout=SECONDS)
     assert kinds(searched) == [MADE]
     time.sleep(0.06)
     assert is_healed(searched)
 
 
 def test_a_file_that_somebody_locks_is_replaced(searched, python):
-    python(HOLD_THE_FILE, searched.catalog)
+    python("hold_the_file", searched.catalog)
     assert kinds(searched) == [MADE]
     assert is_healed(searched)
 
 
 # -- killed writers ----------------------------------------------------------------------------
-
-KILLED_WRITER = """
-import os, signal, sys
-from pathlib import Path
-from memdir.recall import scan
-from tests.helpers.searching import Searched
-searched = Searched(Path(sys.argv[1]))
-name = sys.argv[2]
-there = getattr(scan, name)
-def die(*given):
-    if name == "_write_facts":
-        there(*given)
-        run = given[0].execute
-        run("PRAGMA cache_size = 1")
-        run("CREATE TABLE IF NOT EXISTS filler (data)")
-        for _ in range(200):  # more than fits into memory: half of it is on the disk now
-            run("INSERT INTO filler VALUES (randomblob(4000))")
-        run("UPDATE posting SET log_holders = 7")
-    print("ready", flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-setattr(scan, name, die)
-searched.fts().find("anything", 5)
-"""
 
 
 @pytest.mark.parametrize(
@@ -227,8 +162,8 @@ def test_a_killed_writer_leaves_nothing_that_lies(searched, python, at, made):
         searched.write("new.md", memory("New", "the pelican again"))
     else:
         searched.catalog.unlink()
-    killed = python(KILLED_WRITER, searched.cache.parent, at)
-    assert killed.wait(WAIT) == -signal.SIGKILL
+    killed = python("killed_writer", searched.cache.parent, at)
+    assert killed.wait(SECONDS) == -signal.SIGKILL
     left = {path.name for path in searched.cache.iterdir()} - {"catalog.lock", "catalog.sqlite"}
     assert left or (made and at == "_row"), "it was killed too early to leave something behind"
     assert len(kinds(searched)) <= 1
@@ -241,7 +176,7 @@ def test_a_killed_writer_leaves_nothing_that_lies(searched, python, at, made):
 
 def test_the_journal_of_a_killed_writer_is_not_played_into_a_new_catalog(searched, python):
     searched.write("new.md", memory("New", "the pelican again"))
-    python(KILLED_WRITER, searched.cache.parent, "_write_facts").wait(WAIT)
+    python("killed_writer", searched.cache.parent, "_write_facts").wait(SECONDS)
     journal = searched.cache / "catalog.sqlite-journal"
     assert journal.stat().st_size > 512
     searched.catalog.unlink()  # and with it what the journal belongs to
@@ -251,33 +186,13 @@ def test_the_journal_of_a_killed_writer_is_not_played_into_a_new_catalog(searche
 
 # -- several processes at once -----------------------------------------------------------------
 
-ASK_AND_WRITE = """
-import random, sys
-from pathlib import Path
-from tests.helpers.searching import MANY, Searched, memory, paths
-searched, me = Searched(Path(sys.argv[1])), sys.argv[2]
-luck = random.Random(int(me))
-print("ready", flush=True)
-for number in range(40):
-    name = f"own-{me}-{number % 5}.md"
-    word = f"only{me}x{number}"
-    searched.write(name, memory("Own", word, "pelican " * luck.randint(1, 9)))
-    found = searched.fts().find(word, MANY)
-    assert paths(found)[:1] == [name], (word, paths(found))
-    if number:
-        assert name not in paths(searched.fts().find(f"only{me}x{number - 5}", MANY))
-    if luck.random() < 0.1:
-        searched.catalog.unlink(missing_ok=True)
-print("done", flush=True)
-"""
-
 
 @pytest.mark.slow
 def test_processes_that_search_and_write_at_once_see_what_they_wrote(searched, python):
-    started = [python(ASK_AND_WRITE, searched.cache.parent, number) for number in range(3)]
+    started = [python("ask_and_write", searched.cache.parent, number) for number in range(3)]
     for process in started:
-        out, _ = process.communicate(timeout=120)
-        assert (process.returncode, out) == (0, "done\n")
+        out, err = process.communicate(timeout=2 * SECONDS)
+        assert (process.returncode, out) == (0, "done\n"), err
     time.sleep(0.06)
     kinds(searched)
     assert is_healed(searched)

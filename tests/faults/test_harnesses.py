@@ -11,25 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import only_with_every
+from tests.helpers.tables import table
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
-CLAIMS = {
-    "kill": "a kill at any call loses nothing",
-    "errors": "a call that fails is told and leaves a whole store",
-    "crash_states": "no power cut that POSIX allows loses what was acknowledged",
-    "race": "racing writers lose no update and readers see no half",
-    "model": "the store does what a dictionary would",
-    "full_disk": "a full disk is told and leaves a whole store",
-    # Both in one process: to start one takes long. Failing calls are for `make faults`.
-    "records_kill,records_race": "killed and racing writers leave whole records and lose none",
-}
-MORE_CLAIMS = {
-    "twice": "nothing rests on what a killed writer had not forced",
-    "writers": "killed and ignorant writers harm nobody",
-    "links": "a name that becomes a link leads nowhere",
-    "clock": "a clock that jumps loses nothing",
-}
+CLAIMS, MORE_CLAIMS = table("faults", "claims"), table("faults", "more_claims")
 
 
 @pytest.mark.parametrize("methods", CLAIMS, ids=CLAIMS.values())

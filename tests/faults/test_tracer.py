@@ -5,45 +5,21 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.faults import kernel
+from tests.helpers.programs import program_text, run_program
 
 pytestmark = pytest.mark.faults
-ROOT = Path(__file__).resolve().parents[2]
-# In a process of its own: the tests run in one with threads, which must not be forked.
-ASK = """
-import errno, os, sys
-sys.path[:0] = [{root!r}, {source!r}]
-from tests.faults import tracer
-
-def work():
-    os.getpgid(0)
-    code = 0
-    for _ in range(3):
-        try:
-            os.mkdir({place!r} + str(code))
-        except OSError as error:
-            code += error.errno
-    os.getpgid(0)
-    return code
-
-print({asked})
-"""
 
 
 def ask(tmp_path: Path, asked: str) -> str:
-    source = ASK.format(
-        root=str(ROOT), source=str(ROOT / "src"), place=f"{tmp_path}/x", asked=asked
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
-    return done.stdout.strip()
+    """In a process of its own: the tests run in one with threads, which must not be forked."""
+    said, problems = run_program("trace", f"{tmp_path}/x", asked)
+    assert problems == ""
+    return said.strip()
 
 
 @pytest.fixture(autouse=True)
@@ -84,29 +60,10 @@ def test_a_strike_that_meets_nothing_has_not_fired(tmp_path):
 
 
 def test_it_sees_what_strace_sees(tmp_path):
-    """The same operation in a process of its own, traced from the outside by another program."""
     if shutil.which("strace") is None:
         pytest.skip("not run: strace is not installed")
-    alone = f"""
-import sys
-sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "src")!r}]
-from tests.faults import driver, memories
-driver.forget_how_old_files_are()
-sys.exit(driver.run_once(memories.WORLD, sys.argv[1], "create"))
-"""
-    script = f"""
-import subprocess, sys
-sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "src")!r}]
-from tests.faults.stage import Stage
-with Stage() as here:
-    print(" ".join(call.name for call in here.calls("create")))
-    here.lay("create")
-    command = ["strace", "-o", {str(tmp_path / "log")!r}, sys.executable, "-B", "-c", {alone!r}]
-    subprocess.run([*command, here.root], check=True)
-"""
-    ours = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    ).stdout.split()
+    said, _ = run_program("create_under_strace", tmp_path / "log", program_text("create"))
+    ours = said.split()
     theirs, markers = [], 0
     for line in (tmp_path / "log").read_text().splitlines():
         name = line.partition("(")[0]

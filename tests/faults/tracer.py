@@ -158,9 +158,6 @@ class _Child:
         except ProcessLookupError:
             return  # killed just now: waitpid tells the rest
 
-    def stopped(self) -> None:
-        raise NotImplementedError
-
     def kill(self) -> None:
         """Here and now: the call is not made any more."""
         self.traced.fired = True

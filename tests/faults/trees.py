@@ -4,8 +4,6 @@ The state folder's name is derived from the store's path, so each worker keeps o
 points: a seed is made there once, remembered in memory, and laid out anew before every point.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
@@ -81,6 +79,11 @@ def fill(tree: Tree, root: str) -> None:
 def write(path: str, data: bytes, mode: int = 0o600) -> None:
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
         file.write(data)
+
+
+def read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def make_root(root: str) -> None:

@@ -1,28 +1,23 @@
 """Writers that are killed, or have an editor beside them that knows nothing of locks."""
 
-from __future__ import annotations
-
 import os
 import random
 import time
-from typing import Any
 
 from memdir.errors import MemdirError
-from memdir.store import changes
 from tests.faults import defects, kernel, memories, race, trees
 from tests.faults.driver import App
 from tests.faults.stage import Tally
 
 KILL_EVERY_SECONDS = 0.05
 NAMES = ("one", "two", "three")
-CONTROLS = ("written in place",)
 
 
-def run(kills: int, edits: int) -> Tally:
-    """All of them, one after the other."""
-    tally = killed_writers(kills)
-    with trees.work_folder() as folder:
-        edited_before_the_commit(f"{folder}/root", tally)
+def run(kills: int, edits: int, defect: str = "") -> Tally:
+    """All of them, one after the other; a known-bad store is found by the kills."""
+    tally = killed_writers(kills, defect)
+    if defect:
+        return tally
     with trees.work_folder() as folder:
         editor_beside(f"{folder}/root", edits, tally)
     return tally
@@ -53,8 +48,7 @@ def killed_writers(kills: int, defect: str = "") -> Tally:
 
 
 def _after_the_kills(root: str) -> list[str]:
-    with open(f"{root}.marks", "rb") as file:
-        marks = file.read().split()
+    marks = trees.read(f"{root}.marks").split()
     found = [] if marks else ["no writer ever came to its end"]
     try:
         memories.later(_open_now(root))
@@ -80,27 +74,6 @@ def _save_on(root: str, label: str, defect: str) -> None:
 
 
 # -- an editor that knows no lock ----------------------------------------------------------------
-
-
-def edited_before_the_commit(root: str, tally: Tally) -> None:
-    """An edit between our write and our commit is not taken for ours: the history gets it."""
-    memories.prepare(root, "create")
-    path = os.path.join(memories.store_of(root), "gamma.md")
-    app = memories.WORLD.open(root)
-    real = app.history.record
-
-    def edit_first(*given: Any) -> str:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write("\nAdded by an editor at once.\n")
-        return real(*given)
-
-    vars(app.history)["record"] = edit_first
-    memories.create(app)
-    changes.touch_memories(memories.WORLD.open(root), ["alpha", "beta"])
-    with open(path, "rb") as file:
-        kept = file.read() in memories.WORLD.view.look(root).past.versions
-    found = [] if kept else ["the history never gets an edit made before our own commit"]
-    tally.add("edited before the commit", found)
 
 
 def editor_beside(root: str, edits: int, tally: Tally) -> None:
@@ -136,7 +109,6 @@ def _edit(path: str, text: str, how: int) -> None:
         os.unlink(path)
         return
     place = path if how == 1 else f"{path}.swp"
-    with open(place, "w", encoding="utf-8") as file:
-        file.write(text)
+    trees.write(place, text.encode())
     if how == 2:
         os.rename(place, path)

@@ -38,7 +38,9 @@ class Conversation:
 
     def record(self, kind: str, content: Any, **more: Any) -> None:
         self.count += 1
-        blocks = content if kind == PERSON or not isinstance(content, str) else _text(content)
+        blocks = content
+        if kind == AGENT and isinstance(content, str):
+            blocks = [{"type": "text", "text": content}]
         line = {
             "type": kind,
             "uuid": f"{self.session}-{self.count}",
@@ -50,7 +52,3 @@ class Conversation:
         }
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-
-
-def _text(content: str) -> list[dict[str, str]]:
-    return [{"type": "text", "text": content}]

@@ -4,29 +4,20 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from memdir.config.scope import project_scope_name
 from tests.acceptance.recording import read
+from tests.helpers.processes import PATIENCE, of_home, wait_for_none
 from tests.helpers.repositories import Checkout
+from tests.helpers.tables import table
 from tests.self.source import PACKAGE
 
 RECORDED = read()
 START = PACKAGE / "hot/start.py"
-PATIENCE = 60  # seconds for a process beside a busy machine
 SETTLED = 0.06  # seconds after which a file counts as old enough to be trusted
-# One recorded event for each hook that there is.
-EVENTS = {
-    "session-start": "SessionStart-startup",
-    "prompt": "UserPromptSubmit",
-    "subagent-start": "SubagentStart",
-    "stop": "Stop",
-    "pre-compact": "PreCompact-manual",
-    "session-end": "SessionEnd-other",
-    "pre-tool": "PreToolUse-Bash",
-}
+EVENTS = table("hooks", "events")
 
 
 class Client:
@@ -55,7 +46,12 @@ class Client:
         """What a hook prints: never an error, never a word on stderr."""
         words = [sys.executable, "-I", "-S", str(self.start), event, *arguments]
         done = subprocess.run(
-            words, input=given, capture_output=True, timeout=PATIENCE, env=self.env, cwd=self.top
+            words,
+            input=given,
+            capture_output=True,
+            timeout=PATIENCE,
+            env=self.env,
+            cwd=self.top,
         )
         assert (done.returncode, done.stderr) == (0, b"")
         if event == "session-end":
@@ -92,24 +88,12 @@ class Client:
 
     def workers(self, event: str = "worker") -> list[str]:
         """The workers that run for this home; or whatever else of the hooks does."""
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                words = (folder / "cmdline").read_bytes().split(b"\0")
-                given = (folder / "environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            ours = {str(self.start).encode(), event.encode()} <= set(words)
-            if ours and f"HOME={self.home}".encode() in given:
-                found.append(folder.name)
-        return found
+        ours = {str(self.start).encode(), event.encode()}
+        return [number for number, words in of_home(self.home) if ours <= {*words}]
 
     def wait(self, event: str = "worker") -> None:
         """Until no worker is left."""
-        end = time.monotonic() + PATIENCE
-        while self.workers(event):
-            assert time.monotonic() < end, "a worker does not end"
-            time.sleep(0.05)
+        wait_for_none(lambda: self.workers(event))
 
 
 def units(text: str) -> int:

@@ -22,6 +22,7 @@ class Opened:
         self.top = top
         self.home = top / "home"
         self.root = self.home / "memory"
+        self.dir: str | None = str(self.root)
         self.project = top / "project"
         self.home.mkdir(parents=True, exist_ok=True)
         self.project.mkdir(exist_ok=True)
@@ -31,7 +32,7 @@ class Opened:
 
     def app(self, *, dry_run: bool = False, actor: str = "tester", scope: str = "project") -> App:
         env = {"HOME": str(self.home), **self.options}
-        config = read_config(env, str(self.project), dir=str(self.root), scope=scope)
+        config = read_config(env, str(self.project), dir=self.dir, scope=scope)
         return open_app(
             config, now=lambda: self.now, tell=self.said.append, actor=actor, dry_run=dry_run
         )

@@ -5,37 +5,27 @@ import hashlib
 import json
 from pathlib import Path
 
-from memdir.config.config import read_config
 from memdir.records import index_md
 from memdir.records.record import read_all_records
 from memdir.records.write import Request, write_record_request
-from memdir.store.writer import App, open_app
-from tests.helpers.opened import NOON, tree
+from memdir.store.writer import App
+from tests.helpers.opened import Opened, tree
 from tests.helpers.samples import CONTENTS
 
 TITLE = "Use SQLite for the catalog"
 PATH = "decisions/use-sqlite-for-the-catalog.json"
 
 
-class Recorded:
+class Recorded(Opened):
     """`now` is the clock, `said` what the person was told."""
 
     def __init__(self, top: Path, **options: object) -> None:
-        self.home = top / "home"
-        self.project = top / "project"
-        self.root = self.project / ".claude/memory"
-        self.home.mkdir(parents=True, exist_ok=True)
-        (self.project / ".git").mkdir(parents=True, exist_ok=True)
-        self.now = NOON
-        self.said: list[str] = []
-        self.options = {f"MEMDIR_{key.upper()}": str(value) for key, value in options.items()}
+        super().__init__(top, **options)
+        self.root, self.dir = self.project / ".claude/memory", None
+        (self.project / ".git").mkdir(exist_ok=True)
 
-    def app(self, *, dry_run: bool = False, scope: str = "records") -> App:
-        env = {"HOME": str(self.home), **self.options}
-        config = read_config(env, str(self.project), scope=scope)
-        return open_app(
-            config, now=lambda: self.now, tell=self.said.append, actor="tester", dry_run=dry_run
-        )
+    def app(self, *, dry_run: bool = False, actor: str = "tester", scope: str = "records") -> App:
+        return super().app(dry_run=dry_run, actor=actor, scope=scope)
 
     def create(self, title: str = TITLE, type: str = "decision", **changed: object):
         return self.act("create", type=type, draft=draft(type, title=title, **changed))
@@ -53,13 +43,6 @@ class Recorded:
     def settings(self, **said: object) -> None:
         self.write("memory-config.json", json.dumps(said))
 
-    def write(self, path: str, data: str | bytes) -> Path:
-        """What somebody else puts there."""
-        where = self.root / path
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(data.encode() if isinstance(data, str) else data)
-        return where
-
     def record(self, path: str = PATH) -> dict:
         return json.loads(self.bytes(path))
 
@@ -74,7 +57,7 @@ class Recorded:
 
     @property
     def index(self) -> str:
-        return self.bytes("index.md").decode()
+        return self.read("index.md")
 
     def in_step(self) -> bool:
         """Is the index what the records make of it, byte for byte?"""

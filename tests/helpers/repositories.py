@@ -1,7 +1,5 @@
 """Real git repositories for tests, each commit on a day of its own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -21,21 +21,8 @@ CONTENTS = tables("samples")
 def sample(type="decision", **changed):
     """A valid record; `content` is merged into the sample's."""
     content = copy.deepcopy(CONTENTS[type]) | changed.pop("content", {})
-    return {
-        "schema_version": "1.0",
-        "category": type,
-        "id": "use-sqlite-for-the-catalog",
-        "title": "Use SQLite for the catalog",
-        "created_at": EARLIER,
-        "updated_at": EARLIER,
-        "tags": ["storage", "sqlite"],
-        "related_files": ["src/catalog.py"],
-        "confidence": 0.8,
-        "record_status": "active",
-        "changes": [{"date": EARLIER, "summary": "Created"}],
-        "times_updated": 0,
-        "content": content,
-    } | changed
+    record = copy.deepcopy(tables("sample_record"))
+    return {**record, "category": type, "content": content, **changed}
 
 
 def without(record, *keys):

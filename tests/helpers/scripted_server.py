@@ -65,19 +65,23 @@ def serve(*replies: Reply) -> Iterator[Script]:
 @contextmanager
 def serve_script(script: Script) -> Iterator[Script]:
     """The same for a script of one's own."""
+    with listen(type("Speaker", (_Speaker,), {"said": script})) as script.address:
+        try:
+            yield script
+        finally:
+            script.stop.set()
 
-    class Speaker(_Speaker):
-        said = script
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
+@contextmanager
+def listen(speaker: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server on loopback, until the block ends."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), speaker)
     server.daemon_threads = True
-    script.address = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield script
+        yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
-        script.stop.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -96,7 +100,7 @@ class _Speaker(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._keep()
-        self._send(Reply(), b'{"data": [], "has_more": false}')  # no models to list
+        self._send(Reply(), b'{"data": [], "models": [], "has_more": false}')  # none to list
 
     def do_POST(self) -> None:
         request = self._keep()
@@ -105,7 +109,8 @@ class _Speaker(BaseHTTPRequestHandler):
             return
         reply = self.said.choose(request)
         self.said.stop.wait(reply.wait)
-        stream = bool(request.body.get("stream")) and reply.status == 200
+        wanted = request.body.get("stream") or ":stream" in self.path  # the API of Gemini
+        stream = bool(wanted) and reply.status == 200
         content = self._content(reply, request.body, stream)
         try:
             self._send(reply, content, "text/event-stream" if stream else "application/json")
@@ -126,7 +131,10 @@ class _Speaker(BaseHTTPRequestHandler):
         if reply.raw is not None:
             return reply.raw
         if reply.status != 200:
-            return json.dumps(_error(reply.status, self.headers)).encode()
+            # Like some real servers, it repeats the key that it was given.
+            key = self.headers.get("x-api-key") or self.headers.get("authorization")
+            error = {"type": f"e{reply.status}", "message": f"no, not with {key}"}
+            return json.dumps({"type": "error", "error": error}).encode()
         anthropic = self._route().endswith("/messages")
         message = anthropic_message(reply, body) if anthropic else _completion(reply, body)
         if not stream:
@@ -148,12 +156,6 @@ class _Speaker(BaseHTTPRequestHandler):
             self.said.stop.wait(HANG_SECONDS)
         if reply.cut:
             self.connection.shutdown(socket.SHUT_RDWR)
-
-
-def _error(status: int, headers: Any) -> dict[str, Any]:
-    """Like some real servers, it repeats the key that it was given."""
-    key = headers.get("x-api-key") or headers.get("authorization")
-    return {"type": "error", "error": {"type": f"e{status}", "message": f"no, not with {key}"}}
 
 
 def _tool(body: Any) -> str:

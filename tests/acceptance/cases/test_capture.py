@@ -23,8 +23,7 @@ def told(sandbox) -> str:
 
 
 def test_what_was_asked_for_is_in_the_next_session(installed):
-    assert installed.ask(WISH).succeeded
-    installed.rest()
+    installed.finish(WISH)
     assert WHY in installed.memories()[NAME].decode()
     assert installed.ask(PROMPT).succeeded
     assert WHY in told(installed)
@@ -32,16 +31,14 @@ def test_what_was_asked_for_is_in_the_next_session(installed):
 
 def test_a_rule_for_later_waits_for_a_person_and_costs_no_request(installed):
     before = installed.memories()
-    assert installed.ask(NOTICED).succeeded
-    installed.rest()
+    installed.finish(NOTICED)
     assert installed.memories() == before
     assert installed.memdir("status")["held"] == 1
     assert kinds(installed) == [MAIN]
 
 
 def test_the_user_is_told_and_the_model_is_not(installed):
-    assert installed.ask(WISH).succeeded
-    installed.rest()
+    installed.finish(WISH)
     (report,) = [path for path in installed.top.rglob("memdir/reports/*") if path.is_file()]
     assert REPORT in report.read_text()
     with installed.converse() as talk:  # it is shown now
@@ -53,12 +50,10 @@ def test_the_user_is_told_and_the_model_is_not(installed):
 
 
 def test_memories_that_were_brought_back_are_not_learned_again(installed):
-    assert installed.ask(WISH).succeeded
-    installed.rest()
+    installed.finish(WISH)
     before = installed.memories()
     for _ in range(2):
-        assert installed.ask(PROMPT).succeeded
-        installed.rest()
+        installed.finish(PROMPT)
     assert installed.memories() == before
 
 
@@ -75,8 +70,7 @@ def test_a_session_that_was_killed_is_made_up_for(installed):
     installed.rest()
     assert NAME not in installed.memories()
     installed.api.replies[:] = [Reply(text="Hello.")]
-    assert installed.ask("Good morning.").succeeded
-    installed.rest()
+    installed.finish("Good morning.")
     assert WHY in installed.memories()[NAME].decode()
 
 
@@ -86,6 +80,5 @@ def test_an_error_of_the_api_loses_nothing(installed, status):
     installed.ask(WISH)
     installed.rest()
     installed.api.replies[:] = [Reply(text="Hello.")]
-    assert installed.ask("Good morning.").succeeded
-    installed.rest()
+    installed.finish("Good morning.")
     assert WHY in installed.memories()[NAME].decode()

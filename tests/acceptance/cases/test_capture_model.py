@@ -9,6 +9,7 @@ from tests.acceptance.equipped import WAYS
 from tests.acceptance.sandbox import FRAME
 from tests.acceptance.scripted_api import CAPTURE, MAIN, Rule, kind, said
 from tests.helpers.scripted_server import Reply
+from tests.helpers.tables import table
 
 TYPICAL = 4_000  # tokens that no cache gave, for the capture of a typical session
 BYTES = 4  # of a token
@@ -20,27 +21,10 @@ REASONS = (
     "**Why:** The mocked ones hid a broken migration.",
     "**How to apply:** Whenever an integration test needs data.",
 )
-DRAFT = {
-    "name": "real-database-in-tests",
-    "type": "feedback",
-    "description": "Integration tests use a real database",
-    "body": "Use a real database in integration tests, not a mocked one.",
-    "why": "The mocked ones hid a broken migration.",
-    "how": "Whenever an integration test needs data.",
-    "because": 1,
-}
+DRAFTS = table("acceptance", "drafts")
 WISH = "Remember that we deploy only on Tuesdays."
 TUESDAYS = "we-deploy-only-on-tuesdays"
 CORRECTION = "That is wrong by now, we deploy only on Wednesdays, the release team has moved."
-CORRECTED = {
-    "name": TUESDAYS,
-    "type": "project",
-    "description": "We deploy only on Wednesdays",
-    "body": "We deploy only on Wednesdays.",
-    "why": "The release team has moved.",
-    "how": "When a deploy is planned.",
-    "because": 1,
-}
 
 
 def drafted(*drafts, usage=(2_000, 200)):
@@ -72,9 +56,8 @@ def nesting(equipped, request):
 
 
 def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(asking):
-    answer(asking, drafted(DRAFT))
-    assert asking.ask(NOTICED).succeeded
-    asking.rest()
+    answer(asking, drafted(DRAFTS["noticed"]))
+    asking.finish(NOTICED)
     assert asking.ask(ABOUT_TESTS).succeeded
     told = "\n".join(asking.told())
     assert all(reason in told for reason in REASONS)
@@ -88,10 +71,9 @@ def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(askin
 
 
 def test_the_client_as_a_model_calls_no_hook_and_asks_once(nesting):
-    answer(nesting, replace(drafted(DRAFT), tool="StructuredOutput"))
+    answer(nesting, replace(drafted(DRAFTS["noticed"]), tool="StructuredOutput"))
     nesting.heard.unlink(missing_ok=True)  # what installing said
-    assert nesting.ask(NOTICED).succeeded
-    nesting.rest()
+    nesting.finish(NOTICED)
     assert nesting.ask(ABOUT_TESTS).succeeded
     told = "\n".join(nesting.told())
     assert all(reason in told for reason in REASONS)
@@ -106,8 +88,7 @@ def test_the_client_as_a_model_calls_no_hook_and_asks_once(nesting):
 def test_a_client_that_finds_no_end_as_a_model_is_stopped(nesting):
     """A model that calls a tool which is not there gets an answer, and may do so for ever."""
     answer(nesting, Reply(tool="Missing", data={}))
-    assert nesting.ask(NOTICED).succeeded
-    nesting.rest()
+    nesting.finish(NOTICED)
     assert 1 <= kinds(nesting).count(CAPTURE) <= 3
     status = nesting.memdir("status")
     assert (status["waiting"], status["balances"]) == (1, True)  # tried again later
@@ -115,13 +96,11 @@ def test_a_client_that_finds_no_end_as_a_model_is_stopped(nesting):
 
 def test_a_correction_changes_the_memory_that_is_there(asking):
     answer(asking, drafted())
-    assert asking.ask(WISH).succeeded
-    asking.rest()
+    asking.finish(WISH)
     first = asking.memories()
     assert b"Tuesdays" in first[f"{TUESDAYS}.md"]
-    answer(asking, drafted(CORRECTED))
-    assert asking.ask(CORRECTION).succeeded
-    asking.rest()
+    answer(asking, drafted(DRAFTS["corrected"]))
+    asking.finish(CORRECTION)
     second = asking.memories()
     assert second.keys() == first.keys()
     assert b"We deploy only on Wednesdays.\n\n**Why:** The release" in second[f"{TUESDAYS}.md"]
@@ -140,9 +119,8 @@ def test_a_correction_changes_the_memory_that_is_there(asking):
 
 
 def test_where_nothing_is_worth_it_no_model_is_asked(asking):
-    answer(asking, drafted(DRAFT))
-    assert asking.ask("What does this function do?").succeeded
-    asking.rest()
+    answer(asking, drafted(DRAFTS["noticed"]))
+    asking.finish("What does this function do?")
     assert kinds(asking) == [MAIN]
     status = asking.memdir("status")
     assert status["received"] == 0

@@ -11,17 +11,10 @@ from tests.acceptance.recording import CLIENT, fields, read, record
 from tests.acceptance.scripted_api import last_words, said
 from tests.helpers.scripted_server import Reply
 from tests.helpers.searching import memory
+from tests.helpers.tables import table
 
 EVERY = {"session_id", "transcript_path", "cwd", "hook_event_name"}
-NEEDED = {
-    "SessionStart": {"source"},
-    "UserPromptSubmit": {"prompt"},
-    "PreToolUse": {"tool_name", "tool_input"},
-    "Stop": {"stop_hook_active"},
-    "SubagentStart": {"agent_id", "agent_type"},
-    "PreCompact": {"trigger"},
-    "SessionEnd": {"reason"},
-}
+NEEDED = table("acceptance", "needed")
 
 
 def skip_other_versions(sandbox):
@@ -32,7 +25,7 @@ def skip_other_versions(sandbox):
 def test_hooks_are_given_what_is_recorded(sandbox):
     found, recorded = record(sandbox), read()
     for event in found.values():
-        assert EVERY | NEEDED.get(event["hook_event_name"], set()) <= fields(event)
+        assert {*EVERY, *NEEDED.get(event["hook_event_name"], [])} <= fields(event)
     recorded.pop(CLIENT)
     skip_other_versions(sandbox)
     assert found.keys() == recorded.keys()

@@ -4,7 +4,7 @@ import json
 import shutil
 
 from tests.acceptance.cases.conftest import PROMPT
-from tests.acceptance.cases.test_sessions import EDITS, bash, call, counts
+from tests.acceptance.cases.test_sessions import EDITS, assert_told_once, bash, call
 from tests.acceptance.equipped import ID, MARKETPLACE, PLUGIN, SETTINGS, copy_checkout
 from tests.helpers.searching import memory
 
@@ -16,31 +16,26 @@ def test_the_plugin_alone_recalls_and_setup_on_top_changes_nothing(equipped):
     assert shutil.which("memdir", path=equipped.environment()["PATH"]) is None
     equipped.install(PLUGIN)
     before = equipped.settings.read_bytes()
-    assert equipped.ask(PROMPT).succeeded
-    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    assert_told_once(equipped)
     for _ in range(2):
         done = equipped.memdir("setup", "claude-code")
         assert [file["change"] for file in done["files"]] == ["unchanged"]
         assert equipped.settings.read_bytes() == before
-    assert equipped.ask(PROMPT).succeeded
-    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    assert_told_once(equipped)
 
 
 def test_a_plugin_on_top_of_setup_tells_nothing_twice(equipped):
     equipped.install(SETTINGS)
     equipped.install(PLUGIN)
-    assert equipped.ask(PROMPT).succeeded
-    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    assert_told_once(equipped)
     equipped.memdir("setup", "claude-code", "--remove")  # from now on the plugin speaks
-    assert equipped.ask(PROMPT).succeeded
-    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    assert_told_once(equipped)
 
 
 def test_setup_as_a_plugin_works_from_the_next_session_on_and_goes_again(equipped):
     equipped.settings.write_bytes(THEIRS)
     equipped.memdir("setup", "claude-code", "--plugin")
-    assert equipped.ask(PROMPT).succeeded
-    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    assert_told_once(equipped)
     equipped.memdir("setup", "claude-code", "--remove")
     assert equipped.settings.read_bytes() == THEIRS
 
@@ -49,8 +44,7 @@ def test_setup_taken_out_leaves_memories_and_settings_as_they_were(equipped):
     equipped.settings.write_bytes(THEIRS)
     memories = equipped.memories()
     equipped.install(SETTINGS)
-    assert equipped.ask(PROMPT).succeeded
-    assert counts(equipped.requests()[-1]) == (1, 1, 1)
+    assert_told_once(equipped)
     equipped.memdir("setup", "claude-code", "--remove")
     assert equipped.settings.read_bytes() == THEIRS
     assert equipped.memories() == memories
@@ -63,8 +57,7 @@ def test_a_plugin_that_is_uninstalled_leaves_the_memories(equipped):
     equipped.settings.write_bytes(THEIRS)
     memories = equipped.memories()
     equipped.install(PLUGIN)
-    assert equipped.ask(PROMPT).succeeded
-    equipped.rest()
+    equipped.finish(PROMPT)
     history = equipped.memdir("log")
     equipped.manage("uninstall", ID)
     equipped.manage("marketplace", "remove", MARKETPLACE)
@@ -87,8 +80,7 @@ def test_an_update_of_the_plugin_loses_nothing(equipped, tmp_path):
     assert "99.0.0" in equipped.manage("update", ID)
     assert equipped.memories() == memories
     session = first.data["session_id"]
-    assert equipped.ask(PROMPT, "--resume", session).succeeded
-    assert counts(equipped.requests()[-1]) == (1, 1, 1)  # nor does a session begin anew
+    assert_told_once(equipped, PROMPT, "--resume", session)  # nor does a session begin anew
 
 
 # What the client does to memories by itself
@@ -106,22 +98,19 @@ def test_what_the_client_did_to_memories_comes_back(installed):
         call("Write", file_path=str(store / "worktree.md"), content=anew),
         bash(f"rm {store}/pelican.md; echo '- [Rule](worktree.md)' > {store}/MEMORY.md"),
     ]
-    assert installed.ask("Tidy up.", *EDITS).succeeded
-    installed.rest()
+    installed.finish("Tidy up.", *EDITS)
     assert "Work on main." in (store / "worktree.md").read_text()
     assert not (store / "pelican.md").exists()
     installed.memdir("undo")
     assert installed.memories() == before
-    assert installed.ask(PROMPT).succeeded
-    assert counts(installed.requests()[-1]) == (1, 1, 1)
+    assert_told_once(installed)
 
 
 def test_what_the_client_did_in_the_very_first_session_comes_back_too(plugged):
     """At the start of a session they are kept in the history, beside the model's first thoughts."""
     before = plugged.memories()
     plugged.api.replies[:] = [bash(f"sleep {THINKING}; rm {plugged.store()}/pelican.md")]
-    assert plugged.ask("Tidy up.", *EDITS).succeeded
-    plugged.rest()
+    plugged.finish("Tidy up.", *EDITS)
     plugged.memdir("undo")
     assert plugged.memories() == before
 

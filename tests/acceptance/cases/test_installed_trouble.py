@@ -13,10 +13,11 @@ import pytest
 from memdir.hot.run import NESTED
 from tests.acceptance import client
 from tests.acceptance.cases.conftest import FACT, OFF, PROMPT, RULE
-from tests.acceptance.cases.test_sessions import bash, counts
+from tests.acceptance.cases.test_sessions import assert_told_once, bash, counts
 from tests.acceptance.equipped import HOOKS, PLUGIN, SETTINGS, WAYS, copy_checkout
 from tests.acceptance.scripted_api import last_words, said
 from tests.faults import mounts
+from tests.helpers.tables import toml_cases
 
 REAL = shlex.quote(str(sys._base_executable))
 # Like the real one, but it says that it is another version: `-I -S -c CODE` is all it is asked.
@@ -46,8 +47,7 @@ def test_without_a_python_that_fits_the_plugin_waits_for_one(own, python):
     assert own.ask(PROMPT).succeeded
     assert own.told() == []
     own.own_path(f'exec {REAL} "$@"')
-    assert own.ask(PROMPT).succeeded
-    assert counts(own.requests()[-1]) == (1, 1, 1)
+    assert_told_once(own)
 
 
 def test_a_python_that_setup_named_and_that_is_gone_breaks_no_session(equipped):
@@ -73,8 +73,7 @@ def test_a_memdir_that_is_gone_breaks_no_session(own, way):
 def test_a_slow_python_only_makes_the_answer_late(plugged):
     """SessionEnd has a second in the client, and then it is killed."""
     plugged.own_path(f'sleep 1.2; exec {REAL} "$@"')
-    assert plugged.ask(PROMPT).succeeded
-    assert counts(plugged.requests()[-1]) == (1, 1, 1)
+    assert_told_once(plugged)
 
 
 def test_a_python_that_hangs_breaks_no_session(own):
@@ -85,39 +84,26 @@ def test_a_python_that_hangs_breaks_no_session(own):
     assert own.told() == []
 
 
-@pytest.mark.parametrize(
-    ("file", "code"),
-    [
-        ("run.py", "def"),
-        ("run.py", "raise SystemExit(2)"),
-        ("run.py", "import os; os.kill(os.getpid(), 9)"),
-        ("session_start.py", "def answer(*_): raise MemoryError"),
-        ("prompt.py", "def answer(*_): print('x' * 20_000); return 1 / 0"),
-        ("stop.py", "def answer(*_): raise KeyboardInterrupt"),
-    ],
-    ids=["no-python", "exits", "killed", "start", "prompt", "end"],
-)
-def test_a_crash_in_our_code_breaks_no_session(own, file, code):
-    own.break_hooks(file, code)
+@toml_cases("acceptance")
+def test_a_crash_in_our_code_breaks_no_session(own, file, code, told):
+    with (own.checkout / HOOKS / file).open("a", encoding="utf-8") as out:
+        out.write(f"\n\n{code}\n")
     assert own.ask(PROMPT).succeeded
     (request,) = own.requests()
     assert "Traceback" not in said(request)
-    told = {"session_start.py": (0, 1, 1), "stop.py": (1, 1, 1)}
-    assert file == "prompt.py" or counts(request) == told.get(file, (0, 1, 0))
+    assert not told or counts(request) == tuple(told)
 
 
 def test_on_a_slow_disk_the_session_gets_its_memories_late(own):
     start = own.checkout / HOOKS / "start.py"
     docstring, rest = start.read_text("utf-8").split('"""\n\n', 1)
     start.write_text(f'{docstring}"""\n\n{SLOW}{rest}', encoding="utf-8")
-    assert own.ask(PROMPT).succeeded
-    assert counts(own.requests()[-1]) == (1, 1, 1)
+    assert_told_once(own)
 
 
 def test_locked_files_break_no_session(plugged):
     """Every lock of ours and every database is held while another session runs."""
-    assert plugged.ask("hello").succeeded
-    plugged.rest()
+    plugged.finish("hello")
     with ExitStack() as held:
         for top in (".cache/memdir", ".local/state/memdir"):
             for path in (plugged.home / top).rglob("*"):
@@ -129,8 +115,7 @@ def test_locked_files_break_no_session(plugged):
                     file = held.enter_context(path.open("rb"))
                     fcntl.flock(file, fcntl.LOCK_EX)
         plugged.write_memory("new.md", "restart the staging cluster with the new zebra\n")
-        assert plugged.ask(PROMPT).succeeded
-        assert counts(plugged.requests()[-1]) == (1, 1, 1)
+        assert_told_once(plugged)
 
 
 def test_a_disk_without_room_breaks_no_session_of_the_plugin(plugged):
@@ -142,8 +127,7 @@ def test_a_disk_without_room_breaks_no_session_of_the_plugin(plugged):
             while True:
                 file.write(b"x" * 1024)
     try:
-        assert plugged.ask(PROMPT).succeeded
-        assert counts(plugged.requests()[-1]) == (1, 1, 1)
+        assert_told_once(plugged)
         plugged.rest()
     finally:
         for folder in folders:

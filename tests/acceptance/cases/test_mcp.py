@@ -11,25 +11,18 @@ from pathlib import Path
 import pytest
 
 from memdir.mcp.tools import TOOLS
-from tests.acceptance.cases.conftest import FACT, PROMPT
+from tests.acceptance.cases.conftest import FACT
 from tests.acceptance.cases.test_sessions import call
 from tests.acceptance.equipped import Equipped
 from tests.acceptance.sandbox import RUN_SECONDS
 from tests.acceptance.scripted_api import Reply, flat
+from tests.helpers.tables import table
 
 PREFIX = "mcp__plugin_memdir_memdir__"  # how the client calls the tools of a plugin
 NAMES = [PREFIX + tool for tool in TOOLS]
-NEW = "Heron, not the pelican, restarts production."
 SEARCH = "ToolSearch"
-CALLS = {
-    "save": {"text": NEW, "type": "project", "name": "heron"},
-    "recall": {"query": PROMPT},
-    "read": {"name": "heron"},
-    "list": {},
-    "verify": {},
-    "history": {},
-    "forget": {"name": "pelican"},
-}
+CALLS = table("acceptance", "calls")
+NEW = CALLS["save"]["text"]
 INSPECTOR = "mcp-inspector"
 
 

@@ -8,29 +8,14 @@ import pytest
 from tests.acceptance.cases.test_sessions import EDITS, bash, call
 from tests.acceptance.scripted_api import AGENT, MAIN, kind, last_words, said
 from tests.helpers.scripted_server import Reply, Request
+from tests.helpers.tables import table
 
 PROMPT = "Which database shall we take for the orders?"
 LATER = "which database did we choose for the orders?"
-ANSWER = (
-    "We decided on PostgreSQL for the orders because they need transactions.\n"
-    "We chose it over MongoDB due to the reports that join orders and customers."
-)
+ANSWER = table("acceptance", "decision")["answer"]
 WHY = "Orders need transactions."
 TRIAGE = "Stop hook feedback:"
-RECORD = {
-    "title": "PostgreSQL as the database for orders",
-    "tags": ["database", "orders"],
-    "confidence": 0.8,
-    "content": {
-        "status": "accepted",
-        "context": "A database for the orders was needed.",
-        "decision": "PostgreSQL",
-        "rationale": [WHY, "Reports join orders and customers."],
-        "alternatives": [{"option": "MongoDB", "rejected_reason": "no joins"}],
-    },
-}
-NEW = "PostgreSQL is the database for orders, because they need transactions"
-INTENT = {"category": "decision", "action": "CREATE", "new_info": NEW, "record": RECORD}
+INTENT = table("acceptance", "decision")["intent"]
 PATH = "decisions/postgresql-as-the-database-for-orders.json"
 OURS = "which only memdir writes"
 # What the guide tells users to allow; here memdir is called by a longer name than `memdir`.
@@ -117,8 +102,7 @@ def keeping(plugged):
 
 def test_a_decision_becomes_a_record_that_the_next_session_is_told(keeping):
     play = keeping.api.choose = Play(*four_phases(keeping))
-    assert keeping.ask(PROMPT, *ALLOWED).succeeded
-    keeping.rest()
+    keeping.finish(PROMPT, *ALLOWED)
     record = json.loads((store(keeping) / PATH).read_text())
     assert record["content"]["rationale"][0] == WHY
     assert PATH in (store(keeping) / "index.md").read_text()
@@ -153,8 +137,7 @@ def test_nothing_is_handed_over_where_nobody_wants_it(plugged, way):
         off = {"categories": {"decision": {"enabled": False}}}
         (store(plugged) / "memory-config.json").write_text(json.dumps(off))
     plugged.api.choose = Play(Reply(ANSWER))
-    assert plugged.ask(PROMPT).succeeded
-    plugged.rest()
+    plugged.finish(PROMPT)
     assert len(plugged.requests()) == 1
     assert not list(plugged.home.glob(".local/state/memdir/contexts/*"))
     assert [path.name for path in store(plugged).glob("decisions/*")] == []
@@ -179,22 +162,8 @@ def test_tools_are_kept_from_writing_records_and_from_nothing_else(installed):
 
 
 def test_the_slash_commands_reach_the_records(plugged):
-    values = ("--tag", "database", "--set", "topic=database", "--set", "value=PostgreSQL")
-    more = ("--set", "reason=transactions", "--set", "strength=strong")
-    save = ("save", "--category", "preference", "--title", "PostgreSQL first", *values, *more)
     (store(plugged) / "decisions").mkdir(parents=True)
-    name = "postgresql-first"
-    steps = [
-        ("/memdir:save preference PostgreSQL first", save, "created preferences/"),
-        ("/memdir:status", ("status",), "1 record in"),
-        ("/memdir:search PostgreSQL", ("search", "PostgreSQL"), f"preferences/{name}.json"),
-        (f"/memdir:status retire {name}", ("retire", name), "retired preferences/"),
-        (f"/memdir:status restore {name}", ("restore", name), "restored preferences/"),
-        (f"/memdir:status archive {name}", ("archive", name), "archived preferences/"),
-        ("/memdir:status list-archived", ("status", "--list", "archived"), f"{name}.json"),
-        (f"/memdir:status unarchive {name}", ("restore", name), "restored preferences/"),
-        ("/memdir:status gc", ("gc", "--dry-run"), "nothing"),
-    ]
+    steps = table("acceptance", "slash_commands")["rows"]
     replies = []
     for _, words, _ in steps:
         replies += [bash(plugged.memdir_line("records", *words)), Reply("Done.")]

@@ -34,6 +34,12 @@ def counts(request):
     return tuple(text.count(one) for one in (RULE, INDEX, FACT))
 
 
+def assert_told_once(sandbox, prompt=PROMPT, *arguments):
+    """A session with this prompt is told rules, index and memory, each of them once."""
+    assert sandbox.ask(prompt, *arguments).succeeded
+    assert counts(sandbox.requests()[-1]) == (1, 1, 1)
+
+
 def test_what_one_session_saved_is_there_in_the_next(installed):
     project = Checkout(installed.project)
     project.commit({"shop/app.py": "shop = 1\n"})
@@ -70,8 +76,7 @@ def test_a_session_starts_with_rules_and_index_once_however_it_starts(installed,
     assert talk.err == ""
     assert installed.ask(PROMPT, "--resume", talk.session).succeeded
     assert [counts(one) for one in installed.requests()] == [(1, 1, 1)] * 4
-    assert installed.ask("And so?", "--resume", talk.session, "--fork-session").succeeded
-    assert counts(installed.requests()[-1]) == (1, 1, 1)
+    assert_told_once(installed, "And so?", "--resume", talk.session, "--fork-session")
     assert all(("## How to save" in said(one)) == bool(off) for one in installed.requests())
 
 

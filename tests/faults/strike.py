@@ -1,21 +1,20 @@
-"""Each system call of an operation fails: once, or from then on, with what disks really answer.
+"""Each system call of an operation meets an accident: SIGKILL before it, or an error from it.
 
-The operation must either succeed whole, or say in a sentence what failed and what stands (I7);
-what stands must be whole, and the next write must work.
+Errors come once, or from then on, with what disks really answer. The operation must either succeed
+whole, or say in a sentence what failed and what stands (I7); what stands must be whole, and the
+next write must work.
 """
-
-from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Mapping, Sequence
 
 from tests.faults import driver, memories, stage, tracer
 from tests.faults.driver import World
 from tests.faults.stage import Outcome, Stage, Tally
 from tests.faults.tracer import Call, Strike
 
-ALL = ("EIO", "ENOSPC", "EDQUOT", "EACCES", "EROFS", "EMFILE", "ESTALE", "EINTR")
 # Python repeats an interrupted call for ever (PEP 475), so only one interruption means anything.
 ONCE_ONLY = frozenset(("EINTR",))
 _MAKES = ("openat", "mkdir", "mkdirat", "rename", "renameat", "write", "pwrite64", "fsync")
@@ -23,13 +22,9 @@ _NAMED = ("openat", "mkdir", "mkdirat", "rename", "renameat", "unlink", "unlinka
 # The calls that give such an error in practice; the full run tries every error at every call.
 LIKELY = {
     "ENOSPC": frozenset((*_MAKES, "close")),
-    "EDQUOT": frozenset((*_MAKES, "close")),
     "EACCES": frozenset((*_NAMED, "newfstatat")),
     "EROFS": frozenset((*_NAMED, "fchmod", "pwrite64")),
-    "EMFILE": frozenset(("openat", "fcntl", "dup")),
 }
-CONTROLS = {"swallowed errors": ("update",)}
-RECORDS_CONTROLS = {"swallowed errors": ("delete",)}
 STANDS = ("stands", "is created", "is updated", "is retired", "is archived", "is restored")
 # A pointer whose file nobody could look for stays: that is an answer, not a violation.
 DOUBT = re.compile(r"index: \S+ does not exist")
@@ -41,51 +36,78 @@ SINGLE = frozenset(
     )
 )
 
-Job = tuple[str, int, str, Strike]
+Job = tuple[str, int, str, Strike]  # operation, which call, the error or nothing for a kill
 
 
-def run(
-    operations: Sequence[str],
-    errors: Sequence[str],
-    *,
-    for_good: bool = False,
-    likely: bool = False,
-    every: int = 1,
-    defect: str = "",
-    world: World = memories.WORLD,
-) -> tuple[Tally, int]:
-    """Gives the tally and how many points there were to choose from."""
+def kill(
+    operations: Sequence[str], every: int = 1, world: World = memories.WORLD, defect: str = ""
+) -> Tally:
+    """Every operation, killed at every point, or at every second one and so on.
+
+    The last one is always among them: it comes after the answer.
+    """
     jobs: list[Job] = []
+    for name, calls in _calls(operations, world, defect):
+        points = dict.fromkeys([*range(0, len(calls), every), len(calls) - 1])
+        jobs += [(name, at, "", tracer.point(calls, at)) for at in points]
+    return stage.run_jobs(_strike, jobs, defect, world)
+
+
+def fail(
+    operations: Sequence[str],
+    everywhere: Sequence[str],
+    likely: Sequence[str],
+    every: int,
+    for_good: bool,
+    world: World = memories.WORLD,
+    defect: str = "",
+) -> Tally:
+    """Errors that every call gives, and others for `every` so many of the calls that can."""
+    jobs: list[Job] = []
+    sampled: list[Job] = []
+    for name, calls in _calls(operations, world, defect):
+        jobs += _failures(name, calls, everywhere, for_good, {})
+        sampled += _failures(name, calls, likely, for_good, LIKELY)
+    tally = stage.run_jobs(_strike, jobs + sampled[::every], defect, world)
+    tally.of = len(jobs) + len(sampled)
+    return tally
+
+
+def _calls(
+    operations: Sequence[str], world: World, defect: str
+) -> Iterator[tuple[str, list[Call]]]:
     for name in operations:
         with Stage(world, defect) as here:
-            jobs += _jobs(name, here.calls(name), errors, for_good, likely)
-    return stage.run_jobs(_fail, jobs[::every], defect, world), len(jobs)
+            yield name, here.calls(name)
 
 
-def _jobs(
-    operation: str, calls: list[Call], errors: Sequence[str], for_good: bool, likely: bool
-) -> list[Job]:
-    jobs = []
+def _failures(
+    operation: str, calls: list[Call], errors: Sequence[str], for_good: bool, only: Mapping
+) -> Iterator[Job]:
     for at, call in enumerate(calls):
         if call.paths and call.paths[0].endswith(".ack"):
             continue  # the answer itself belongs to the harness
         if call.name == "close" and operation in SEVERAL:
             continue  # we fail it undone, and so a lock would be held that a real one lets go of
         for error in errors:
-            if likely and call.name not in LIKELY.get(error, {call.name}):
+            if call.name not in only.get(error, {call.name}):
                 continue
             for lasts in (False, True) if for_good and error not in ONCE_ONLY else (False,):
-                blow = tracer.point(calls, at, getattr(errno, error), lasts)
-                jobs.append((operation, at, error, blow))
-    return jobs
+                yield operation, at, error, tracer.point(calls, at, getattr(errno, error), lasts)
 
 
-def _fail(here: Stage, job: Job, tally: Tally) -> None:
+def _strike(here: Stage, job: Job, tally: Tally) -> None:
     operation, at, error, blow = job
     outcome = here.strike(operation, blow)
-    how = "from then on" if blow.for_good else "once"
-    where = f"{operation}: {error} {how} at {blow.name} #{at}"
-    tally.add(where, judge(here, operation, outcome), outcome.fired)
+    if error:
+        how = f"{error} {'from then on' if blow.for_good else 'once'} at"
+        tally.add(
+            f"{operation}: {how} {blow.name} #{at}", judge(here, operation, outcome), outcome.fired
+        )
+        return
+    problems = here.verdict(operation, outcome.acknowledged)
+    fired = outcome.fired and outcome.code == -signal.SIGKILL
+    tally.add(f"{operation} killed before {blow.name} #{at}", problems, fired)
 
 
 def judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
