@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,13 +19,20 @@ from memdir.capture.progress import (
     Plan,
     Progress,
 )
-from memdir.capture.route import day_capture_was_undone
-from memdir.capture.signals import Catch, forgets_draft, order_requests
-from memdir.clients.conversation import Message
+from memdir.capture.route import find_undone_captures, why_not_capture_again
+from memdir.capture.signals import (
+    SOURCE,
+    Catch,
+    forget_words,
+    forgets_draft,
+    order_requests,
+)
+from memdir.clients.conversation import PERSON, Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Draft, Wishes, content_hash
-from memdir.hot.memory import stem
+from memdir.hot.memory import SOURCE_KEYS, decode, stem
+from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
 from memdir.store.look import find_memories
 from memdir.store.writer import App
@@ -40,6 +48,9 @@ CLEAR_LEAD = 1.5  # times the score of the second: then the first is meant
 LATER = "it was to be forgotten later on"
 BEFORE = "what it takes back was not saved yet"
 SETTLED = "a review has settled it already"
+BY_AGENT = "the agent saved it itself"
+SAVED_SHARE, SAME_SHARE = 0.5, 0.8  # of a request's words in a memory that the agent wrote
+SAVED_SECONDS = 60.0  # after the last message of a turn
 
 
 @dataclass(frozen=True)
@@ -121,6 +132,9 @@ def plan_drafts(
         ids = [*waiting, *[*caught][len(waiting) :]]
         waits, dropped = [], waiting[len(caught) :]
     items = [_item(app, id, catch) for id, catch in zip(ids, caught.values(), strict=False)]
+    by_agent = find_requests_agent_saved(app, said, [*caught.values()])
+    for index, path in by_agent.items():
+        items[index] = replace(items[index], refuse=f"{BY_AGENT} ({path or 'in another scope'})")
     # A draft and a later request to forget it cancel out.
     later = _taken_back_later([*caught.values()], said)
     for index, item in enumerate(items):
@@ -129,6 +143,99 @@ def plan_drafts(
         elif index in later.values() and not item.target:
             items[index] = replace(item, refuse=BEFORE)
     return Plan(f"capture-{run}", progress, tuple(items), tuple(waits), tuple(dropped), reason)
+
+
+def leave_out_decided(
+    app: App, captures: Captures, session: str, catches: Sequence[Catch]
+) -> tuple[list[Catch], str]:
+    """What was not decided on yet, and why the rest is left out."""
+    decided = {entry.id: entry for entry in captures.journal.read()[1] if entry.what in DECISIONS}
+    new = [catch for catch in catches if _id(session, catch) not in decided]
+    old = [catch for catch in catches if _id(session, catch) in decided]
+    undone = find_undone_captures(app) if old and not new else []
+    reasons = (why_not_capture_again(catch, undone) for catch in old)
+    return new, next(filter(None, reasons), "it was captured before" if old else "")
+
+
+def find_requests_agent_saved(
+    app: App, said: Sequence[Message], catches: Sequence[Catch]
+) -> dict[int, str]:
+    """By the number of a request, the memory in which the agent saved it in the same turn.
+
+    A memory has at least half of the words and all numbers of its request; only one that has
+    nearly all of them can be the memory of two.
+    """
+    result: dict[int, str] = {}
+    memories = app.store.scan().memories if catches and app.store.exists() else []
+    for turn in _split_turns(said):
+        ids = {item.id for item in turn}
+        mine = {
+            index: forget_words(catch.draft.body)
+            for index, catch in enumerate(catches)
+            if catch.draft and catch.origin.message in ids
+        }
+        times = [item.time for item in turn if item.time] if mine else []
+        paths = dict.fromkeys(_wrote_memories(app, turn) if mine else ())
+        for memory in memories if times else ():
+            is_new = times[0] <= memory.mtime <= max(times) + SAVED_SECONDS
+            if is_new and memory.get(SOURCE_KEYS) != SOURCE:
+                paths[memory.path] = None
+        words = {path: _words_of(app, path) for path in paths}
+        shares = sorted(
+            (
+                (_share(wanted, words[path]), index, path)
+                for index, wanted in mine.items()
+                for path in paths
+            ),
+            reverse=True,
+        )
+        taken = set[str]()
+        for share, index, path in shares:
+            gone = words[path] is None and len(mine) == 1
+            fits = share >= SAME_SHARE or (share >= SAVED_SHARE and path not in taken)
+            if index not in result and (gone or fits):
+                result[index] = path
+                taken.add(path)
+    return result
+
+
+def drop_turns_with_saves(app: App, said: Sequence[Message]) -> list[Message]:
+    """Without the turns in which the agent wrote memories itself."""
+    return [item for turn in _split_turns(said) if not _wrote_memories(app, turn) for item in turn]
+
+
+def _split_turns(said: Sequence[Message]) -> list[list[Message]]:
+    turns: list[list[Message]] = [[]]
+    for message in said:
+        if message.who == PERSON:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def _wrote_memories(app: App, turn: Sequence[Message]) -> list[str]:
+    """Paths below the store, or "" for a file of another scope."""
+    written = {os.path.normpath(path) for message in turn for path in message.wrote}
+    roots = {app.config.store, *app.config.scopes.values()}
+    tops = {app.store.root, os.path.realpath(app.store.root)}
+    own = [path[len(top) + 1 :] for path in written for top in tops if is_below(path, top)]
+    roots |= {os.path.realpath(root) for root in roots}
+    other = [""] if any(is_below(path, root) for path in written for root in roots) else []
+    return own or other
+
+
+def _words_of(app: App, path: str) -> frozenset[str] | None:
+    try:
+        return forget_words(f"{path}\n{decode(app.store.read(path))}") if path else None
+    except MemdirError:
+        return None
+
+
+def _share(wanted: frozenset[str], words: frozenset[str] | None) -> float:
+    numbers = {word for word in wanted if any(map(str.isdigit, word))}
+    if not wanted or words is None or not numbers <= words:
+        return 0.0
+    return len(wanted & words) / len(wanted)
 
 
 def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
@@ -244,8 +351,8 @@ def _save(app: App, item: Item, draft: Draft, entry: Entry, again: bool) -> Entr
         for memory in app.store.scan().memories:
             if item.id in memory.head and memory.values.get(MARK) == item.id:
                 return replace(entry, what=SAVED, name=stem(memory.path))
-    if day := day_capture_was_undone(app, item.catch):
-        return replace(entry, reason=f"it was saved before and undone ({day})")
+    if reason := why_not_capture_again(item.catch, find_undone_captures(app)):
+        return replace(entry, reason=reason)
     extra = (*(pair for pair in draft.extra if pair[0] != MARK), (MARK, item.id))
     [change, *_] = save_memory(app, replace(draft, extra=extra), Wishes()).changes
     if change.changed:

@@ -27,7 +27,6 @@ STANDING = "it is a rule for later; nobody asked to save it"
 PASTED = "it stands in a text that looks pasted"
 AT_HAND = "it may be about the work at hand only"
 FROM_AGENT = "the words to keep are the agent's, not the person's"
-TAKEN_AWAY = "it takes lines away that nobody asked to change"
 MAX_QUOTE_BYTES = 240
 MAX_SIGNALS = 12  # per message; one with more was pasted
 MAX_LISTED = 10  # sentences after "remember these:"
@@ -35,7 +34,7 @@ MAX_AGENT_SENTENCES = 3  # that a bare "remember that" may refer to
 MIN_WORDS = 3  # in a text that makes sense alone
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
 MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
-MIN_SHARE = 0.5  # of a request's words in its draft; of a reworded line
+MIN_SHARE = 0.5  # of a reworded line's words
 
 
 @dataclass(frozen=True)
@@ -233,7 +232,7 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     if signal.doubtful:
         hold = PASTED
     elif signal.kind == REMEMBER and typed.mentions_request_phrase(
-        "work", typed.typed_sentence(signal.quote).bare
+        "work", typed.typed_sentence(_statement(signal.quote)).bare
     ):
         hold = AT_HAND
     if signal.kind == FORGET:
@@ -312,8 +311,6 @@ _ENDS = re.compile(
     r"(?:go(?:ing)?|went|use|using|switch(?:ed|ing)?|moved?|moving|chang(?:ed|ing)|prefer|take)\b",
     re.I,
 )
-# Words of any request, which name no memory.
-_ANY_WORDS = "memory memories remember rule note thing anything never longer anymore"
 # Common topics, which name nothing alone.
 _VAGUE_WORDS = (
     "thing things stuff rule memory note idea part point last test tests code file files build bug"
@@ -344,47 +341,20 @@ def _unwanted(text: str) -> str:
     return " ".join(forget_topic(_FROM_MEMORY.sub("", rest)).split())
 
 
-def why_draft_removes(
-    draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]
-) -> str:
-    """Why a person must agree to removed lines; empty if one asked for it."""
-    left = forget_words(_text(draft))
+def removes_unmentioned_lines(draft: Draft, old: str, message: Message) -> bool:
+    """True if the draft lacks lines of the old text that the message does not speak of."""
+    left = forget_words("\n".join((draft.description, draft.body, draft.why, draft.how)))
     lines = [words for line in read_header(old).body.splitlines() if (words := forget_words(line))]
     gone = [words for words in lines if len(words & left) < MIN_SHARE * len(words)]
-    if not gone:
-        return ""
-    if cited is None or cited.who != PERSON:
-        return TAKEN_AWAY
-    near = [item for item in signals if item.said == cited and not item.doubtful]
-    asked = [forget_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
-    if any(words & forget_words(draft.name).union(*lines) for words in asked):
-        return ""
-    # Without a request, the message must mention each removed line.
-    mentioned = forget_words(typed.typed_words(cited.text))
-    return "" if all(mentioned & words for words in gone) else TAKEN_AWAY
+    mentioned = forget_words(typed.typed_words(message.text))
+    return not all(mentioned & words for words in gone)
 
 
-def request_is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
-    """True if a draft of the model, not a held one, covers the request.
-
-    The words of the request are compared, because a message may have two requests.
-    """
-    wanted = forget_words(signal.quote) - forget_words(_ANY_WORDS)
-    asked = signal.asked_for
-    alone = sum(item.asked_for == asked and item.said == signal.said for item in signals) == 1
-    for catch in catches if signal.kind != FORGET else ():
-        if catch.draft is None or (catch.hold and asked):
-            continue
-        here = catch.origin.message == signal.said.id
-        # The only request of a message may be reworded.
-        least = 1 if here and alone else MIN_SHARE * len(wanted)
-        if len(wanted & forget_words(_text(catch.draft))) >= max(least, 1) or (here and not wanted):
-            return True
-    return False
-
-
-def _text(draft: Draft) -> str:
-    return "\n".join((draft.name, draft.description, draft.body, draft.why, draft.how))
+def rests_on(catch: Catch, signal: Signal) -> bool:
+    """True for a draft whose words of the person are those of a request."""
+    quote, asked = catch.origin.quote, draft_quote(signal.quote)
+    same = catch.origin.message == signal.said.id and bool(quote)
+    return same and (quote in asked or asked in quote)
 
 
 def forgets_draft(wish: str, draft: Draft) -> bool:
