@@ -1,9 +1,9 @@
 """Labelled messages as transcripts through the real capture: what it saves and holds, and what not.
 
-`messages.jsonl` has a message a line: `id` (conversation, `-`, position), `text`, `before` (what the
-agent had said), `explicit` (the person asks to keep it), `worth` (`yes`, `maybe`, `no`: is it worth
-a memory?), and where it is, `memory` and `quote`. A scripted model that knows the labels shows what
-is lost or doubled on the way from a draft to a memory.
+`messages.jsonl` has a message a line: `id` (conversation, `-`, position), `text`, `before` (what
+the agent had said), `explicit` (the person asks to keep it), `worth` (`yes`, `maybe`, `no`: is it
+worth a memory?), and where it is, `memory` and `quote`. A scripted model that knows the labels
+shows what is lost or doubled on the way from a draft to a memory.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from memdir.config.config import read_config
 from memdir.evals.recall_sets import bad_eval_data, read_evaluation_data, read_evaluation_row
 from memdir.evals.report import (
     COUNT,
+    SHARE,
     Figure,
     Goal,
     Report,
@@ -94,7 +95,7 @@ def evaluate_capture(data: str) -> tuple[Report, dict[str, object]]:
         Figure("saved", sum(not item.held for item in items), COUNT, len(messages)),
         Figure("held", sum(item.held for item in items), COUNT, len(messages)),
         Figure(
-            "per 100 messages", 100 * len(items) / len(messages), COUNT, len(messages),
+            "per 100 messages", 100 * len(items) / len(messages), SHARE, len(messages),
             goal=Goal(2.0, at_most=True),
         ),
         share_figure("worth keeping", _worth(items, "yes"), len(items)),
@@ -196,21 +197,25 @@ def _by_labels(top: str, talks: Any) -> tuple[Figure, ...]:
             drafts.append({**drafts[0], "name": "forged", "quote": "words that nobody ever said"})
         _write(script, json.dumps({"answer": {"drafts": drafts}}) + "\n")
         outcome = _capture(top, "labels", _records(talk), model=f"scripted:{script}")
-        bodies = [
-            catch.origin.message
-            for entry in outcome.decided
-            if entry.what in (SAVED, HELD) and (catch := outcome.things[entry.id])
-        ]
+        caught = [(entry, outcome.things[entry.id]) for entry in outcome.decided]
+        # A second draft of the same thing is refused, which loses nothing.
+        made = {
+            catch.draft.name: catch.origin.message
+            for entry, catch in caught
+            if catch.draft and (entry.what in (SAVED, HELD) or "nearly the same" in entry.reason)
+        }
+        own = {message for name, message in made.items() if not name}
+        names = [draft["name"] for draft in drafts]
+        for name, item in zip(names, labels, strict=False):
+            kept += name in made or item.id in own
+            doubled += name in made and made[name] in own
         wanted += len(labels)
-        kept += sum(item.id in bodies for item in labels)
-        doubled += sum(max(bodies.count(item.id) - 1, 0) for item in labels)
         forged += sum(
-            entry.what != REFUSED and bool(catch.draft) and catch.draft.name == "forged"
-            for entry in outcome.decided
-            if (catch := outcome.things[entry.id])
+            entry.what != REFUSED and catch.draft is not None and catch.draft.name == "forged"
+            for entry, catch in caught
         )
     return (
-        share_figure("drafts that became a memory or wait", kept, wanted, Goal(1.0)),
+        share_figure("drafts kept", kept, wanted, Goal(1.0)),
         Figure("doubled", doubled, COUNT, wanted, goal=Goal(0.0, at_most=True)),
         Figure("without evidence", forged, COUNT, wanted, goal=Goal(0.0, at_most=True)),
     )
@@ -231,10 +236,11 @@ def _read(path: str) -> list[Labelled]:
             raise bad_eval_data(
                 path, number, "'worth' is none of yes, maybe, no, or 'explicit' no bool"
             )
-        texts = {key: str(row.get(key) or "") for key in ("before", "memory", "quote")}
+        texts = [str(row.get(key) or "") for key in ("before", "memory", "quote")]
         talk = row["id"].rpartition("-")[0] or row["id"]
-        labels = {"explicit": row["explicit"], "worth": row["worth"]}
-        found.append(Labelled(talk, row["id"], row["text"], **labels, **texts))
+        before, memory, quote = texts
+        said = talk, row["id"], row["text"], before
+        found.append(Labelled(*said, row["explicit"], row["worth"], memory, quote))
     if not found:
         raise bad_eval_data(path, 0, "no message in it")
     return found

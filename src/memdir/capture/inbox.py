@@ -18,7 +18,7 @@ from memdir.capture.progress import restore_value
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
-from memdir.format.draft import content_hash
+from memdir.format.draft import content_hash, describe_body
 from memdir.hot import safe
 from memdir.hot.disk import Disk
 from memdir.store import state
@@ -35,7 +35,9 @@ LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # held for a few writes only
 SETTLED = "settled.jsonl"
 WAITING_ENDING, SETTLED_ENDING = ".json", ".settled"
 APPROVED, REJECTED = "approved", "rejected"
+FORGET = "forget: "
 REVIEWED_KEY = "metadata.review"  # header key of an approved memory: its draft id
+HELD_LINE = "memdir: held for your review (memdir review): "  # start of the line for the user
 _REASON = "review "  # before the draft id in the history
 
 
@@ -56,6 +58,13 @@ def held_draft_id(catch: Catch) -> str:
     draft = () if catch.draft is None else astuple(replace(catch.draft, extra=()))
     content = repr((draft, catch.forget, origin.client, origin.message))
     return content_hash(content.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
+
+
+def held_title(catch: Catch) -> str:
+    """One line, cut before the first secret."""
+    if catch.draft is None:
+        return describe_body(FORGET + catch.forget)
+    return describe_body(catch.draft.description or catch.draft.body)
 
 
 def complete_held_id(text: str, ids: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memdir.capture.inbox import held_draft_id, open_inbox
+from memdir.capture.inbox import HELD_LINE, held_draft_id, held_title, open_inbox
 from memdir.capture.progress import (
     DECISIONS,
     HELD,
@@ -31,7 +31,7 @@ from memdir.clients.conversation import PERSON, Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Draft, Wishes, content_hash
-from memdir.hot.memory import SOURCE_KEYS, decode, stem
+from memdir.hot.memory import SOURCE_KEYS, Memory, decode, stem
 from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
 from memdir.store.look import find_memories
@@ -43,8 +43,7 @@ MARK = "metadata.capture"  # header key: the item that became this memory
 ID_CHARACTERS = 12
 MAX_NAMED = 5  # memories in the line for the user
 MAX_CANDIDATES = 3  # memories the person may have meant
-MATCHES = 0.5  # sureness of a memory that may be meant
-CLEAR_LEAD = 1.5  # times the score of the second: then the first is meant
+MAX_SEARCHED = 20  # memories with words of a request to forget
 LATER = "it was to be forgotten later on"
 BEFORE = "what it takes back was not saved yet"
 SETTLED = "a review has settled it already"
@@ -95,18 +94,22 @@ class Outcome:
         return len(self.decided) + self.waiting
 
 
-def capture_report_line(decided: Sequence[Entry]) -> str:
+def capture_report_lines(outcome: Outcome) -> list[str]:
+    """What was saved, and what waits: a line each, since a review makes the second one untrue."""
     parts = []
     for verb, retired in (("saved", False), (RETIRED, True)):
-        done = [entry for entry in decided if entry.what == SAVED]
-        names = [entry.name for entry in done if (entry.reason == RETIRED) is retired]
+        names = [item.name for item in outcome.of(SAVED) if (item.reason == RETIRED) is retired]
         if names:
             noun = "memory" if len(names) == 1 else "memories"
             listed = ", ".join(names[:MAX_NAMED]) + (", …" if len(names) > MAX_NAMED else "")
             parts.append(f"{verb} {len(names)} {noun} ({listed})")
-    held = sum(entry.what == HELD for entry in decided)
-    parts += [f"{held} held (memdir review)"] if held else []
-    return "memdir: " + ", ".join(parts) if parts else ""
+    lines = ["memdir: " + ", ".join(parts)] if parts else []
+    held = [item for item in outcome.of(HELD) if item.id in outcome.things]
+    titles = [f'"{held_title(outcome.things[item.id])}"' for item in held]
+    if titles:
+        more = f" and {len(titles) - MAX_NAMED} more" if len(titles) > MAX_NAMED else ""
+        lines.append(HELD_LINE + ", ".join(titles[:MAX_NAMED]) + more)
+    return lines
 
 
 def plan_drafts(
@@ -274,13 +277,22 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     try:
         return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
     except MemdirError:  # not the name of a memory
-        hits = app.search.find(catch.forget, MAX_CANDIDATES + 1).hits
-    sure = [hit for hit in hits if hit.sure >= MATCHES]
-    if sure and (len(sure) == 1 or sure[0].score >= CLEAR_LEAD * sure[1].score):
-        return Item(id, catch, sure[0].memory.path)
-    near = ", ".join(hit.memory.path for hit in hits[:MAX_CANDIDATES])
+        hits = app.search.find(catch.forget, MAX_SEARCHED).hits
+    meant = [hit.memory.path for hit in hits if _is_meant(app, catch.forget, hit.memory)]
+    if len(meant) == 1:
+        return Item(id, catch, meant[0])
+    near = ", ".join(meant[:MAX_CANDIDATES] or [hit.memory.path for hit in hits[:MAX_CANDIDATES]])
     hint = f"it may mean: {near}" if near else "no memory fits"
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
+
+
+def _is_meant(app: App, wish: str, memory: Memory) -> bool:
+    """A memory is meant if it has every word that tells it from others."""
+    try:
+        text = decode(app.store.read(memory.path))
+    except MemdirError:
+        return False
+    return forgets_draft(wish, Draft(text, name=stem(memory.path), description=memory.description))
 
 
 def carry_out_drafts(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:

@@ -32,6 +32,7 @@ MAX_SIGNALS = 12  # per message; one with more was pasted
 MAX_LISTED = 10  # sentences after "remember these:"
 MAX_AGENT_SENTENCES = 3  # that a bare "remember that" may refer to
 MIN_WORDS = 3  # in a text that makes sense alone
+MAX_POINTING_WORDS = 7  # in a rule about what was said before
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
 MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
 MIN_SHARE = 0.5  # of a reworded line's words
@@ -128,16 +129,33 @@ def _in_message(message: Message) -> list[Signal]:
     last = -1  # the last sentence that belongs to a request
     for index, item in enumerate(own):
         kind = _request(item)[0] if index > last and len(result) < MAX_SIGNALS else ""
-        first, end = _span(own, index) if kind == REMEMBER else (index, index)
+        first, end = _span(own, index, kind) if kind else (index, index)
         if not kind or first <= last:  # "remember …; keep that in mind" asks once
             continue
+        if kind == RULE and first == index and _points_back(item):
+            continue  # "never do that again" without what it is
         last = end
         quoted = own[first : last + 1]
         text = typed.join_typed_sentences(quoted)
+        if first < index:
+            text = _as_typed(message.text, quoted) or text
         doubtful = any(item.doubtful for item in quoted)
         type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
         result.append(Signal(kind, text, message, type, doubtful))
     return result
+
+
+def _as_typed(text: str, quoted: Sequence[typed.Sentence]) -> str:
+    """What stands between two sentences belongs to them: the error that "write it down" means."""
+    start, end = text.find(quoted[0].text), text.find(quoted[-1].text)
+    part = text[start : end + len(quoted[-1].text)] if 0 <= start < end else ""
+    return part if len(part) <= typed.TYPED_PARAGRAPH_CHARACTERS else ""
+
+
+def _points_back(rule: typed.Sentence) -> bool:
+    """True for a rule about something said before: "don't ever do that again"."""
+    pointing = typed.mentions_request_phrase("back", rule.bare)
+    return pointing and len(rule.bare.split()) <= MAX_POINTING_WORDS
 
 
 def _request(said: typed.Sentence) -> tuple[str, int, int]:
@@ -157,9 +175,11 @@ def _request(said: typed.Sentence) -> tuple[str, int, int]:
     return kind, start, match.end()
 
 
-def _span(own: Sequence[typed.Sentence], index: int) -> tuple[int, int]:
+def _span(own: Sequence[typed.Sentence], index: int, kind: str) -> tuple[int, int]:
+    """The first and last sentence of a request."""
     request = own[index]
-    if _names_something(request.text):
+    back = _points_back(request) if kind == RULE else not _names_something(request.text)
+    if kind == FORGET or not back:
         return index, index
     if request.bare.rstrip().endswith((":", "：")):
         block = own[index + 1].block if index + 1 < len(own) else request.block
@@ -353,8 +373,12 @@ def removes_unmentioned_lines(draft: Draft, old: str, message: Message) -> bool:
 def rests_on(catch: Catch, signal: Signal) -> bool:
     """True for a draft whose words of the person are those of a request."""
     quote, asked = catch.origin.quote, draft_quote(signal.quote)
-    same = catch.origin.message == signal.said.id and bool(quote)
-    return same and (quote in asked or asked in quote)
+    if catch.origin.message != signal.said.id or not quote:
+        return False
+    words = forget_words(quote)
+    parts = [forget_words(part.text) for part in typed.typed_sentences(signal.quote)]
+    shared = any(len(part & words) > MIN_SHARE * len(part) for part in parts)
+    return shared or quote in asked or asked in quote
 
 
 def forgets_draft(wish: str, draft: Draft) -> bool:

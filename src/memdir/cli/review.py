@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 import click
 
 from memdir.capture import review as review_module
-from memdir.capture.inbox import APPROVED, REJECTED, Held, open_inbox
+from memdir.capture.inbox import APPROVED, REJECTED, Held, held_title, open_inbox
 from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
 from memdir.cli.command import Session, command, read_text_option
@@ -193,7 +193,7 @@ def _show(session: Session, app: App, chosen: Sequence[Held], wishes: Wishes) ->
         done = review_module.preview_held_draft(app, held, wishes)
         items.append(Settled(held, "", done))
         origin, age = held.catch.origin, safe.age_words(safe.age_days(held.time, app.now()))
-        lines += screen.block(held.id, review_module.held_draft_title(held), "", "bold")
+        lines += screen.block(held.id, held_title(held.catch), "", "bold")
         rows = {
             "held": f"{safe.iso_time(held.time)} ({age})",
             "because": held.reason,
@@ -261,7 +261,7 @@ def _settled(session: Session, app: App, items: Sequence[Settled]) -> Answer:
     }
     for item in items:
         would = "would be " if app.dry_run and item.how else ""
-        text = f"{would}{item.how or 'still waits'}: {review_module.held_draft_title(item.held)}"
+        text = f"{would}{item.how or 'still waits'}: {held_title(item.held.catch)}"
         lines += screen.block(item.held.id, text, "", "green" if item.how else "yellow")
         if item.done.changes:
             change = screen.done_lines(screen.advised(item.done))
