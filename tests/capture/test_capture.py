@@ -17,7 +17,7 @@ from memdir.capture.capture import (
     open_capture_states,
 )
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import Request, capture_report_line
+from memdir.capture.plan import Request, capture_report_lines
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
 from memdir.care.status import collect_status
 from memdir.store import changes
@@ -67,10 +67,8 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened):
     for line in ("source: capture", "session: s1", "message: s1-1", "said_by: person"):
         assert line in text
     assert "we-deploy-only-on-tuesdays.md" in opened.index
-    assert (
-        capture_report_line(outcome.decided)
-        == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
-    )
+    line = "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
+    assert capture_report_lines(outcome) == [line]
     assert opened.counts() == (1, 1, 0, 0, 0)
 
 
@@ -139,7 +137,9 @@ def test_a_rule_for_later_is_held(opened):
     outcome = opened.capture()
     assert (outcome.of(SAVED), len(outcome.of(HELD)), opened.memories()) == ([], 1, [])
     assert len(open_inbox(opened.app()).list()) == 1
-    assert capture_report_line(outcome.decided).endswith("held (memdir review)")
+    assert capture_report_lines(outcome) == [
+        'memdir: held for your review (memdir review): "Never mock the database in tests."'
+    ]
     assert opened.counts() == (1, 0, 0, 1, 0)
 
 
@@ -158,7 +158,7 @@ def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened):
     opened.save("Lunch is at noon.", "lunch")
     opened.say("Forget the memory about the staging cluster in Oslo.", "Done.")
     outcome = opened.capture()
-    assert capture_report_line(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
+    assert capture_report_lines(outcome) == ["memdir: retired 1 memory (staging-cluster)"]
     assert opened.memories() == ["lunch.md"]
     changes.restore_memories(opened.app(), ["staging-cluster"])
     assert opened.memories() == ["lunch.md", "staging-cluster.md"]

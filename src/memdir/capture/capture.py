@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memdir.capture.ask import UNUSABLE, Drafted, Memories, ask_for_drafts
+from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
 from memdir.capture.plan import (
     ACTOR,
@@ -142,6 +143,7 @@ def begin_capture_session(app: App, request: Request) -> None:
             here = replace(known, client=request.client, path=request.transcript, time=app.now())
             captures.keep(here)
             captures.prune(app.now())
+            open_inbox(app).expire(app.now())
 
 
 def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:

@@ -30,11 +30,12 @@ MAX_WAITING = 500
 MAX_WAITING_FOR_TOOLS = 250  # lower for drafts from tools, so that a web page cannot fill the inbox
 MAX_FILE_BYTES = 256 * 1024
 MAX_SETTLED_LINES = 2_000
+WAITING_DAYS = 30  # then a draft expires
 KEPT_DAYS = 30  # a settled draft can be restored
 LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # held for a few writes only
 SETTLED = "settled.jsonl"
 WAITING_ENDING, SETTLED_ENDING = ".json", ".settled"
-APPROVED, REJECTED = "approved", "rejected"
+APPROVED, REJECTED, EXPIRED = "approved", "rejected", "expired"
 FORGET = "forget: "
 REVIEWED_KEY = "metadata.review"  # header key of an approved memory: its draft id
 HELD_LINE = "memdir: held for your review (memdir review): "  # start of the line for the user
@@ -111,6 +112,12 @@ class Inbox:
                 findings.append(Finding("unreadable", path, error.message, error.next))
         return sorted(held, key=lambda item: (item.time, item.id)), findings
 
+    def expire(self, now: float) -> None:
+        """What nobody decided on is put away; it can be restored like a rejected one."""
+        for held in self.list():
+            if now - held.time > WAITING_DAYS * safe.DAY:
+                self.settle(held.id, EXPIRED, held_title(held.catch), now)
+
     def count(self) -> int:
         return len(self._ids())
 
@@ -145,7 +152,7 @@ class Inbox:
     def rejected(self, now: float) -> list[Held]:
         rejected = []
         for line in self.settled():
-            if line.get("how") == REJECTED and _is_kept(line, now):
+            if line.get("how") in (REJECTED, EXPIRED) and _is_kept(line, now):
                 with suppress(MemdirError):
                     rejected.append(self._read(line["id"], SETTLED_ENDING))
         return rejected

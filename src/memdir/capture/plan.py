@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from memdir.capture.inbox import HELD_LINE, held_draft_id, held_title, open_inbox
@@ -19,7 +20,13 @@ from memdir.capture.progress import (
     Plan,
     Progress,
 )
-from memdir.capture.route import find_undone_captures, why_not_capture_again
+from memdir.capture.route import (
+    Known,
+    Text,
+    find_undone_captures,
+    text_learned_before,
+    why_not_capture_again,
+)
 from memdir.capture.signals import (
     SOURCE,
     Catch,
@@ -31,11 +38,12 @@ from memdir.clients.conversation import PERSON, Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Draft, Wishes, content_hash
-from memdir.hot.memory import SOURCE_KEYS, Memory, decode, stem
+from memdir.hot.disk import read_start
+from memdir.hot.memory import INDEX, SOURCE_KEYS, Memory, decode, read_header, stem
 from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
 from memdir.store.look import find_memories
-from memdir.store.writer import App
+from memdir.store.writer import CLAUDE_MD, App
 
 CLIENT = "claude-code"
 ACTOR = "capture"
@@ -50,6 +58,7 @@ SETTLED = "a review has settled it already"
 BY_AGENT = "the agent saved it itself"
 SAVED_SHARE, SAME_SHARE = 0.5, 0.8  # of a request's words in a memory that the agent wrote
 SAVED_SECONDS = 60.0  # after the last message of a turn
+MAX_SAVED_BYTES = 16 * 1024  # compared of a memory
 
 
 @dataclass(frozen=True)
@@ -137,7 +146,7 @@ def plan_drafts(
     items = [_item(app, id, catch) for id, catch in zip(ids, caught.values(), strict=False)]
     by_agent = find_requests_agent_saved(app, said, [*caught.values()])
     for index, path in by_agent.items():
-        items[index] = replace(items[index], refuse=f"{BY_AGENT} ({path or 'in another scope'})")
+        items[index] = replace(items[index], refuse=f"{BY_AGENT} ({path})")
     # A draft and a later request to forget it cancel out.
     later = _taken_back_later([*caught.values()], said)
     for index, item in enumerate(items):
@@ -169,35 +178,23 @@ def find_requests_agent_saved(
     nearly all of them can be the memory of two.
     """
     result: dict[int, str] = {}
-    memories = app.store.scan().memories if catches and app.store.exists() else []
-    for turn in _split_turns(said):
+    for turn in _split_turns(said) if catches else ():
         ids = {item.id for item in turn}
         mine = {
             index: forget_words(catch.draft.body)
             for index, catch in enumerate(catches)
             if catch.draft and catch.origin.message in ids
         }
-        times = [item.time for item in turn if item.time] if mine else []
-        paths = dict.fromkeys(_wrote_memories(app, turn) if mine else ())
-        for memory in memories if times else ():
-            is_new = times[0] <= memory.mtime <= max(times) + SAVED_SECONDS
-            if is_new and memory.get(SOURCE_KEYS) != SOURCE:
-                paths[memory.path] = None
-        words = {path: _words_of(app, path) for path in paths}
-        shares = sorted(
-            (
-                (_share(wanted, words[path]), index, path)
-                for index, wanted in mine.items()
-                for path in paths
-            ),
-            reverse=True,
-        )
+        words = {path: _words_of(path) for path in _files_saved(app, turn)} if mine else {}
+        pairs = [
+            (_share(mine[index], words[path]), index, path) for index in mine for path in words
+        ]
         taken = set[str]()
-        for share, index, path in shares:
+        for share, index, path in sorted(pairs, reverse=True):
             gone = words[path] is None and len(mine) == 1
             fits = share >= SAME_SHARE or (share >= SAVED_SHARE and path not in taken)
             if index not in result and (gone or fits):
-                result[index] = path
+                result[index] = os.path.basename(path)
                 taken.add(path)
     return result
 
@@ -217,21 +214,38 @@ def _split_turns(said: Sequence[Message]) -> list[list[Message]]:
 
 
 def _wrote_memories(app: App, turn: Sequence[Message]) -> list[str]:
-    """Paths below the store, or "" for a file of another scope."""
-    written = {os.path.normpath(path) for message in turn for path in message.wrote}
     roots = {app.config.store, *app.config.scopes.values()}
-    tops = {app.store.root, os.path.realpath(app.store.root)}
-    own = [path[len(top) + 1 :] for path in written for top in tops if is_below(path, top)]
     roots |= {os.path.realpath(root) for root in roots}
-    other = [""] if any(is_below(path, root) for path in written for root in roots) else []
-    return own or other
+    written = dict.fromkeys(os.path.normpath(path) for message in turn for path in message.wrote)
+    return [path for path in written if any(is_below(path, root) for root in roots)]
 
 
-def _words_of(app: App, path: str) -> frozenset[str] | None:
+def _files_saved(app: App, turn: Sequence[Message]) -> list[str]:
+    """What the agent wrote in a turn, with a tool of its client or through a command of ours."""
+    files = dict.fromkeys(_wrote_memories(app, turn))
+    times = [item.time for item in turn if item.time]
+    for root in {app.config.store, *app.config.scopes.values()} if times else ():
+        for path in _memory_files(root):
+            with suppress(OSError):
+                if times[0] <= os.stat(path).st_mtime <= max(times) + SAVED_SECONDS:
+                    files[path] = None
+    return [path for path in files if os.path.basename(path) != INDEX]
+
+
+def _memory_files(root: str) -> Iterator[str]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (os.path.join(folder, name) for name in names if name.endswith((".md", ".json")))
+
+
+def _words_of(path: str) -> frozenset[str] | None:
+    """None for a file that is gone; nothing of what capture itself saved counts."""
     try:
-        return forget_words(f"{path}\n{decode(app.store.read(path))}") if path else None
-    except MemdirError:
+        text = decode(read_start(path, MAX_SAVED_BYTES)[0])
+    except OSError:
         return None
+    own = read_header(text).get(*SOURCE_KEYS) == SOURCE
+    return frozenset() if own else forget_words(f"{os.path.basename(path)}\n{text}")
 
 
 def _share(wanted: frozenset[str], words: frozenset[str] | None) -> float:
@@ -268,7 +282,7 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     """The memory to retire is looked up now: after a kill it might be gone."""
     draft = catch.draft
     if catch.refuse or catch.hold:
-        return Item(id, catch, refuse=catch.refuse)
+        return Item(id, catch, refuse=catch.refuse or _why_not_hold(app, catch))
     if draft:
         # A plan never holds a secret, whatever the settings allow.
         refuse = drafts.why_refuse_draft(draft, app.rules(), Wishes(anyway=True))
@@ -284,6 +298,24 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     near = ", ".join(meant[:MAX_CANDIDATES] or [hit.memory.path for hit in hits[:MAX_CANDIDATES]])
     hint = f"it may mean: {near}" if near else "no memory fits"
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
+
+
+def _why_not_hold(app: App, catch: Catch) -> str:
+    """A person is not asked about what a memory, CLAUDE.md or another held draft says."""
+    if catch.draft is None:
+        return ""
+    known = [Text(CLAUDE_MD, app.rules().claude_md)]
+    for hit in app.search.find(catch.draft.body, MAX_SEARCHED).hits:
+        with suppress(MemdirError):
+            path = hit.memory.path
+            known.append(text_learned_before(path, app.store.read(path)))
+    mine = held_draft_id(catch)
+    for held in open_inbox(app).list():
+        if held.catch.draft and held.id != mine:
+            text = f"{held.catch.draft.description}\n{held.catch.draft.body}"
+            known.append(Text(f"the held draft {held.id}", text))
+    where = Known(known).where(catch)
+    return f"{where} says it already" if where else ""
 
 
 def _is_meant(app: App, wish: str, memory: Memory) -> bool:

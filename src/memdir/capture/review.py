@@ -68,6 +68,9 @@ def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
     return remarks
 
 
+SHORTEST_SESSION = 4  # characters of its id
+
+
 @dataclass(frozen=True)
 class Settled:
     held: Held
@@ -76,9 +79,17 @@ class Settled:
 
 
 def find_held_drafts(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """These drafts, all or none; with `every`, all readable ones."""
+    """These drafts, all or none; with `every`, all readable ones. A session means all of its."""
     inbox = open_inbox(app)
-    drafts = inbox.list() if every else [inbox.read(id) for id in ids]
+    drafts = inbox.list() if every else []
+    for id in ids:
+        try:
+            drafts.append(inbox.read(id))
+        except Missing:
+            of_session = [it for it in inbox.list() if it.catch.origin.session.startswith(id)]
+            if len(id) < SHORTEST_SESSION or not of_session:
+                raise
+            drafts += of_session
     return list({held.id: held for held in drafts}.values())
 
 

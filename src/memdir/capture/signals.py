@@ -32,7 +32,7 @@ MAX_SIGNALS = 12  # per message; one with more was pasted
 MAX_LISTED = 10  # sentences after "remember these:"
 MAX_AGENT_SENTENCES = 3  # that a bare "remember that" may refer to
 MIN_WORDS = 3  # in a text that makes sense alone
-MAX_POINTING_WORDS = 7  # in a rule about what was said before
+POINTING_WORDS = 3  # at the end of a rule about what was said before
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
 MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
 MIN_SHARE = 0.5  # of a reworded line's words
@@ -154,8 +154,7 @@ def _as_typed(text: str, quoted: Sequence[typed.Sentence]) -> str:
 
 def _points_back(rule: typed.Sentence) -> bool:
     """True for a rule about something said before: "don't ever do that again"."""
-    pointing = typed.mentions_request_phrase("back", rule.bare)
-    return pointing and len(rule.bare.split()) <= MAX_POINTING_WORDS
+    return typed.mentions_request_phrase("back", " ".join(rule.bare.split()[-POINTING_WORDS:]))
 
 
 def _request(said: typed.Sentence) -> tuple[str, int, int]:

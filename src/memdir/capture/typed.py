@@ -273,7 +273,10 @@ def _requests(kind: str) -> re.Pattern[str]:
     verbs_last = [language for language in _languages().values() if language.get("verb_last")]
     first = _either(_entries(kind, verbs_first))
     last = "|".join(_entries(kind, verbs_last)) or r"(?!)"
-    return re.compile(rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})")
+    return re.compile(
+        rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})"
+        rf"|^(?P<colon>(?:{last})(?=\s?[:：]))"
+    )
 
 
 @functools.cache

@@ -58,7 +58,9 @@ WAITING = "id path=memory.path type=memory.type description=memory.description a
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "every", is_flag=True, help="Every waiting draft.")
 @click.option("--yes", is_flag=True, help="Needed with --all.")
-@click.option("--rejected", is_flag=True, help="With list: what was rejected in the last 30 days.")
+@click.option(
+    "--rejected", is_flag=True, help="With list: what was rejected or expired in the last 30 days."
+)
 @anyway_option
 @click.option("--type", metavar="TYPE", help="With edit: another type; see: memdir types.")
 @click.option("--name", metavar="NAME", help="With edit: the name of the file.")
@@ -77,8 +79,9 @@ def review(
     """ACTION is list, show, approve, accept, edit, reject or restore. Drafts that nobody asked for
     wait here; they are never recalled. `show` prints the change a draft would make and its origin.
     `approve` saves it, `edit` changes it first, by options or in your editor. `reject` drops it;
-    for 30 days `restore` brings it back. The start of an ID is enough. Memories of a repository or
-    a team wait here, too, until you `accept` them, and again after each change.
+    for 30 days `restore` brings it back. The start of an ID is enough; a session's id means all of
+    its drafts. A draft expires after 30 days. Memories of a repository or a team wait here, too,
+    until you `accept` them, and again after each change.
     """
     app = session.app
     edits = {field: text for field, text in given.items() if text is not None}
@@ -118,6 +121,8 @@ def review(
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
+    if not app.dry_run:
+        open_inbox(app).expire(app.now())
     held = open_inbox(app).look()[0]
     chosen = review_module.find_rejected_drafts(app, (), every=True) if rejected else held
     sources = _find_sources(session, rejected=rejected)
@@ -148,7 +153,7 @@ def _list_lines(
         yield from ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
         for item in held:
             yield from _draft_lines(screen, app, item) if item.reason == reason else ()
-    step = "memdir review show ID, then approve, edit or reject"
+    step = "memdir review show ID, then approve, edit or reject; a session's id means all of its"
     step = "memdir review restore ID puts one back" if rejected else step
     yield from ["", *screen.block("Next:", screen.advise(step), "")]
 
