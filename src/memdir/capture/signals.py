@@ -205,8 +205,9 @@ def _names_something(text: str) -> bool:
     request = typed.typed_sentence(text)
     _, start, end = _request(request)
     before = typed.remove_request_phrases("lead", request.bare[:start])
+    after = typed.remove_request_phrases("lead", request.bare[end:])
     return _says_something(before) or _says_something(
-        typed.remove_request_phrases("back", request.bare[end:]), 1
+        typed.remove_request_phrases("back", after), 1
     )
 
 
