@@ -154,7 +154,9 @@ def _as_typed(text: str, quoted: Sequence[typed.Sentence]) -> str:
 
 def _points_back(rule: typed.Sentence) -> bool:
     """True for a rule about something said before: "don't ever do that again"."""
-    return typed.mentions_request_phrase("back", " ".join(rule.bare.split()[-POINTING_WORDS:]))
+    words = rule.bare.split()
+    end = " ".join(words[-POINTING_WORDS:])
+    return len(words) <= 2 * POINTING_WORDS and typed.mentions_request_phrase("back", end)
 
 
 def _request(said: typed.Sentence) -> tuple[str, int, int]:

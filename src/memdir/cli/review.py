@@ -153,7 +153,8 @@ def _list_lines(
         yield from ["", *screen.block("", f"{reason[:1].upper()}{reason[1:]}:", "")]
         for item in held:
             yield from _draft_lines(screen, app, item) if item.reason == reason else ()
-    step = "memdir review show ID, then approve, edit or reject; a session's id means all of its"
+    step = "memdir review show ID, then approve, edit or reject"
+    step += "; the id of a session means all of its drafts" if len(held) > 1 else ""
     step = "memdir review restore ID puts one back" if rejected else step
     yield from ["", *screen.block("Next:", screen.advise(step), "")]
 
