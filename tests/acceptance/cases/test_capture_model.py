@@ -27,7 +27,7 @@ DRAFT = {
     "body": "Use a real database in integration tests, not a mocked one.",
     "why": "The mocked ones hid a broken migration.",
     "how": "Whenever an integration test needs data.",
-    "because": 1,
+    "quote": "use a real database in integration tests",
 }
 WISH = "Remember that we deploy only on Tuesdays."
 TUESDAYS = "we-deploy-only-on-tuesdays"
@@ -39,12 +39,12 @@ CORRECTED = {
     "body": "We deploy only on Wednesdays.",
     "why": "The release team has moved.",
     "how": "When a deploy is planned.",
-    "because": 1,
+    "quote": "we deploy only on Wednesdays, the release team has moved",
 }
 
 
 def drafted(*drafts, usage=(2_000, 200)):
-    return Reply(data={"drafts": [*drafts], "done": True}, usage=usage)
+    return Reply(data={"drafts": [*drafts]}, usage=usage)
 
 
 def answer(sandbox, reply):
