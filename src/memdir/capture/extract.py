@@ -7,10 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.capture import route
-from memdir.capture.ask import mask_secrets_in_draft
 from memdir.capture.capture import choose_captured_drafts
 from memdir.capture.inbox import held_draft_id, open_inbox
-from memdir.capture.pages import Page, Patch, knowledge_page, page_has_draft, propose_page_patches
+from memdir.capture.pages import (
+    DECISIONS,
+    Page,
+    Patch,
+    page_has_draft,
+    propose_page_patches,
+    read_rules_page,
+)
 from memdir.capture.plan import BY_AGENT, SETTLED, find_requests_agent_saved
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.progress import Progress, restore_value
@@ -20,7 +26,6 @@ from memdir.capture.signals import (
     STANDING,
     Catch,
     forgets_draft,
-    mask_draft_secrets,
     notice_requests,
     order_requests,
     rests_on,
@@ -37,7 +42,6 @@ VERB = "extract"
 # Outcomes of an item; the next run finds LEFT items again.
 SAVE, HOLD, PROPOSE, LEAVE_OUT, LEFT = "saved", "held", "proposed", "skipped", "left"
 LATER = "a later session"
-LEFT_OUT = "a secret was left out of it"
 
 
 @dataclass(frozen=True)
@@ -168,20 +172,11 @@ def _catches(
     if choice.later:
         made.waiting[session.id] = choice.later
     elif choice.tokens or (choice.catches and not choice.reason):
-        catches = [asdict(_without_secrets(catch)) for catch in choice.catches]
+        catches = [asdict(catch) for catch in choice.catches]
         value = {"session": session.id, "cursor": new.cursor.id, "catches": catches}
         with state.state_errors(folder, "what the model made cannot be kept"):
             state.replace_state_json(folder, name, value)
     return choice.catches
-
-
-def _without_secrets(catch: Catch) -> Catch:
-    """A draft that lost a secret is held for review instead of saved."""
-    if catch.draft is None:
-        return replace(catch, forget=mask_draft_secrets(catch.forget))
-    draft = mask_secrets_in_draft(catch.draft)
-    hold = catch.hold or ("" if draft.body == catch.draft.body else LEFT_OUT)
-    return replace(catch, draft=draft, hold=hold)
 
 
 def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Routed:
@@ -201,9 +196,9 @@ def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Ro
 
 
 def _page(place: route.Place, routed: route.Routed) -> Page:
-    if routed.to == route.CLAUDE_MD or routed.catch.draft is None:
+    if routed.to == route.CLAUDE_MD:
         return place.claude_md
-    return knowledge_page(place.root, routed.catch.draft)
+    return read_rules_page(place.root, DECISIONS, "# Decisions")
 
 
 def _reason_to_skip(catch: Catch, place: route.Place, wishes: Sequence[str]) -> str:
