@@ -70,7 +70,7 @@ UNSAID = {"name": "tabs", "type": "feedback", "description": "Tabs", "body": "Us
 @pytest.mark.parametrize(
     ("reply", "waiting"),
     [
-        (Reply(raw=b"\x00\xff nonsense"), 1),
+        (Reply(raw=b"\x00\xff nonsense"), 0),
         (Reply(status=500), 1),
         (Reply(wait=9.0), 1),
         (Reply(data={"drafts": "five"}), 0),

@@ -1,6 +1,7 @@
 """What one says is kept once, told in words, and asked about only as long as it is open."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -87,8 +88,8 @@ def test_a_draft_expires_and_can_be_restored(talk, home):
     talk.say(RULE, "Yes.")
     id = capture(talk)["held"][0]["id"]
     (file,) = (home / ".local/state/memdir/stores").glob("*/held/*.json")
-    held = json.loads(file.read_text())
-    file.write_text(json.dumps(held | {"time": held["time"] - 31 * 86_400}))
+    old = file.stat().st_mtime - 31 * 86_400
+    os.utime(file, (old, old))
     assert "nothing waits" in memdir("review").text
     assert id in memdir("review", "list", "--rejected").text
     assert memdir("review", "restore", id).code == 0
@@ -102,12 +103,10 @@ def test_the_line_about_held_drafts_names_them_and_is_gone_with_them(client):
     talk = client.talk().say(RULE, "Yes.", OSLO, "Yes.")
     client.hook("stop", talk)
     client.settle()
-    client.hook("stop", client.talk("s2").say("Always ask Dana about invoices.", "Yes."))
-    client.settle()
     lines = told(client.hook("session-start", client.talk("s3"))).splitlines()
     assert f'memdir: held for your review (memdir review): "{RULE}"' in lines
     client.settle()
-    client.hook("stop", client.talk("s4").say("Never mock the clock in tests.", "Yes."))
+    client.hook("session-end", client.talk("s4").say("Never mock the clock in tests.", "Yes."))
     client.settle()
     client.answer("review", "reject", "--all", "--yes")
     assert "held" not in told(client.hook("session-start", client.talk("s5")))

@@ -115,8 +115,11 @@ class Inbox:
     def expire(self, now: float) -> None:
         """What nobody decided on is put away; it can be restored like a rejected one."""
         for held in self.list():
-            if now - held.time > WAITING_DAYS * safe.DAY:
-                self.settle(held.id, EXPIRED, held_title(held.catch), now)
+            path = os.path.join(self.folder, held.id + WAITING_ENDING)
+            with suppress(FileNotFoundError):  # settled meanwhile
+                # The file's own time: a restored draft waits anew.
+                if now - os.stat(path).st_mtime > WAITING_DAYS * safe.DAY:
+                    self.settle(held.id, EXPIRED, held_title(held.catch), now)
 
     def count(self) -> int:
         return len(self._ids())

@@ -341,6 +341,9 @@ _VAGUE_WORDS = (
     " something"
 )
 _VAGUE = frozenset(map(stem_word, _VAGUE_WORDS.split()))
+_OF_REQUESTS = frozenset(
+    map(stem_word, "memory memories rule rules note notes thing things".split())
+)
 
 
 def forget_words(text: str) -> frozenset[str]:
@@ -386,6 +389,7 @@ def rests_on(catch: Catch, signal: Signal) -> bool:
 def forgets_draft(wish: str, draft: Draft) -> bool:
     """True if a later request to forget means this draft; a single word must be its topic."""
     wanted = forget_words(wish)
+    wanted = wanted - _OF_REQUESTS or wanted
     if not wanted or not wanted <= forget_words(f"{draft.name} {draft.description} {draft.body}"):
         return False
     if len(wanted) > 1:
