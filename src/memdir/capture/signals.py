@@ -341,9 +341,7 @@ _VAGUE_WORDS = (
     " something"
 )
 _VAGUE = frozenset(map(stem_word, _VAGUE_WORDS.split()))
-_OF_REQUESTS = frozenset(
-    map(stem_word, "memory memories rule rules note notes thing things".split())
-)
+_OF_REQUESTS = frozenset(map(stem_word, ("memory", "rule", "note", "thing")))
 
 
 def forget_words(text: str) -> frozenset[str]:
