@@ -22,7 +22,7 @@ from memdir.capture.capture import (
     find_uncaptured_sessions,
     finish_capture_plan,
 )
-from memdir.capture.plan import Request, capture_report_line
+from memdir.capture.plan import Request, capture_report_lines
 from memdir.capture.progress import is_capture_due
 from memdir.capture.sessions import open_session, session_directory
 from memdir.capture.signals import Origin
@@ -175,8 +175,7 @@ def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first
         outcomes.append(capture(app, asked))
     elif not outcomes:
         outcomes.append(finish_capture_plan(app))
-    decided = [entry for outcome in outcomes for entry in outcome.decided]
-    if line := capture_report_line(decided):
+    for line in [line for outcome in outcomes for line in capture_report_lines(outcome)]:
         leave_hook_report(config.state_dir, config.checkout, line)
     if (turns or asked.ends) and RECORDS in config.scopes and not config.options.records_agent:
         _hold_records(environ, latest, asked, app)

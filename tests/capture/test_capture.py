@@ -1,26 +1,29 @@
 """Capture from end to end without a model: cursor, plan, journal, and what it saves."""
 
+import calendar
 import json
+import os
+import time
 
 import pytest
 
-from memdir.capture import plan
+from memdir.capture import plan, review
 from memdir.capture.capture import (
     CUT,
     LOST,
     NOT_YET,
     NOTHING_NEW,
-    WROTE,
     capture,
     open_capture_states,
 )
 from memdir.capture.inbox import open_inbox
-from memdir.capture.plan import Request, capture_report_line
+from memdir.capture.plan import Request, capture_report_lines
 from memdir.capture.progress import HELD, REFUSED, SAVED, Captures, Journal
 from memdir.care.status import collect_status
 from memdir.store import changes
-from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
-from tests.helpers.opened import Opened, tree
+from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, WHEN, Conversation
+from tests.helpers.opened import Opened, memory, tree
+from tests.helpers.tables import toml_cases as cases
 
 
 class Talking(Opened):
@@ -64,10 +67,8 @@ def test_what_a_person_asked_to_remember_is_saved_with_its_origin(opened):
     for line in ("source: capture", "session: s1", "message: s1-1", "said_by: person"):
         assert line in text
     assert "we-deploy-only-on-tuesdays.md" in opened.index
-    assert (
-        capture_report_line(outcome.decided)
-        == "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
-    )
+    line = "memdir: saved 1 memory (we-deploy-only-on-tuesdays)"
+    assert capture_report_lines(outcome) == [line]
     assert opened.counts() == (1, 1, 0, 0, 0)
 
 
@@ -83,22 +84,52 @@ def test_a_lost_cursor_takes_all_and_saves_nothing_twice(opened):
     assert opened.counts() == (2, 1, 1, 0, 0)
 
 
-def test_where_the_agent_wrote_memories_itself_the_turn_is_skipped(opened):
-    opened.say(TUESDAY).wrote(str(opened.root / "tuesday.md"))
-    assert opened.capture().reason == WROTE
-    assert open_capture_states(opened.app()).load("s1").cursor.id == "s1-3"
-    opened.say(OSLO)
-    assert len(names(opened.capture())) == 1
+DOCKER = "Remember that tests need Docker to run."
+BOTH = f"{TUESDAY} {DOCKER}"
 
 
-def test_every_third_turn_and_at_an_end_in_any_case(tmp_path):
+@cases("capture")
+def test_each_request_is_settled_by_itself_beside_what_the_agent_saved(opened, wrote, saved):
+    opened.say(BOTH)
+    for name, text in wrote.items():
+        opened.write(f"{name}.md", text)
+        opened.talk.wrote(str(opened.root / f"{name}.md"))
+    outcome = opened.capture()
+    assert sorted(names(outcome)) == saved
+    assert {item.reason.partition(" (")[0] for item in outcome.of(REFUSED)} <= {plan.BY_AGENT}
+    assert opened.counts() == (2, len(saved), 2 - len(saved), 0, 0)
+
+
+def test_a_memory_saved_by_a_command_in_the_same_turn_is_not_saved_again(opened):
+    opened.say(TUESDAY, "I will.")
+    path = opened.write("deploy-day.md", memory("deploy-day", body="Deploys: only on Tuesdays."))
+    when = calendar.timegm(time.strptime(WHEN, "%Y-%m-%dT%H:%M:%SZ"))
+    os.utime(path, (when + 5, when + 5))
+    assert [item.reason for item in opened.capture().of(REFUSED)] == [
+        "the agent saved it itself (deploy-day.md)"
+    ]
+
+
+def test_a_request_is_settled_at_once_and_a_rule_every_third_turn(tmp_path):
     opened = Talking(tmp_path, capture_every=3)
-    opened.say(TUESDAY, "Yes.")
-    assert [opened.capture(ends=False).reason for _ in range(2)] == [NOT_YET, NOT_YET]
-    assert len(names(opened.capture(ends=False))) == 1
-    opened.say(OSLO, "Yes.")
-    assert opened.capture(ends=False).reason == NOT_YET
-    assert len(names(opened.capture(ends=True))) == 1
+    opened.say(TUESDAY, "Yes.", NOTICED, "Yes.")
+    assert names(opened.capture(ends=False)) == ["we-deploy-only-on-tuesdays"]
+    second = opened.capture(ends=False)
+    assert (second.decided, second.reason) == ((), NOT_YET)
+    third = opened.capture(ends=False)
+    assert (third.of(SAVED), len(third.of(HELD))) == ([], 1)
+    assert opened.counts() == (2, 1, 0, 1, 0)
+
+
+def test_after_an_undo_a_copy_of_the_conversation_does_not_claim_to_save(opened, tmp_path):
+    opened.say(TUESDAY, "I will.")
+    opened.capture()
+    review.undo_and_hold_again(opened.app())
+    copy = opened.talk.path.with_name("copy.jsonl")
+    copy.write_bytes(opened.talk.path.read_bytes())
+    outcome = capture(opened.app(), Request(str(copy), "copy"))
+    assert (outcome.of(SAVED), opened.memories()) == ([], [])
+    assert outcome.reason.startswith("it was saved before and undone (")
 
 
 def test_a_rule_for_later_is_held(opened):
@@ -106,7 +137,9 @@ def test_a_rule_for_later_is_held(opened):
     outcome = opened.capture()
     assert (outcome.of(SAVED), len(outcome.of(HELD)), opened.memories()) == ([], 1, [])
     assert len(open_inbox(opened.app()).list()) == 1
-    assert capture_report_line(outcome.decided).endswith("held (memdir review)")
+    assert capture_report_lines(outcome) == [
+        'memdir: held for your review (memdir review): "Never mock the database in tests."'
+    ]
     assert opened.counts() == (1, 0, 0, 1, 0)
 
 
@@ -125,7 +158,7 @@ def test_the_one_memory_that_is_meant_is_retired_and_can_be_restored(opened):
     opened.save("Lunch is at noon.", "lunch")
     opened.say("Forget the memory about the staging cluster in Oslo.", "Done.")
     outcome = opened.capture()
-    assert capture_report_line(outcome.decided) == "memdir: retired 1 memory (staging-cluster)"
+    assert capture_report_lines(outcome) == ["memdir: retired 1 memory (staging-cluster)"]
     assert opened.memories() == ["lunch.md"]
     changes.restore_memories(opened.app(), ["staging-cluster"])
     assert opened.memories() == ["lunch.md", "staging-cluster.md"]

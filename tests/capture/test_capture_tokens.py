@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memdir.capture.agent import Captured, ask_capture_agent
-from memdir.capture.agent_tools import ProjectReader
-from memdir.capture.signals import Origin, notice_requests
+from memdir.capture.ask import Drafted, Memories, ask_for_drafts
+from memdir.capture.signals import Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
 from memdir.hot.memory import read_memory
 from memdir.models.ledger import Ledger, Limits, Metered
@@ -43,25 +42,23 @@ DRAFTS = [
         "type": "feedback",
         "description": WISHES[at],
         "body": WISHES[at],
-        "because": 10 * (at + 1),
+        "quote": WISHES[at],
     }
     for at, name in enumerate(["feedback_3", "merge-freeze", "bundled-pull-request"])
 ]
 
 
 @pytest.fixture
-def reader(tmp_path: Path) -> ProjectReader:
-    (tmp_path / "project").mkdir()
-    (tmp_path / "store").mkdir()
+def store(tmp_path: Path) -> Path:
     for at in range(20):
         text = f"The {TOPICS[at % 9]} part is tested with fixtures of its own, never with dumps"
         body = f"{text}.\n\n**Why:** dumps grow old.\n**How to apply:** in tests/{at}.\n"
         head = f"---\nname: feedback {at}\ndescription: {text}\ntype: feedback\n---\n"
-        (tmp_path / f"store/feedback_{at}.md").write_text(head + body)
-    return ProjectReader(str(tmp_path / "project"), str(tmp_path / "store"))
+        (tmp_path / f"feedback_{at}.md").write_text(head + body)
+    return tmp_path
 
 
-def run(address: str, ledger: Ledger, reader: ProjectReader) -> Captured:
+def run(address: str, ledger: Ledger, store: Path) -> Drafted:
     """A session of an hour: nine requests with their work, three things worth keeping."""
     said = []
     for at, topic in enumerate(TOPICS):
@@ -73,30 +70,33 @@ def run(address: str, ledger: Ledger, reader: ProjectReader) -> Captured:
     keys = {"ANTHROPIC_API_KEY": "k"}
     model = registry.load("models", "anthropic").open_model("claude-haiku-4-5", address, keys)
     metered = Metered(model, ledger, Limits(20_000, 100_000, 8_000), "capture", "s1")
-    paths = sorted(Path(reader.store).iterdir())
+    paths = sorted(store.glob("*.md"))
     known = [read_memory(path.name, path.read_bytes(), NOON) for path in paths]
-    origin = Origin("claude-code", "s1")
-    return ask_capture_agent(said, notice_requests(said), origin, known, metered, reader, total=120)
+
+    def read(name: str) -> tuple[str, bytes] | None:
+        path = store / f"{name}.md"
+        return (name, path.read_bytes()) if path in paths else None
+
+    memories = Memories(known, 120, read)
+    return ask_for_drafts(said, Origin("claude-code", "s1"), memories, metered, 30.0)
 
 
 @pytest.mark.parametrize("least", [1024, 2048])
 def test_a_typical_session_costs_less_than_the_goal_and_the_next_finds_the_prompt_in_the_cache(
-    reader, tmp_path, least
+    store, tmp_path, least
 ):
     ledger = Ledger(str(tmp_path / "state"), lambda: NOON)
-    reading = {"tool": "read", "path": f"{reader.store}/feedback_3.md"}
-    replies = [{"calls": [reading], "done": False}, {"drafts": DRAFTS, "done": True}]
+    replies = [{"drafts": DRAFTS[1:], "read": ["feedback_3"]}, {"drafts": DRAFTS[:1]}]
     with serve_script(Counting([Reply(data=data) for data in replies], least=least)) as counting:
-        captured = run(counting.address, ledger, reader)
+        captured = run(counting.address, ledger, store)
         fresh, cached, made = (sum(each) for each in zip(*counting.counted, strict=True))
-        assert [catch.draft.name for catch in captured.catches] == [
-            draft["name"] for draft in DRAFTS
-        ]
+        names = {catch.draft.name for catch in captured.catches}
+        assert names == {draft["name"] for draft in DRAFTS}
         assert fresh + made <= GOAL
         assert cached > 0
         assert (captured.usage.total, captured.usage.cached_tokens) == (fresh + made, cached)
         assert ledger.spent("2026-03-02", "s1").session == captured.usage.total
         counting.least = 0
-        counting.replies[:] = [Reply(data={"done": True})]
-        run(counting.address, ledger, reader)
+        counting.replies[:] = [Reply(data={"drafts": []})]
+        run(counting.address, ledger, store)
         assert counting.counted[2][1] > counting.counted[2][0]

@@ -1,6 +1,7 @@
 """What capture keeps: plan and progress come back as they were, the journal stays small."""
 
 import datetime
+import json
 
 import pytest
 
@@ -12,7 +13,6 @@ from memdir.capture.progress import (
     SAVED,
     Captures,
     Entry,
-    HandledRequest,
     Item,
     Journal,
     Plan,
@@ -32,8 +32,7 @@ DRAFT = Draft(
     extra=(("metadata.session", "s1"), ("a", "b")),
 )
 ORIGIN = Origin("claude-code", "s1", "m1", "person", "", 'quo"te')
-HANDLED = HandledRequest("m1", "q", "n")
-PROGRESS = Progress("s1", "claude-code", "/t", Cursor("m2", 99), 120, 2, 1, 5.5, 6.5, (HANDLED,))
+PROGRESS = Progress("s1", "claude-code", "/t", Cursor("m2", 99), 120, 2, 1, 5.5, 6.5)
 PLAN = Plan(
     "capture-x",
     PROGRESS,
@@ -59,7 +58,7 @@ def test_progress_comes_back_for_any_session(captures, session):
 
 
 DAMAGE = ["", "{", "[]", "null", "{}", '{"session": 5}', "[" * 100_000]
-DAMAGE += [f'{{"session": "s1", {part}}}' for part in ('"after": NaN', '"size": 1.5', '"x": 1')]
+DAMAGE += [f'{{"session": "s1", {part}}}' for part in ('"after": NaN', '"size": 1.5')]
 
 
 @pytest.mark.parametrize("text", DAMAGE)
@@ -74,6 +73,14 @@ def test_damage_is_no_trouble_and_no_plan_is_lost_without_a_trace(captures, tmp_
     assert list(captures.sessions()) == []
     assert captures.plan() is None
     assert (tmp_path / "captures" / DAMAGED).read_text() == text
+
+
+def test_the_progress_of_the_first_version_is_read(captures, tmp_path):
+    captures.keep(PROGRESS)
+    (path,) = (tmp_path / "captures/sessions").iterdir()
+    done = [{"message": "m1", "quote": "q", "name": "n"}]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "done": done}))
+    assert captures.load("s1") == PROGRESS
 
 
 def test_what_nobody_goes_on_with_is_let_go_of(captures):

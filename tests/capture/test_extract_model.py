@@ -14,14 +14,14 @@ REAL = {
     "description": "Tests use a real database",
     "body": "Don't mock the database in tests.",
     "why": "The mocked ones hid a broken migration.",
-    "because": 1,
+    "quote": "don't mock the database in tests",
 }
 OSLO_DRAFT = {
-    "name": "staging-oslo",
+    "name": "staging-move",
     "type": "project",
-    "description": "The staging cluster is in Oslo",
-    "body": "The staging cluster is in Oslo.",
-    "because": 1,
+    "description": "When the cluster was moved",
+    "body": "It was moved there in the spring of last year.",
+    "quote": "it was moved there in the spring",
 }
 
 
@@ -38,7 +38,7 @@ def script(past, *lines):
 
 
 def answer(*drafts, tokens=100):
-    drafted = {"drafts": list(drafts), "done": True}
+    drafted = {"drafts": list(drafts)}
     return {"answer": drafted, "input_tokens": tokens, "output_tokens": 10}
 
 
@@ -51,8 +51,8 @@ def test_what_a_model_drafts_is_held_unless_a_person_asked_for_it(past):
     past.session(OSLO, "Noted.", "It was moved there in the spring of last year.")
     script(past, answer(OSLO_DRAFT))
     made = past.extract(model=True, last=1)
-    assert [outcome for _, outcome, _ in found(made)] == [SAVE]
-    assert list(past.memories()) == ["staging-oslo.md"]
+    assert [outcome for _, outcome, _ in found(made)] == [SAVE, HOLD]
+    assert list(past.memories()) == ["the-staging-cluster-is-in-oslo.md"]
 
 
 def test_the_model_is_asked_about_a_session_once(past):

@@ -6,7 +6,7 @@ import pytest
 
 from memdir.capture.pages import draft_line
 from memdir.capture.route import KNOWLEDGE, MEMORY, SKIP, VALUE, Known, Text, route_extracted_draft
-from memdir.capture.signals import REMEMBER, Catch, Origin
+from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.format.draft import Draft, Rules
 from tests.helpers.tables import toml_cases as cases
@@ -20,9 +20,9 @@ def caught(body, type="unknown", *, who=PERSON, hold="noticed", tool="", **field
     return Catch(origin, Draft(body, type, **fields), hold=hold)
 
 
-def routed(body, type="unknown", *, kind="", asked=False, known=NOTHING, rules=RULES, **fields):
-    hold, kind = ("", REMEMBER) if asked else ("noticed", kind)
-    return route_extracted_draft(caught(body, type, hold=hold, **fields), known, rules, kind)
+def routed(body, type="unknown", *, asked=False, known=NOTHING, rules=RULES, **fields):
+    hold = "" if asked else "noticed"
+    return route_extracted_draft(caught(body, type, hold=hold, **fields), known, rules, asked)
 
 
 @cases("capture", ("Background of the billing rewrite. " * 60, "project", KNOWLEDGE))

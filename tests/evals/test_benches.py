@@ -2,12 +2,20 @@
 
 import json
 
+from evals.capture import HYGIENE
 from tests.evals.bench import complaint, figures
 
 MESSAGES = [
     {"text": "Remember that we deploy on Fridays.", "explicit": True, "worth": "yes"},
     {"text": "Never touch the lock file, please keep it.", "explicit": True, "worth": "yes"},
     {"text": "Fix the failing test in the parser.", "explicit": False, "worth": "no"},
+    {
+        "text": "Our customers are schools, so the demo data has classes and no people.",
+        "explicit": False,
+        "worth": "yes",
+        "memory": "The demo data has classes and no people, as customers are schools.",
+        "quote": "Our customers are schools",
+    },
 ]
 
 
@@ -21,10 +29,11 @@ def test_requests_are_counted_against_their_labels(tmp_path):
     lines = [json.dumps({"id": str(at), **row}) for at, row in enumerate(MESSAGES)]
     (tmp_path / "messages.jsonl").write_text("\n".join(lines))
     given = figures("capture", tmp_path)
-    assert given["figures"]["messages taken for requests"]["value"] >= 1
-    assert given["figures"]["precision"]["value"] == 1
-    assert given["figures"]["recall"]["n"] == 2
-    assert [row["messages"] for row in given["tables"]["by language"]] == [3]
+    values = {name: figure["value"] for name, figure in given["figures"].items()}
+    assert (values["saved"], values["held"], values["worth keeping"]) == (1, 1, 1)
+    assert (values["recall of requests"], values["word for word"]) == (1, 1)
+    assert (values["drafts kept"], values["doubled"], values["without evidence"]) == (1, 0, 0)
+    assert [values[name] for name, *_ in HYGIENE] == [0] * len(HYGIENE)
     (tmp_path / "messages.jsonl").write_text('{"id": "1", "text": "x", "worth": "sure"}')
     assert "messages.jsonl:1" in complaint("capture", tmp_path)
 

@@ -75,7 +75,7 @@ def test_a_transcript_of_a_client_is_read_by_its_path(memory, tmp_path):
 
 def test_no_model_is_asked_unless_one_is_wanted(folder, tmp_path, home):
     answers = tmp_path / "answers.jsonl"
-    answers.write_text(json.dumps({"answer": {"done": True}}) + "\n")
+    answers.write_text(json.dumps({"answer": {"drafts": []}}) + "\n")
     environ = {"HOME": str(home), "MEMDIR_MODEL": f"scripted:{answers}"}
     memory = Memdir.open(dir=str(folder), environ=environ)
     talk = [{"role": "user", "content": NOTICED}]

@@ -12,14 +12,22 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memdir.capture.agent import UNUSABLE, Captured, ask_capture_agent
-from memdir.capture.agent_tools import ProjectReader
+from memdir.capture.ask import UNUSABLE, Drafted, Memories, ask_for_drafts
+from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
-from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request, carry_out_drafts, plan_drafts
+from memdir.capture.plan import (
+    ACTOR,
+    CLIENT,
+    Outcome,
+    Request,
+    carry_out_drafts,
+    drop_turns_with_saves,
+    leave_out_decided,
+    plan_drafts,
+)
 from memdir.capture.progress import (
     MAX_FAILURES,
     Captures,
-    HandledRequest,
     Plan,
     Progress,
     capture_pause_seconds,
@@ -38,18 +46,17 @@ from memdir.capture.signals import (
     Catch,
     Origin,
     Signal,
-    draft_quote,
     draft_requests,
     is_conversation_worth_asking,
     notice_requests,
     refuse_secret_drafts,
-    request_is_met,
+    rests_on,
 )
-from memdir.clients.conversation import Message, NewMessages
-from memdir.errors import BadInput, Missing
+from memdir.clients.conversation import PERSON, Message, NewMessages
+from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import check_draft
 from memdir.hot import safe
-from memdir.hot.place import is_below
+from memdir.hot.memory import stem
 from memdir.hot.run import log_hook
 from memdir.models.ledger import LedgerBroken, OverBudget, OverRun, open_model
 from memdir.models.model import ModelFailed
@@ -59,11 +66,10 @@ from memdir.text.secrets import find_secrets
 PURPOSE = "capture"
 MAX_LISTED = 20  # memories shown to the model
 SEARCH_CHARACTERS = 8_000  # of the requests, used to find these memories
-TURN_SECONDS = 30.0  # most runs take one or two turns, and the worker lives for four
+SECONDS = 30.0  # for an answer; the worker lives for four of them
 NOTHING_NEW = "nothing new was said"
 NOT_YET = "not this turn: capture.every"
 UNTIL_END = "the model reads a conversation when it ends"
-WROTE = "the agent wrote memories itself"
 NO_SIGNAL = "nothing worth keeping was said"
 WAITS = "it waits for the model"
 GONE = "the transcript is gone"
@@ -82,10 +88,10 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
     """
     captures = open_capture_states(app)
     if app.dry_run:
-        return _Run(app, captures, request).capture(reader)
+        return _capture_session(app, captures, request, reader)
     with captures.lock.held("memdir capture", app.tell):
         before = _finish(app, captures)
-        outcome = _Run(app, captures, request).capture(reader)
+        outcome = _capture_session(app, captures, request, reader)
     things = {**before.things, **outcome.things}
     return replace(outcome, decided=(*before.decided, *outcome.decided), things=things)
 
@@ -137,6 +143,7 @@ def begin_capture_session(app: App, request: Request) -> None:
             here = replace(known, client=request.client, path=request.transcript, time=app.now())
             captures.keep(here)
             captures.prune(app.now())
+            open_inbox(app).expire(app.now())
 
 
 def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[Request]:
@@ -158,246 +165,238 @@ def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[R
     return requests
 
 
-class _Run:
-    def __init__(self, app: App, captures: Captures, request: Request) -> None:
-        name = os.path.splitext(os.path.basename(request.transcript))[0]
-        self.app, self.captures, self.request = app, captures, request
-        self.known = captures.load(request.session or name)
-
-    def capture(self, reader: Reader | None) -> Outcome:
-        app, request, known = self.app, self.request, self.known
-        size = transcript_size(request.transcript)
-        if size is None:
-            return self._move_on(self._here(known.size), GONE)
-        waits = WAITS if request.model is None and _must_wait(app, known) else ""
-        same = size == known.size and request.client == (known.client or request.client)
-        if same and waits:
+def _capture_session(
+    app: App, captures: Captures, request: Request, reader: Reader | None
+) -> Outcome:
+    known = captures.load(request.session or _session_name(request.transcript))
+    here = replace(known, client=request.client, path=request.transcript, turns=0, time=app.now())
+    size = transcript_size(request.transcript)
+    if size is None:
+        return _end_session(app, captures, here, GONE)
+    must_wait = request.model is None and _must_wait(app, known)
+    if size == known.size and request.client == (known.client or request.client):
+        if must_wait:
             return Outcome(waiting=1, reason=WAITS, after=known.after)
-        if same and not known.failures:
+        if not known.failures:
             return Outcome(reason=NOTHING_NEW)
-        if not request.ends and known.turns + request.turns < app.config.options.capture_every:
-            return self._count_turns()
-        here = self._here(size)
-        reader = reader or open_session(app, request.client)
-        try:
-            new = reader.read(request.transcript, known.cursor, request.last)
-        except Missing:
-            return self._move_on(here, GONE)
-        if new.unreadable and (new.lost or not known.cursor.id):
-            if known.client in ("", request.client):  # naming the wrong client changes nothing
-                self._keep(here)
-            reason = f"0 of {new.lines:,} lines could be read as a transcript of {request.client}"
-            return Outcome(reason=reason, unreadable=True)
-        remarks = tuple(text for is_so, text in ((new.cut, CUT), (new.lost, LOST)) if is_so)
-        for remark in remarks:
-            _log(app, f"session {known.session}: {remark}")
-        waits = waits if request.ends else UNTIL_END
-        return replace(self._take(new, here, waits), remarks=remarks)
+    reader = reader or open_session(app, request.client)
+    try:
+        new = reader.read(request.transcript, known.cursor, request.last)
+    except Missing:
+        return _end_session(app, captures, here, GONE)
+    if new.unreadable and (new.lost or not known.cursor.id):
+        if known.client in ("", request.client):  # naming the wrong client changes nothing
+            _keep(app, captures, replace(here, size=size))
+        reason = f"0 of {new.lines:,} lines could be read as a transcript of {request.client}"
+        return Outcome(reason=reason, unreadable=True)
+    remarks = tuple(text for is_so, text in ((new.cut, CUT), (new.lost, LOST)) if is_so)
+    for remark in remarks:
+        _log(app, f"session {known.session}: {remark}")
+    # A dry run asks only a model that a person named.
+    model = "" if request.model is None and app.dry_run else request.model
+    later = WAITS if must_wait else ""
+    if not request.ends and known.turns + request.turns < app.config.options.capture_every:
+        later = NOT_YET
+    elif not request.ends and _model_name(app, model):
+        later = UNTIL_END
+    choice = choose_captured_drafts(app, new, known, request.client, model, later)
+    # What the agent was handed as records is not held for review a second time.
+    handed = request.handed_over
+    own = [it for it in choice.catches if not (it.hold and it.origin.message in handed)]
+    choice = replace(choice, catches=tuple(own))
+    progress = _progress_after(app, choice, known, replace(here, size=size), new)
+    if choice.later in (NOT_YET, UNTIL_END):
+        turns = known.turns + request.turns
+        progress = replace(known, client=here.client, path=here.path, time=here.time, turns=turns)
+    outcome = _carry_out(app, captures, progress, new, choice)
+    return replace(outcome, tokens=choice.tokens, after=progress.after, remarks=remarks)
 
-    def _take(self, new: NewMessages, here: Progress, waits: str) -> Outcome:
-        app, request, known = self.app, self.request, self.known
-        there = replace(here, cursor=new.cursor)
-        if _wrote_memories(new.said, app):
-            return self._move_on(there, WROTE)
-        # A dry run asks only a model that a person named.
-        model = "" if request.model is None and app.dry_run else request.model
-        chosen = choose_captured_drafts(app, new, known, request.client, model, waits)
-        own = [
-            it
-            for it in chosen.catches
-            if not (it.hold and it.origin.message in request.handed_over)
-        ]
-        chosen = replace(chosen, catches=tuple(own))
-        if chosen.reason == UNTIL_END and not chosen.catches:
-            return self._count_turns()
-        if not chosen.catches and not chosen.left:
-            unread = f"{new.broken:,} of {new.lines:,} lines could not be read"
-            reason = f"{NO_SIGNAL} ({unread})" if new.broken else NO_SIGNAL
-            return self._move_on(there, reason, chosen.tokens)
-        after, progress = 0.0, _settled(there)
-        if chosen.left:  # a model must see the rest, so the cursor stays
-            failures = known.failures + (not waits)
-            after = chosen.after or app.now() + capture_pause_seconds(failures)
-            if chosen.reason == UNTIL_END:  # not read up to its size
-                here, after = replace(here, size=known.size), 0.0
-            progress = replace(
-                here,
-                failures=failures,
-                after=after,
-                why=chosen.reason,
-                done=(*known.done, *chosen.done),
-                asked=_model_settings(app),
-            )
-        reason = chosen.reason or "nothing worth keeping was found in it"
-        waiting = self._waiting()
-        plan = plan_drafts(
-            app, progress, new.said, chosen.catches, waiting, left=chosen.left, reason=reason
-        )
-        outcome = carry_out_drafts(app, self.captures, plan)
-        return replace(outcome, tokens=chosen.tokens, reason=chosen.reason, after=after)
 
-    def _here(self, size: int) -> Progress:
-        path, client = self.request.transcript, self.request.client
-        now = self.app.now()
-        return replace(self.known, client=client, path=path, size=size, turns=0, time=now)
+def _session_name(transcript: str) -> str:
+    return os.path.splitext(os.path.basename(transcript))[0]
 
-    def _count_turns(self) -> Outcome:
-        turns = self.known.turns + self.request.turns
-        self._keep(replace(self._here(self.known.size), turns=turns))
-        return Outcome(reason=NOT_YET)
 
-    def _move_on(self, progress: Progress, reason: str, tokens: int = 0) -> Outcome:
-        plan = Plan("", _settled(progress), dropped=self._waiting(), reason=reason)
-        if plan.dropped:
-            return replace(carry_out_drafts(self.app, self.captures, plan), tokens=tokens)
-        self._keep(plan.progress)
-        return Outcome(reason=reason, tokens=tokens)
+def _progress_after(
+    app: App, choice: Choice, known: Progress, here: Progress, new: NewMessages
+) -> Progress:
+    """The cursor stays where it is as long as a model has to see the rest."""
+    if not choice.later:
+        return _settled(replace(here, cursor=new.cursor))
+    failures = known.failures + (choice.later != WAITS)
+    after = choice.after or app.now() + capture_pause_seconds(failures)
+    asked = _model_settings(app)
+    return replace(here, failures=failures, after=after, why=choice.later, asked=asked)
 
-    def _waiting(self) -> tuple[str, ...]:
-        account = self.captures.journal.account()
-        return tuple(item.id for item in account.waiting if item.session == self.known.session)
 
-    def _keep(self, progress: Progress) -> None:
-        if not self.app.dry_run:
-            self.captures.keep(progress)
+def _carry_out(
+    app: App, captures: Captures, progress: Progress, new: NewMessages, choice: Choice
+) -> Outcome:
+    waits = bool(choice.later) and bool(progress.after)
+    catches, earlier = leave_out_decided(app, captures, progress.session, choice.catches)
+    if not catches and not waits:
+        unread = f" ({new.broken:,} of {new.lines:,} lines could not be read)" if new.broken else ""
+        reason = choice.later or choice.reason or earlier or f"{NO_SIGNAL}{unread}"
+        if choice.later:
+            _keep(app, captures, progress)
+            return Outcome(reason=reason)
+        return _end_session(app, captures, progress, reason)
+    reason = choice.later or choice.reason
+    waiting = _waiting(captures, progress)
+    plan = plan_drafts(app, progress, new.said, catches, waiting, left=waits, reason=reason)
+    return replace(carry_out_drafts(app, captures, plan), reason=reason)
+
+
+def _end_session(app: App, captures: Captures, progress: Progress, reason: str) -> Outcome:
+    """Nothing is left to do; what waited for a model is refused."""
+    plan = Plan("", _settled(progress), dropped=_waiting(captures, progress), reason=reason)
+    if plan.dropped:
+        return carry_out_drafts(app, captures, plan)
+    _keep(app, captures, plan.progress)
+    return Outcome(reason=reason)
+
+
+def _waiting(captures: Captures, progress: Progress) -> tuple[str, ...]:
+    account = captures.journal.account()
+    return tuple(item.id for item in account.waiting if item.session == progress.session)
+
+
+def _keep(app: App, captures: Captures, progress: Progress) -> None:
+    if not app.dry_run:
+        captures.keep(progress)
 
 
 def _settled(progress: Progress) -> Progress:
-    return replace(progress, failures=0, after=0.0, asked="", why="", done=())
+    return replace(progress, failures=0, after=0.0, asked="", why="")
 
 
 def _must_wait(app: App, known: Progress) -> bool:
     """A change of the model or its limits ends the wait."""
-    return (
-        bool(known.failures)
-        and _same_model(app, known)
-        and not is_capture_due(known.after, app.now())
-    )
-
-
-def _same_model(app: App, known: Progress) -> bool:
-    return known.asked in ("", _model_settings(app))
+    same = known.asked in ("", _model_settings(app))
+    return bool(known.failures) and same and not is_capture_due(known.after, app.now())
 
 
 def _model_settings(app: App) -> str:
     options = app.config.options
     limits = options.session_tokens, options.day_tokens, options.run_tokens
-    name = options.capture_model or options.model
-    return " ".join([name, options.model_base_url, *map(str, limits)])
+    return " ".join([_model_name(app, None), options.model_base_url, *map(str, limits)])
 
 
-def _wrote_memories(said: Sequence[Message], app: App) -> bool:
-    roots = {app.config.store, *app.config.scopes.values()}
-    roots |= {os.path.realpath(root) for root in roots}
-    wrote = {os.path.normpath(path) for message in said for path in message.wrote}
-    return any(is_below(path, root) for path in wrote for root in roots)
+def _model_name(app: App, model: str | None) -> str:
+    """None stands for the configured one."""
+    options = app.config.options
+    return (options.capture_model or options.model) if model is None else model
 
 
 @dataclass(frozen=True)
 class Choice:
-    """`left`: something waits for a model, until `after` if known.
-
-    `done`: requests that are among the catches although the rest waits.
-    """
+    """`later`: why the rest must wait, until `after` if known."""
 
     catches: tuple[Catch, ...] = ()
-    left: bool = False
-    done: tuple[HandledRequest, ...] = ()
+    later: str = ""
     tokens: int = 0
     reason: str = ""
     after: float = 0.0
 
 
 def choose_captured_drafts(
-    app: App, new: NewMessages, known: Progress, client: str, model: str | None, waits: str = ""
+    app: App, new: NewMessages, known: Progress, client: str, model: str | None, later: str = ""
 ) -> Choice:
-    """Drafts by a model within the budget, or requests in the person's own words.
+    """What the person asked for in their own words, and the drafts of a model within the budget.
 
-    `model`: None for the configured one, empty for none. `waits`: why it is not asked yet.
+    `model`: None for the configured one, empty for none. `later`: why the rest must wait.
     """
-    said, origin = new.said, Origin(client=client, session=known.session)
-    done = {(item.message, item.quote) for item in known.done}
-    noticed = notice_requests(said)
-    signals = [item for item in noticed if (item.said.id, draft_quote(item.quote)) not in done]
-    options = app.config.options
-    named = (options.capture_model or options.model) if model is None else model
-    if not named:
-        return _own_words(signals, said, origin)
-    if model is None and known.failures >= MAX_FAILURES and _same_model(app, known):
-        reason = f"the model failed {MAX_FAILURES} times ({known.why})"
-        return _own_words(signals, said, origin, reason)
+    origin = Origin(client=client, session=known.session)
+    signals, named = notice_requests(new.said), _model_name(app, model)
     asked = [signal for signal in signals if signal.asked_for]
-    at_once = _own_words(asked, said, origin)
+    own, at_once = (_own_words(some, new.said, origin) for some in (signals, asked))
+    if later == NOT_YET:
+        return replace(at_once, later=later)
+    if not named:
+        return own
+    if model is None and known.failures >= MAX_FAILURES and not _is_new_model(app, known):
+        reason = f"the model failed {MAX_FAILURES} times ({known.why})"
+        return _own_words(signals, new.said, origin, reason)
+    said = drop_turns_with_saves(app, new.said)
     if len(asked) == len(signals) and not is_conversation_worth_asking(said, signals):
-        return at_once  # only requests, which need no model
-    met = tuple(HandledRequest(signal.said.id, draft_quote(signal.quote)) for signal in asked)
-    at_once = replace(at_once, left=True, done=met)
-    if waits:
-        return replace(at_once, reason=waits, after=known.after)
+        return at_once  # nothing but requests, which need no model
+    if later:
+        return replace(at_once, later=later, after=known.after)
     try:
-        captured = _ask_model(app, named, signals, said, origin)
+        drafted = _ask_model(app, named, said, origin)
     except OverRun as error:  # waiting would not help
         reason = f"no model was asked: {error.message} (budget.run_tokens)"
         _log(app, reason)
-        return _own_words(signals, said, origin, reason)
+        return _own_words(signals, new.said, origin, reason)
     except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
         if model and isinstance(error, BadInput):
             raise  # whoever named the model sees the error at once
         after = _tomorrow(app.now()) if isinstance(error, OverBudget) else 0.0
-        return replace(at_once, reason=error.message, after=after)
-    return _merge(app, captured, signals, said, origin, known.done)
+        return replace(at_once, later=error.message, after=after)
+    return _merge(app, drafted, signals, new.said, origin)
 
 
-def _ask_model(
-    app: App, named: str, signals: Sequence[Signal], said: Sequence[Message], origin: Origin
-) -> Captured:
+def _is_new_model(app: App, known: Progress) -> bool:
+    return known.asked not in ("", _model_settings(app))
+
+
+def _ask_model(app: App, named: str, said: Sequence[Message], origin: Origin) -> Drafted:
     run_tokens = app.config.options.run_tokens
     model = open_model(app, PURPOSE, origin.session, named=named, run=run_tokens)
-    text = "\n".join(signal.quote for signal in signals)[:SEARCH_CHARACTERS]
-    related = app.search.find(text, MAX_LISTED)
-    captured = ask_capture_agent(
-        said,
-        signals,
-        origin,
-        [hit.memory for hit in related.hits[:MAX_LISTED]],
-        model,
-        ProjectReader(app.config.checkout, app.config.store),
-        total=related.searched,
-        seconds=TURN_SECONDS,
-    )
-    model.produced(captured.produced)
-    return captured
+    text = "\n".join(item.text for item in reversed(said) if item.who == PERSON)
+    related = app.search.find(text[:SEARCH_CHARACTERS], MAX_LISTED)
+    paths = app.store.files() if app.store.exists() else []
+    names = {_alike(stem(path)): path for path in paths if "/" not in path}
+
+    def read(name: str) -> tuple[str, bytes] | None:
+        path = names.get(_alike(name), "")
+        try:
+            return (stem(path), app.store.read(path)) if path else None
+        except MemdirError:
+            return None
+
+    listed = [hit.memory for hit in related.hits[:MAX_LISTED]]
+    memories = Memories(listed, related.searched, read)
+    drafted = ask_for_drafts(said, origin, memories, model, SECONDS)
+    model.produced(drafted.summary)
+    return drafted
+
+
+def _alike(name: str) -> str:
+    return name.lower().replace("-", "_")
 
 
 def _merge(
     app: App,
-    captured: Captured,
+    drafted: Drafted,
     signals: Sequence[Signal],
     said: Sequence[Message],
     origin: Origin,
-    done: Sequence[HandledRequest],
 ) -> Choice:
-    """The model's drafts, and the requests it missed in the person's own words.
+    """The person's requests and the model's drafts of other things.
 
-    Rules are added the same way if the run broke off or a draft cannot be saved.
+    Rules are added in the person's words if the model did not get so far.
     """
-    taken, reason = [], captured.reason
-    for catch in captured.catches:
+    taken, reason = [], drafted.reason
+    for catch in drafted.catches:
         if problem := _problem(app, catch):
             reason = reason or f"{UNUSABLE}: {problem}"
         else:
             taken.append(catch)
     if reason:
         _log(app, reason)
-    wanted = [signal for signal in signals if reason or signal.asked_for]
-    left = [signal for signal in wanted if not request_is_met(signal, signals, taken)]
-    taken += _explain(draft_requests(left, said, origin), reason)
-    kept = [catch for catch in taken if not _repeats(catch, done)]
-    return Choice(_sign(kept, said), tokens=captured.usage.total, reason=reason)
+    wanted = [
+        signal
+        for signal in signals
+        if signal.asked_for or (reason and not any(rests_on(item, signal) for item in taken))
+    ]
+    own = _explain(draft_requests(wanted, said, origin), reason)
+    asked = [signal for signal in signals if signal.asked_for]
+    taken = [item for item in taken if not any(rests_on(item, signal) for signal in asked)]
+    return Choice(_sign([*own, *taken], said), tokens=drafted.usage.total, reason=reason)
 
 
 def _problem(app: App, catch: Catch) -> str:
-    if catch.draft is None:
+    if catch.draft is None or catch.refuse:
         return ""
     if find_secrets(catch.draft.body):
         return "a draft holds what looks like a secret"
@@ -426,16 +425,6 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
         if item.draft and not item.refuse
         else item
         for item in refuse_secret_drafts(catches, said)
-    )
-
-
-def _repeats(catch: Catch, done: Sequence[HandledRequest]) -> bool:
-    """True for a draft of a request that was saved before."""
-    quote = draft_quote(catch.origin.quote)
-    return any(
-        item.message == catch.origin.message
-        and bool(item.quote and quote and (item.quote in quote or quote in item.quote))
-        for item in done
     )
 
 

@@ -7,39 +7,41 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.capture import route
-from memdir.capture.agent import mask_secrets_in_draft
 from memdir.capture.capture import choose_captured_drafts
 from memdir.capture.inbox import held_draft_id, open_inbox
-from memdir.capture.origin import reason_to_hold_draft
-from memdir.capture.pages import Page, Patch, knowledge_page, page_has_draft, propose_page_patches
+from memdir.capture.pages import (
+    DECISIONS,
+    Page,
+    Patch,
+    page_has_draft,
+    propose_page_patches,
+    read_rules_page,
+)
+from memdir.capture.plan import BY_AGENT, SETTLED, find_requests_agent_saved
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
-from memdir.capture.plan import SETTLED
 from memdir.capture.progress import Progress, restore_value
 from memdir.capture.sessions import Chosen, PastSession, find_sessions_to_extract
 from memdir.capture.signals import (
+    REMEMBER,
     STANDING,
     Catch,
-    Signal,
     forgets_draft,
-    mask_draft_secrets,
     notice_requests,
     order_requests,
+    rests_on,
 )
 from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import SKIPPED, Change, Draft, Wishes
-from memdir.hot import safe
-from memdir.hot.place import is_below, store_key
+from memdir.hot.place import store_key
 from memdir.store import state
 from memdir.store.save import follow_in_index, save_draft
 from memdir.store.writer import App, Desk, Done, store_state_folder
-from memdir.text import similar
 
 VERB = "extract"
 # Outcomes of an item; the next run finds LEFT items again.
 SAVE, HOLD, PROPOSE, LEAVE_OUT, LEFT = "saved", "held", "proposed", "skipped", "left"
 LATER = "a later session"
-LEFT_OUT = "a secret was left out of it"
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,21 @@ def _take(
     catches = _catches(place.app, session, new, chosen.model, made)
     used = {catch.origin.message for catch in catches}
     signals = notice_requests([message for message in new.said if message.id in used])
+    requests = [signal for signal in signals if signal.kind == REMEMBER]
+    saved = find_requests_agent_saved(place.app, new.said, catches)
     when = order_requests(catches, new.said)
     wishes = forgotten.setdefault(place.app.store.root, [])
     items = []
     for number in sorted(range(len(catches)), key=lambda number: when[number], reverse=True):
         catch = catches[number]
         wishes += [catch.forget] if catch.forget and not catch.hold else []
-        routed = _route(catch, _kind(catch, signals), new, place, wishes, chosen.yes)
+        asked = any(rests_on(catch, signal) for signal in requests)
+        reason = f"{BY_AGENT} ({saved[number]})" if number in saved else ""
+        reason = reason or _reason_to_skip(catch, place, wishes)
+        if reason:
+            routed = route.Routed(route.SKIP, catch, reason)
+        else:
+            routed = _route(catch, place, asked, chosen.yes)
         if routed.to != route.SKIP and (draft := routed.catch.draft):
             text, origin = f"{draft.description}\n{draft.body}", catch.origin
             place.known.add(route.Text(LATER, text, origin.session, origin.message))
@@ -159,40 +169,18 @@ def _catches(
     waits = next(iter(made.waiting.values()), "")
     choice = choose_captured_drafts(app, new, progress, session.client, None, waits)
     made.tokens += choice.tokens
-    if choice.left:
-        made.waiting[session.id] = choice.reason
+    if choice.later:
+        made.waiting[session.id] = choice.later
     elif choice.tokens or (choice.catches and not choice.reason):
-        catches = [asdict(_without_secrets(catch)) for catch in choice.catches]
+        catches = [asdict(catch) for catch in choice.catches]
         value = {"session": session.id, "cursor": new.cursor.id, "catches": catches}
         with state.state_errors(folder, "what the model made cannot be kept"):
             state.replace_state_json(folder, name, value)
     return choice.catches
 
 
-def _without_secrets(catch: Catch) -> Catch:
-    """A draft that lost a secret is held for review instead of saved."""
-    if catch.draft is None:
-        return replace(catch, forget=mask_draft_secrets(catch.forget))
-    draft = mask_secrets_in_draft(catch.draft)
-    hold = catch.hold or ("" if draft.body == catch.draft.body else LEFT_OUT)
-    return replace(catch, draft=draft, hold=hold)
-
-
-def _kind(catch: Catch, signals: Sequence[Signal]) -> str:
-    body = similar.compared_words(catch.draft.body if catch.draft else catch.forget)
-    near = [signal for signal in signals if signal.said.id == catch.origin.message]
-    best = max(
-        near, key=lambda signal: len(body & similar.compared_words(signal.quote)), default=None
-    )
-    return best.kind if best else ""
-
-
-def _route(
-    catch: Catch, kind: str, new: NewMessages, place: route.Place, wishes: Sequence[str], yes: bool
-) -> route.Routed:
-    if reason := _reason_to_skip(catch, new, place, wishes):
-        return route.Routed(route.SKIP, catch, reason)
-    routed = route.route_extracted_draft(catch, place.known, place.rules, kind)
+def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Routed:
+    routed = route.route_extracted_draft(catch, place.known, place.rules, asked)
     if routed.to in route.PROPOSED and (draft := routed.catch.draft):
         page = _page(place, routed)
         if page_has_draft(page, draft, place.rules):
@@ -202,39 +190,21 @@ def _route(
             return route.Routed(route.MEMORY, replace(catch, hold=hold), hold)
     # `endswith`, because the reason why no model was asked may come first.
     noticed = routed.catch.hold.endswith((route.NOT_ASKED, STANDING))
-    if yes and noticed and not reason_to_hold_draft(catch.origin):
+    if yes and noticed and catch.origin.who == PERSON:
         return replace(routed, catch=replace(routed.catch, hold=""))
     return routed
 
 
 def _page(place: route.Place, routed: route.Routed) -> Page:
-    if routed.to == route.CLAUDE_MD or routed.catch.draft is None:
+    if routed.to == route.CLAUDE_MD:
         return place.claude_md
-    return knowledge_page(place.root, routed.catch.draft)
+    return read_rules_page(place.root, DECISIONS, "# Decisions")
 
 
-def _reason_to_skip(
-    catch: Catch, new: NewMessages, place: route.Place, wishes: Sequence[str]
-) -> str:
-    if catch.refuse:
-        return catch.refuse
+def _reason_to_skip(catch: Catch, place: route.Place, wishes: Sequence[str]) -> str:
     if catch.draft and any(forgets_draft(wish, catch.draft) for wish in wishes):
         return FORGOTTEN_LATER
-    message = catch.origin.message
-    time = max((item.time for item in new.said if item.id == message), default=0.0)
-    for when, known in place.undone:
-        if time <= when and known.where(catch):
-            return f"it was saved before and undone ({safe.iso_day(when)})"
-    # The session's agent may have saved it right after these words.
-    stores = {place.app.config.store, os.path.realpath(place.app.config.store)}
-    heard = False
-    for item in new.said:
-        if item.who == PERSON and item.text:
-            heard = item.id == message
-        for path in item.wrote if heard else ():
-            if any(is_below(os.path.normpath(path), store) for store in stores):
-                return f"the agent wrote it down then ({os.path.basename(path)})"
-    return ""
+    return catch.refuse or route.why_not_capture_again(catch, place.undone)
 
 
 def _settle(places: Sequence[route.Place], made: Extraction) -> None:

@@ -18,7 +18,7 @@ from memdir.capture.progress import restore_value
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
-from memdir.format.draft import content_hash
+from memdir.format.draft import content_hash, describe_body
 from memdir.hot import safe
 from memdir.hot.disk import Disk
 from memdir.store import state
@@ -30,12 +30,15 @@ MAX_WAITING = 500
 MAX_WAITING_FOR_TOOLS = 250  # lower for drafts from tools, so that a web page cannot fill the inbox
 MAX_FILE_BYTES = 256 * 1024
 MAX_SETTLED_LINES = 2_000
+WAITING_DAYS = 30  # then a draft expires
 KEPT_DAYS = 30  # a settled draft can be restored
 LOCK_SECONDS, NOTICE_SECONDS = 10.0, 2.0  # held for a few writes only
 SETTLED = "settled.jsonl"
 WAITING_ENDING, SETTLED_ENDING = ".json", ".settled"
-APPROVED, REJECTED = "approved", "rejected"
+APPROVED, REJECTED, EXPIRED = "approved", "rejected", "expired"
+FORGET = "forget: "
 REVIEWED_KEY = "metadata.review"  # header key of an approved memory: its draft id
+HELD_LINE = "memdir: held for your review (memdir review): "  # start of the line for the user
 _REASON = "review "  # before the draft id in the history
 
 
@@ -56,6 +59,13 @@ def held_draft_id(catch: Catch) -> str:
     draft = () if catch.draft is None else astuple(replace(catch.draft, extra=()))
     content = repr((draft, catch.forget, origin.client, origin.message))
     return content_hash(content.encode("utf-8", "surrogatepass"))[:ID_CHARACTERS]
+
+
+def held_title(catch: Catch) -> str:
+    """One line, cut before the first secret."""
+    if catch.draft is None:
+        return describe_body(FORGET + catch.forget)
+    return describe_body(catch.draft.description or catch.draft.body)
 
 
 def complete_held_id(text: str, ids: Sequence[str]) -> str:
@@ -102,6 +112,15 @@ class Inbox:
                 findings.append(Finding("unreadable", path, error.message, error.next))
         return sorted(held, key=lambda item: (item.time, item.id)), findings
 
+    def expire(self, now: float) -> None:
+        """What nobody decided on is put away; it can be restored like a rejected one."""
+        for held in self.list():
+            path = os.path.join(self.folder, held.id + WAITING_ENDING)
+            with suppress(FileNotFoundError):  # settled meanwhile
+                # The file's own time: a restored draft waits anew.
+                if now - os.stat(path).st_mtime > WAITING_DAYS * safe.DAY:
+                    self.settle(held.id, EXPIRED, held_title(held.catch), now)
+
     def count(self) -> int:
         return len(self._ids())
 
@@ -136,7 +155,7 @@ class Inbox:
     def rejected(self, now: float) -> list[Held]:
         rejected = []
         for line in self.settled():
-            if line.get("how") == REJECTED and _is_kept(line, now):
+            if line.get("how") in (REJECTED, EXPIRED) and _is_kept(line, now):
                 with suppress(MemdirError):
                     rejected.append(self._read(line["id"], SETTLED_ENDING))
         return rejected

@@ -17,12 +17,11 @@ from memdir.hot.safe import inert, inert_line
 from memdir.store import state
 
 KNOWLEDGE_FOLDER = "docs/knowledge"
-DECISIONS, NOTES = f"{KNOWLEDGE_FOLDER}/decisions.md", f"{KNOWLEDGE_FOLDER}/notes.md"
+DECISIONS = f"{KNOWLEDGE_FOLDER}/decisions.md"
 LEARNED = "## Learned from past sessions"
 NO_NEWLINE = "\\ No newline at end of file"
 MAX_PAGE_BYTES = 1024 * 1024
 MAX_PAGES = 200
-MAX_ENTRY_CHARACTERS = 1_500  # a longer text is a note, not an entry of a log
 _PLAIN = re.compile(r"[\w.@+-][\w./@+-]{0,300}", re.ASCII)  # a path that needs no quotes in a patch
 _ODD = re.compile(r"[^A-Za-z0-9._-]{1,100}")
 
@@ -78,15 +77,6 @@ def read_knowledge_pages(root: str) -> list[Page]:
     wanted = [name for name in names if name.endswith(".md") and name[0] != "."][:MAX_PAGES]
     pages = [read_rules_page(root, f"{KNOWLEDGE_FOLDER}/{name}") for name in wanted]
     return [page for page in pages if page.data]
-
-
-def knowledge_page(root: str, draft: Draft) -> Page:
-    long = len(draft.body) > MAX_ENTRY_CHARACTERS
-    return (
-        read_rules_page(root, NOTES, "# Notes")
-        if long
-        else read_rules_page(root, DECISIONS, "# Decisions")
-    )
 
 
 def page_has_draft(page: Page, draft: Draft, rules: Rules) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from memdir.capture.inbox import held_draft_id, open_inbox
+from memdir.capture.inbox import HELD_LINE, held_draft_id, held_title, open_inbox
 from memdir.capture.progress import (
     DECISIONS,
     HELD,
@@ -18,16 +20,30 @@ from memdir.capture.progress import (
     Plan,
     Progress,
 )
-from memdir.capture.route import day_capture_was_undone
-from memdir.capture.signals import Catch, forgets_draft, order_requests
-from memdir.clients.conversation import Message
+from memdir.capture.route import (
+    Known,
+    Text,
+    find_undone_captures,
+    text_learned_before,
+    why_not_capture_again,
+)
+from memdir.capture.signals import (
+    SOURCE,
+    Catch,
+    forget_words,
+    forgets_draft,
+    order_requests,
+)
+from memdir.clients.conversation import PERSON, Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Draft, Wishes, content_hash
-from memdir.hot.memory import stem
+from memdir.hot.disk import read_start
+from memdir.hot.memory import INDEX, SOURCE_KEYS, Memory, decode, read_header, stem
+from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
 from memdir.store.look import find_memories
-from memdir.store.writer import App
+from memdir.store.writer import CLAUDE_MD, App
 
 CLIENT = "claude-code"
 ACTOR = "capture"
@@ -35,11 +51,14 @@ MARK = "metadata.capture"  # header key: the item that became this memory
 ID_CHARACTERS = 12
 MAX_NAMED = 5  # memories in the line for the user
 MAX_CANDIDATES = 3  # memories the person may have meant
-MATCHES = 0.5  # sureness of a memory that may be meant
-CLEAR_LEAD = 1.5  # times the score of the second: then the first is meant
+MAX_SEARCHED = 20  # memories with words of a request to forget
 LATER = "it was to be forgotten later on"
 BEFORE = "what it takes back was not saved yet"
 SETTLED = "a review has settled it already"
+BY_AGENT = "the agent saved it itself"
+SAVED_SHARE, SAME_SHARE = 0.5, 0.8  # of a request's words in a memory that the agent wrote
+SAVED_SECONDS = 60.0  # after the last message of a turn
+MAX_SAVED_BYTES = 16 * 1024  # compared of a memory
 
 
 @dataclass(frozen=True)
@@ -85,18 +104,22 @@ class Outcome:
         return len(self.decided) + self.waiting
 
 
-def capture_report_line(decided: Sequence[Entry]) -> str:
+def capture_report_lines(outcome: Outcome) -> list[str]:
+    """What was saved, and what waits: a line each, since a review makes the second one untrue."""
     parts = []
     for verb, retired in (("saved", False), (RETIRED, True)):
-        done = [entry for entry in decided if entry.what == SAVED]
-        names = [entry.name for entry in done if (entry.reason == RETIRED) is retired]
+        names = [item.name for item in outcome.of(SAVED) if (item.reason == RETIRED) is retired]
         if names:
             noun = "memory" if len(names) == 1 else "memories"
             listed = ", ".join(names[:MAX_NAMED]) + (", …" if len(names) > MAX_NAMED else "")
             parts.append(f"{verb} {len(names)} {noun} ({listed})")
-    held = sum(entry.what == HELD for entry in decided)
-    parts += [f"{held} held (memdir review)"] if held else []
-    return "memdir: " + ", ".join(parts) if parts else ""
+    lines = ["memdir: " + ", ".join(parts)] if parts else []
+    held = [item for item in outcome.of(HELD) if item.id in outcome.things]
+    titles = [f'"{held_title(outcome.things[item.id])}"' for item in held]
+    if titles:
+        more = f" and {len(titles) - MAX_NAMED} more" if len(titles) > MAX_NAMED else ""
+        lines.append(HELD_LINE + ", ".join(titles[:MAX_NAMED]) + more)
+    return lines
 
 
 def plan_drafts(
@@ -122,6 +145,9 @@ def plan_drafts(
         ids = [*waiting, *[*caught][len(waiting) :]]
         waits, dropped = [], waiting[len(caught) :]
     items = [_item(app, id, catch) for id, catch in zip(ids, caught.values(), strict=False)]
+    by_agent = find_requests_agent_saved(app, said, [*caught.values()])
+    for index, path in by_agent.items():
+        items[index] = replace(items[index], refuse=f"{BY_AGENT} ({path})")
     # A draft and a later request to forget it cancel out.
     later = _taken_back_later([*caught.values()], said)
     for index, item in enumerate(items):
@@ -130,6 +156,104 @@ def plan_drafts(
         elif index in later.values() and not item.target:
             items[index] = replace(item, refuse=BEFORE)
     return Plan(f"capture-{run}", progress, tuple(items), tuple(waits), tuple(dropped), reason)
+
+
+def leave_out_decided(
+    app: App, captures: Captures, session: str, catches: Sequence[Catch]
+) -> tuple[list[Catch], str]:
+    """What was not decided on yet, and why the rest is left out."""
+    decided = {entry.id: entry for entry in captures.journal.read()[1] if entry.what in DECISIONS}
+    new = [catch for catch in catches if _id(session, catch) not in decided]
+    old = [catch for catch in catches if _id(session, catch) in decided]
+    undone = find_undone_captures(app) if old and not new else []
+    reasons = (why_not_capture_again(catch, undone) for catch in old)
+    return new, next(filter(None, reasons), "it was captured before" if old else "")
+
+
+def find_requests_agent_saved(
+    app: App, said: Sequence[Message], catches: Sequence[Catch]
+) -> dict[int, str]:
+    """By the number of a request, the memory in which the agent saved it in the same turn.
+
+    A memory has at least half of the words and all numbers of its request; only one that has
+    nearly all of them can be the memory of two.
+    """
+    result: dict[int, str] = {}
+    for turn in _split_turns(said) if catches else ():
+        ids = {item.id for item in turn}
+        mine = {
+            index: forget_words(catch.draft.body)
+            for index, catch in enumerate(catches)
+            if catch.draft and catch.origin.message in ids
+        }
+        words = {path: _words_of(path) for path in _files_saved(app, turn)} if mine else {}
+        pairs = [
+            (_share(mine[index], words[path]), index, path) for index in mine for path in words
+        ]
+        taken = set[str]()
+        for share, index, path in sorted(pairs, reverse=True):
+            gone = words[path] is None and len(mine) == 1
+            fits = share >= SAME_SHARE or (share >= SAVED_SHARE and path not in taken)
+            if index not in result and (gone or fits):
+                result[index] = os.path.basename(path)
+                taken.add(path)
+    return result
+
+
+def drop_turns_with_saves(app: App, said: Sequence[Message]) -> list[Message]:
+    """Without the turns in which the agent wrote memories itself."""
+    return [item for turn in _split_turns(said) if not _wrote_memories(app, turn) for item in turn]
+
+
+def _split_turns(said: Sequence[Message]) -> list[list[Message]]:
+    turns: list[list[Message]] = [[]]
+    for message in said:
+        if message.who == PERSON:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def _wrote_memories(app: App, turn: Sequence[Message]) -> list[str]:
+    roots = {app.config.store, *app.config.scopes.values()}
+    roots |= {os.path.realpath(root) for root in roots}
+    written = dict.fromkeys(os.path.normpath(path) for message in turn for path in message.wrote)
+    return [path for path in written if any(is_below(path, root) for root in roots)]
+
+
+def _files_saved(app: App, turn: Sequence[Message]) -> list[str]:
+    """What the agent wrote in a turn, with a tool of its client or through a command of ours."""
+    files = dict.fromkeys(_wrote_memories(app, turn))
+    times = [item.time for item in turn if item.time]
+    for root in {app.config.store, *app.config.scopes.values()} if times else ():
+        for path in _memory_files(root):
+            with suppress(OSError):
+                if times[0] <= os.stat(path).st_mtime <= max(times) + SAVED_SECONDS:
+                    files[path] = None
+    return [path for path in files if os.path.basename(path) != INDEX]
+
+
+def _memory_files(root: str) -> Iterator[str]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (os.path.join(folder, name) for name in names if name.endswith((".md", ".json")))
+
+
+def _words_of(path: str) -> frozenset[str] | None:
+    """None for a file that is gone; nothing of what capture itself saved counts."""
+    try:
+        text = decode(read_start(path, MAX_SAVED_BYTES)[0])
+    except OSError:
+        return None
+    own = read_header(text).get(*SOURCE_KEYS) == SOURCE
+    return frozenset() if own else forget_words(f"{os.path.basename(path)}\n{text}")
+
+
+def _share(wanted: frozenset[str], words: frozenset[str] | None) -> float:
+    numbers = {word for word in wanted if any(map(str.isdigit, word))}
+    if not wanted or words is None or not numbers <= words:
+        return 0.0
+    return len(wanted & words) / len(wanted)
 
 
 def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
@@ -159,7 +283,7 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     """The memory to retire is looked up now: after a kill it might be gone."""
     draft = catch.draft
     if catch.refuse or catch.hold:
-        return Item(id, catch, refuse=catch.refuse)
+        return Item(id, catch, refuse=catch.refuse or _why_not_hold(app, catch))
     if draft:
         # A plan never holds a secret, whatever the settings allow.
         refuse = drafts.why_refuse_draft(draft, app.rules(), Wishes(anyway=True))
@@ -168,13 +292,40 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     try:
         return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
     except MemdirError:  # not the name of a memory
-        hits = app.search.find(catch.forget, MAX_CANDIDATES + 1).hits
-    sure = [hit for hit in hits if hit.sure >= MATCHES]
-    if sure and (len(sure) == 1 or sure[0].score >= CLEAR_LEAD * sure[1].score):
-        return Item(id, catch, sure[0].memory.path)
-    near = ", ".join(hit.memory.path for hit in hits[:MAX_CANDIDATES])
+        hits = app.search.find(catch.forget, MAX_SEARCHED).hits
+    meant = [hit.memory.path for hit in hits if _is_meant(app, catch.forget, hit.memory)]
+    if len(meant) == 1:
+        return Item(id, catch, meant[0])
+    near = ", ".join(meant[:MAX_CANDIDATES] or [hit.memory.path for hit in hits[:MAX_CANDIDATES]])
     hint = f"it may mean: {near}" if near else "no memory fits"
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
+
+
+def _why_not_hold(app: App, catch: Catch) -> str:
+    """A person is not asked about what a memory, CLAUDE.md or another held draft says."""
+    if catch.draft is None:
+        return ""
+    known = [Text(CLAUDE_MD, app.rules().claude_md)]
+    for hit in app.search.find(catch.draft.body, MAX_SEARCHED).hits:
+        with suppress(MemdirError):
+            path = hit.memory.path
+            known.append(text_learned_before(path, app.store.read(path)))
+    mine = held_draft_id(catch)
+    for held in open_inbox(app).list():
+        if held.catch.draft and held.id != mine:
+            text = f"{held.catch.draft.description}\n{held.catch.draft.body}"
+            known.append(Text(f"the held draft {held.id}", text))
+    where = Known(known).where(catch)
+    return f"{where} says it already" if where else ""
+
+
+def _is_meant(app: App, wish: str, memory: Memory) -> bool:
+    """A memory is meant if it has every word that tells it from others."""
+    try:
+        text = decode(app.store.read(memory.path))
+    except MemdirError:
+        return False
+    return forgets_draft(wish, Draft(text, name=stem(memory.path), description=memory.description))
 
 
 def carry_out_drafts(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:
@@ -245,8 +396,8 @@ def _save(app: App, item: Item, draft: Draft, entry: Entry, again: bool) -> Entr
         for memory in app.store.scan().memories:
             if item.id in memory.head and memory.values.get(MARK) == item.id:
                 return replace(entry, what=SAVED, name=stem(memory.path))
-    if day := day_capture_was_undone(app, item.catch):
-        return replace(entry, reason=f"it was saved before and undone ({day})")
+    if reason := why_not_capture_again(item.catch, find_undone_captures(app)):
+        return replace(entry, reason=reason)
     extra = (*(pair for pair in draft.extra if pair[0] != MARK), (MARK, item.id))
     [change, *_] = save_memory(app, replace(draft, extra=extra), Wishes()).changes
     if change.changed:

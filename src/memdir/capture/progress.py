@@ -71,15 +71,6 @@ class Account:
 
 
 @dataclass(frozen=True)
-class HandledRequest:
-    """A request carried out at once while the rest of the session waits for a model."""
-
-    message: str
-    quote: str
-    name: str = ""  # written by earlier versions
-
-
-@dataclass(frozen=True)
 class Progress:
     """The state of one session in one store.
 
@@ -97,7 +88,6 @@ class Progress:
     failures: int = 0
     after: float = 0.0
     time: float = 0.0
-    done: tuple[HandledRequest, ...] = ()
     asked: str = ""
     why: str = ""
 
@@ -147,8 +137,9 @@ def restore_value(kind: Any, value: Any) -> Any:
         return value
     if kind in (float, str, int, bool):
         raise ValueError("not what was written")
-    hints = _hints(kind)
-    return kind(**{name: restore_value(hints[name], item) for name, item in value.items()})
+    hints = _hints(kind)  # other versions may write other fields
+    known = [(name, item) for name, item in value.items() if name in hints]
+    return kind(**{name: restore_value(hints[name], item) for name, item in known})
 
 
 _hints = functools.cache(get_type_hints)

@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 
 from memdir.capture.inbox import (
     APPROVED,
+    FORGET,
+    HELD_LINE,
     REJECTED,
     REVIEWED_KEY,
     Held,
     approval_reason_of_held,
     complete_held_id,
     held_id_in_reason,
+    held_title,
     open_inbox,
 )
 from memdir.capture.origin import sign_draft
@@ -21,6 +24,7 @@ from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
 from memdir.hot.place import RECORDS
+from memdir.hot.run import leave_hook_report, take_hook_report
 from memdir.records.write import approve_record
 from memdir.store import changes, ports
 from memdir.store.look import find_memories, readable_store_log
@@ -64,7 +68,7 @@ def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
     return remarks
 
 
-FORGET = "forget: "
+SHORTEST_SESSION = 4  # characters of its id
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,17 @@ class Settled:
 
 
 def find_held_drafts(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
-    """These drafts, all or none; with `every`, all readable ones."""
+    """These drafts, all or none; with `every`, all readable ones. A session means all of its."""
     inbox = open_inbox(app)
-    drafts = inbox.list() if every else [inbox.read(id) for id in ids]
+    drafts = inbox.list() if every else []
+    for id in ids:
+        try:
+            drafts.append(inbox.read(id))
+        except Missing:
+            of_session = [it for it in inbox.list() if it.catch.origin.session.startswith(id)]
+            if len(id) < SHORTEST_SESSION or not of_session:
+                raise
+            drafts += of_session
     return list({held.id: held for held in drafts}.values())
 
 
@@ -96,16 +108,29 @@ def approve_held_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> lis
         done = _try(app, held, wishes)
         stands = all(change.changed or change.hash for change in done.changes)
         if stands and not app.dry_run:
-            open_inbox(app).settle(held.id, APPROVED, held_draft_title(held), app.now())
+            open_inbox(app).settle(held.id, APPROVED, held_title(held.catch), app.now())
         results.append(Settled(held, APPROVED if stands else "", done))
+    if not app.dry_run:
+        _withdraw_report(app)
     return results
 
 
 def reject_held_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """A rejected draft can be restored for some days, and is not proposed again."""
     for held in chosen if not app.dry_run else ():
-        open_inbox(app).settle(held.id, REJECTED, held_draft_title(held), app.now())
+        open_inbox(app).settle(held.id, REJECTED, held_title(held.catch), app.now())
+    if not app.dry_run:
+        _withdraw_report(app)
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
+
+
+def _withdraw_report(app: App) -> None:
+    """The line about held drafts that nobody was told yet is no longer true."""
+    config = app.config
+    report = take_hook_report(config.state_dir, config.checkout)
+    for line in report.splitlines():
+        if not line.startswith(HELD_LINE):
+            leave_hook_report(config.state_dir, config.checkout, line)
 
 
 def find_rejected_drafts(app: App, ids: Sequence[str], every: bool = False) -> list[Held]:
@@ -138,14 +163,6 @@ def rewrite_held_draft(app: App, held: Held, draft: Draft) -> Held:
     if not app.dry_run:
         open_inbox(app).change(changed)
     return changed
-
-
-def held_draft_title(held: Held) -> str:
-    """One line, cut before the first secret."""
-    draft = held.catch.draft
-    if draft is None:
-        return draft_module.describe_body(FORGET + held.catch.forget)
-    return draft_module.describe_body(draft.description or draft.body)
 
 
 def held_draft_text(held: Held) -> str:

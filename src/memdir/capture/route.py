@@ -13,9 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import reason_to_hold_draft
 from memdir.capture.pages import Page, draft_line, read_knowledge_pages, read_rules_page
-from memdir.capture.signals import REMEMBER, Catch
+from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON
 from memdir.config.config import DIR, Config, read_config
 from memdir.errors import MemdirError
@@ -34,11 +33,11 @@ VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP = "value", "memory", "claude_md", "kno
 ORDER = (VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP)  # of display and saving
 STORED, PROPOSED = (VALUE, MEMORY), (CLAUDE_MD, KNOWLEDGE)
 NOT_ASKED = "said in a past session, but nobody asked to remember it"
+NOBODYS = "no person said it"
 MAX_LINE_CHARACTERS = 300  # for CLAUDE.md, which every session reads
 PAGE_CHARACTERS = 1_500  # a longer text is a page for people
 SEARCHED_CHARACTERS = 4_000  # of a draft, for the patterns
 MIN_WORDS = 3  # fewer may match by accident
-MAX_LINE_WORDS = 80  # longer lines are not compared with a sentence
 MIN_SHARE = 0.5  # of a draft's words in another text from the same message
 
 _CHOICE = re.compile(
@@ -65,9 +64,6 @@ _NAMED_PLACE = re.compile(
     re.I,
 )
 _REASON = re.compile(r"\b(?:because|since|so that|due to|instead of|rather than|over|weil)\b", re.I)
-_DENIES = frozenset(
-    ["not", "never", "no", "don", "dont", "avoid", "without", "stop", "unless", "except", "instead"]
-)
 
 
 @dataclass(frozen=True)
@@ -80,40 +76,27 @@ class Text:
 
 class Known:
     def __init__(self, texts: Sequence[Text] = ()) -> None:
-        self._texts: list[tuple[Text, frozenset[str], list[frozenset[str]]]] = []
+        self._texts: list[tuple[Text, frozenset[str]]] = []
         self.add(*texts)
 
     def add(self, *texts: Text) -> None:
-        for text in texts:
-            lines = [similar.compared_words(line) for line in text.text.splitlines()]
-            fair = [it for it in lines if similar.MIN_LOOSE_WORDS <= len(it) <= MAX_LINE_WORDS]
-            self._texts.append((text, similar.compared_words(text.text), fair))
+        self._texts += [(text, similar.compared_words(text.text)) for text in texts]
 
     def where(self, catch: Catch) -> str:
         draft, source = catch.draft, (catch.origin.session, catch.origin.message)
         if draft is None:
             return ""
         mine = similar.compared_words(draft.body)
-        titles = drafts.describe_body(draft.body), draft.description
-        sentences = [words for title in titles if (words := similar.compared_words(title))]
-        sentences = [words for words in sentences if len(words) >= similar.MIN_LOOSE_WORDS]
-        for text, words, lines in self._texts:
+        for text, words in self._texts:
             held = len(mine) >= MIN_WORDS and mine <= words
             same_source = all(source) and source == (text.session, text.message)
             if (
                 (mine and mine == words)
                 or (held and exclusions.why_not_worth_saving(draft.body, text.text))
                 or (same_source and len(mine & words) >= MIN_SHARE * len(mine))
-                or any(_alike(line, sentence) for line in lines for sentence in sentences)
             ):
                 return text.where
         return ""
-
-
-def _alike(line: frozenset[str], sentence: frozenset[str]) -> bool:
-    shared = len(line & sentence)
-    alike = shared and shared >= similar.SAME * (len(line) + len(sentence) - shared)
-    return bool(alike) and not _DENIES & (line ^ sentence)
 
 
 @dataclass(frozen=True)
@@ -123,7 +106,8 @@ class Routed:
     reason: str
 
 
-def route_extracted_draft(catch: Catch, known: Known, rules: Rules, kind: str = "") -> Routed:
+def route_extracted_draft(catch: Catch, known: Known, rules: Rules, asked: bool = False) -> Routed:
+    """`asked`: a person asked to remember it."""
     draft = catch.draft
     if draft is None:
         wish = f"a past session wanted {catch.forget[:80]!r} forgotten"
@@ -131,14 +115,14 @@ def route_extracted_draft(catch: Catch, known: Known, rules: Rules, kind: str = 
     where = known.where(catch)
     if reason := f"{where} says it already" if where else _refusal(draft, rules):
         return Routed(SKIP, catch, reason)
-    asked = kind == REMEMBER and not catch.hold
+    asked = asked and not catch.hold
     to, reason = _destination(draft, catch, asked)
     if to == VALUE and draft.type not in ("value", "preference"):
         catch = replace(catch, draft=replace(draft, type="value"))
     if to in STORED:
-        # The speaker is checked first: a tool cannot ask to remember.
-        hold = reason_to_hold_draft(catch.origin) or catch.hold or ("" if asked else NOT_ASKED)
-        catch = replace(catch, hold=hold)
+        # A tool cannot ask to remember.
+        unasked = NOBODYS if catch.origin.who != PERSON else "" if asked else NOT_ASKED
+        catch = replace(catch, hold=catch.hold or unasked)
     return Routed(to, catch, reason)
 
 
@@ -206,11 +190,10 @@ def find_undone_captures(app: App) -> list[Undone]:
     return undone
 
 
-def day_capture_was_undone(app: App, catch: Catch) -> str:
-    for undone in find_undone_captures(app) if catch.origin.message else ():
-        text = undone.text
-        if text.message == catch.origin.message and Known([text]).where(catch):
-            return safe.iso_day(undone.time)
+def why_not_capture_again(catch: Catch, undone: Sequence[Undone]) -> str:
+    for item in undone if catch.origin.message else ():
+        if item.text.message == catch.origin.message and Known([item.text]).where(catch):
+            return f"it was saved before and undone ({safe.iso_day(item.time)})"
     return ""
 
 
@@ -229,7 +212,7 @@ class Place:
     rules: Rules
     known: Known
     claude_md: Page
-    undone: tuple[tuple[float, Known], ...] = ()  # with the time of the undo
+    undone: Sequence[Undone] = ()
 
 
 @dataclass
@@ -269,8 +252,7 @@ class Places:
         page = read_rules_page(root, CLAUDE_MD_FILE)
         rules = replace(app.rules(), claude_md=memory.decode(page.data or b""))
         known = Known([*_texts(app, root), Text(CLAUDE_MD_FILE, rules.claude_md)])
-        undone = tuple((item.time, Known([item.text])) for item in find_undone_captures(app))
-        return Place(app, root, rules, known, page, undone)
+        return Place(app, root, rules, known, page, find_undone_captures(app))
 
 
 def _standing_in(project: str, cwd: str) -> str:

@@ -27,15 +27,15 @@ STANDING = "it is a rule for later; nobody asked to save it"
 PASTED = "it stands in a text that looks pasted"
 AT_HAND = "it may be about the work at hand only"
 FROM_AGENT = "the words to keep are the agent's, not the person's"
-TAKEN_AWAY = "it takes lines away that nobody asked to change"
 MAX_QUOTE_BYTES = 240
 MAX_SIGNALS = 12  # per message; one with more was pasted
 MAX_LISTED = 10  # sentences after "remember these:"
 MAX_AGENT_SENTENCES = 3  # that a bare "remember that" may refer to
 MIN_WORDS = 3  # in a text that makes sense alone
+POINTING_WORDS = 3  # at the end of a rule about what was said before
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
 MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
-MIN_SHARE = 0.5  # of a request's words in its draft; of a reworded line
+MIN_SHARE = 0.5  # of a reworded line's words
 
 
 @dataclass(frozen=True)
@@ -129,16 +129,34 @@ def _in_message(message: Message) -> list[Signal]:
     last = -1  # the last sentence that belongs to a request
     for index, item in enumerate(own):
         kind = _request(item)[0] if index > last and len(result) < MAX_SIGNALS else ""
-        first, end = _span(own, index) if kind == REMEMBER else (index, index)
+        first, end = _span(own, index, kind) if kind else (index, index)
         if not kind or first <= last:  # "remember …; keep that in mind" asks once
             continue
+        if kind == RULE and first == index and _points_back(item):
+            continue  # "never do that again" without what it is
         last = end
         quoted = own[first : last + 1]
         text = typed.join_typed_sentences(quoted)
+        if first < index:
+            text = _as_typed(message.text, quoted) or text
         doubtful = any(item.doubtful for item in quoted)
         type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
         result.append(Signal(kind, text, message, type, doubtful))
     return result
+
+
+def _as_typed(text: str, quoted: Sequence[typed.Sentence]) -> str:
+    """What stands between two sentences belongs to them: the error that "write it down" means."""
+    start, end = text.find(quoted[0].text), text.find(quoted[-1].text)
+    part = text[start : end + len(quoted[-1].text)] if 0 <= start < end else ""
+    return part if len(part) <= typed.TYPED_PARAGRAPH_CHARACTERS else ""
+
+
+def _points_back(rule: typed.Sentence) -> bool:
+    """True for a rule about something said before: "don't ever do that again"."""
+    words = rule.bare.split()
+    end = " ".join(words[-POINTING_WORDS:])
+    return len(words) <= 2 * POINTING_WORDS and typed.mentions_request_phrase("back", end)
 
 
 def _request(said: typed.Sentence) -> tuple[str, int, int]:
@@ -158,9 +176,11 @@ def _request(said: typed.Sentence) -> tuple[str, int, int]:
     return kind, start, match.end()
 
 
-def _span(own: Sequence[typed.Sentence], index: int) -> tuple[int, int]:
+def _span(own: Sequence[typed.Sentence], index: int, kind: str) -> tuple[int, int]:
+    """The first and last sentence of a request."""
     request = own[index]
-    if _names_something(request.text):
+    back = _points_back(request) if kind == RULE else not _names_something(request.text)
+    if kind == FORGET or not back:
         return index, index
     if request.bare.rstrip().endswith((":", "：")):
         block = own[index + 1].block if index + 1 < len(own) else request.block
@@ -187,8 +207,9 @@ def _names_something(text: str) -> bool:
     request = typed.typed_sentence(text)
     _, start, end = _request(request)
     before = typed.remove_request_phrases("lead", request.bare[:start])
+    after = typed.remove_request_phrases("lead", request.bare[end:])
     return _says_something(before) or _says_something(
-        typed.remove_request_phrases("back", request.bare[end:]), 1
+        typed.remove_request_phrases("back", after), 1
     )
 
 
@@ -233,7 +254,7 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     if signal.doubtful:
         hold = PASTED
     elif signal.kind == REMEMBER and typed.mentions_request_phrase(
-        "work", typed.typed_sentence(signal.quote).bare
+        "work", typed.typed_sentence(_statement(signal.quote)).bare
     ):
         hold = AT_HAND
     if signal.kind == FORGET:
@@ -312,8 +333,6 @@ _ENDS = re.compile(
     r"(?:go(?:ing)?|went|use|using|switch(?:ed|ing)?|moved?|moving|chang(?:ed|ing)|prefer|take)\b",
     re.I,
 )
-# Words of any request, which name no memory.
-_ANY_WORDS = "memory memories remember rule note thing anything never longer anymore"
 # Common topics, which name nothing alone.
 _VAGUE_WORDS = (
     "thing things stuff rule memory note idea part point last test tests code file files build bug"
@@ -322,6 +341,7 @@ _VAGUE_WORDS = (
     " something"
 )
 _VAGUE = frozenset(map(stem_word, _VAGUE_WORDS.split()))
+_OF_REQUESTS = frozenset(map(stem_word, ("memory", "rule", "note", "thing")))
 
 
 def forget_words(text: str) -> frozenset[str]:
@@ -344,52 +364,30 @@ def _unwanted(text: str) -> str:
     return " ".join(forget_topic(_FROM_MEMORY.sub("", rest)).split())
 
 
-def why_draft_removes(
-    draft: Draft, old: str, cited: Message | None, signals: Sequence[Signal]
-) -> str:
-    """Why a person must agree to removed lines; empty if one asked for it."""
-    left = forget_words(_text(draft))
+def removes_unmentioned_lines(draft: Draft, old: str, message: Message) -> bool:
+    """True if the draft lacks lines of the old text that the message does not speak of."""
+    left = forget_words("\n".join((draft.description, draft.body, draft.why, draft.how)))
     lines = [words for line in read_header(old).body.splitlines() if (words := forget_words(line))]
     gone = [words for words in lines if len(words & left) < MIN_SHARE * len(words)]
-    if not gone:
-        return ""
-    if cited is None or cited.who != PERSON:
-        return TAKEN_AWAY
-    near = [item for item in signals if item.said == cited and not item.doubtful]
-    asked = [forget_words(item.quote) for item in near if item.kind in (FORGET, RULE)]
-    if any(words & forget_words(draft.name).union(*lines) for words in asked):
-        return ""
-    # Without a request, the message must mention each removed line.
-    mentioned = forget_words(typed.typed_words(cited.text))
-    return "" if all(mentioned & words for words in gone) else TAKEN_AWAY
+    mentioned = forget_words(typed.typed_words(message.text))
+    return not all(mentioned & words for words in gone)
 
 
-def request_is_met(signal: Signal, signals: Sequence[Signal], catches: Sequence[Catch]) -> bool:
-    """True if a draft of the model, not a held one, covers the request.
-
-    The words of the request are compared, because a message may have two requests.
-    """
-    wanted = forget_words(signal.quote) - forget_words(_ANY_WORDS)
-    asked = signal.asked_for
-    alone = sum(item.asked_for == asked and item.said == signal.said for item in signals) == 1
-    for catch in catches if signal.kind != FORGET else ():
-        if catch.draft is None or (catch.hold and asked):
-            continue
-        here = catch.origin.message == signal.said.id
-        # The only request of a message may be reworded.
-        least = 1 if here and alone else MIN_SHARE * len(wanted)
-        if len(wanted & forget_words(_text(catch.draft))) >= max(least, 1) or (here and not wanted):
-            return True
-    return False
-
-
-def _text(draft: Draft) -> str:
-    return "\n".join((draft.name, draft.description, draft.body, draft.why, draft.how))
+def rests_on(catch: Catch, signal: Signal) -> bool:
+    """True for a draft whose words of the person are those of a request."""
+    quote, asked = catch.origin.quote, draft_quote(signal.quote)
+    if catch.origin.message != signal.said.id or not quote:
+        return False
+    words = forget_words(quote)
+    parts = [forget_words(part.text) for part in typed.typed_sentences(signal.quote)]
+    shared = any(len(part & words) > MIN_SHARE * len(part) for part in parts)
+    return shared or quote in asked or asked in quote
 
 
 def forgets_draft(wish: str, draft: Draft) -> bool:
     """True if a later request to forget means this draft; a single word must be its topic."""
     wanted = forget_words(wish)
+    wanted = wanted - _OF_REQUESTS or wanted
     if not wanted or not wanted <= forget_words(f"{draft.name} {draft.description} {draft.body}"):
         return False
     if len(wanted) > 1:

@@ -128,8 +128,9 @@ def _until_pasted(some: Sequence[Sentence]) -> Iterator[Sentence]:
         if item.line == quoted_line:
             continue
         requests = [match for kind in REQUESTS if (match := find_request_phrase(kind, item.bare))]
-        first = min((match.end() for match in requests), default=len(item.bare))
-        mark = pasted_text_announcement().search(item.bare, 0, first)
+        # "forget that …" points at nothing: only words before a request announce a text.
+        starts = [match.start(match.lastgroup or 0) for match in requests]
+        mark = pasted_text_announcement().search(item.bare, 0, min(starts, default=len(item.bare)))
         if mark and mark["colon"]:
             yield replace(item, text=item.text[: mark.end()], bare=item.bare[: mark.end()])
             if not item.text[mark.end() :].strip():
@@ -272,7 +273,10 @@ def _requests(kind: str) -> re.Pattern[str]:
     verbs_last = [language for language in _languages().values() if language.get("verb_last")]
     first = _either(_entries(kind, verbs_first))
     last = "|".join(_entries(kind, verbs_last)) or r"(?!)"
-    return re.compile(rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})")
+    return re.compile(
+        rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})"
+        rf"|^(?P<colon>(?:{last})(?=\s?[:：]))"
+    )
 
 
 @functools.cache

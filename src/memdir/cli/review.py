@@ -11,7 +11,7 @@ from functools import partial
 import click
 
 from memdir.capture import review as review_module
-from memdir.capture.inbox import APPROVED, REJECTED, Held, open_inbox
+from memdir.capture.inbox import APPROVED, REJECTED, Held, held_title, open_inbox
 from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
 from memdir.cli.command import Session, command, read_text_option
@@ -60,7 +60,9 @@ WAITING = "id path=memory.path type=memory.type description=memory.description a
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "every", is_flag=True, help="Every waiting draft.")
 @click.option("--yes", is_flag=True, help="Needed with --all.")
-@click.option("--rejected", is_flag=True, help="With list: what was rejected in the last 30 days.")
+@click.option(
+    "--rejected", is_flag=True, help="With list: what was rejected or expired in the last 30 days."
+)
 @anyway_option
 @click.option("--type", metavar="TYPE", help="With edit: another type; see: memdir types.")
 @click.option("--name", metavar="NAME", help="With edit: the name of the file.")
@@ -79,8 +81,9 @@ def review(
     """ACTION is list, show, approve, accept, edit, reject or restore. Drafts that nobody asked for
     wait here; they are never recalled. `show` prints the change a draft would make and its origin.
     `approve` saves it, `edit` changes it first, by options or in your editor. `reject` drops it;
-    for 30 days `restore` brings it back. The start of an ID is enough. Memories of a repository or
-    a team wait here, too, until you `accept` them, and again after each change.
+    for 30 days `restore` brings it back. The start of an ID is enough; a session's id means all of
+    its drafts. A draft expires after 30 days. Memories of a repository or a team wait here, too,
+    until you `accept` them, and again after each change.
     """
     apps = _apps_of_drafts(session, ids)
     app = apps[0]
@@ -138,6 +141,8 @@ def _apps_of_drafts(session: Session, ids: Sequence[str]) -> list[App]:
 def _list(session: Session, apps: Sequence[App], rejected: bool) -> Answer:
     app, chosen = apps[0], list[Held]()
     for each in apps:
+        if not each.dry_run:
+            open_inbox(each).expire(each.now())
         found = review_module.find_rejected_drafts(each, (), every=True) if rejected else None
         chosen += open_inbox(each).look()[0] if found is None else found
     sources = _find_sources(session, rejected=rejected)
@@ -169,6 +174,7 @@ def _list_lines(
         for item in held:
             yield from _draft_lines(screen, app, item) if item.reason == reason else ()
     step = "memdir review show ID, then approve, edit or reject"
+    step += "; the id of a session means all of its drafts" if len(held) > 1 else ""
     step = "memdir review restore ID puts one back" if rejected else step
     yield from ["", *screen.block("Next:", screen.advise(step), "")]
 
@@ -213,7 +219,7 @@ def _show(session: Session, pairs: Sequence[tuple[App, Sequence[Held]]], wishes:
         done = review_module.preview_held_draft(app, held, wishes)
         items.append(Settled(held, "", done))
         origin, age = held.catch.origin, safe.age_words(safe.age_days(held.time, app.now()))
-        lines += screen.block(held.id, review_module.held_draft_title(held), "", "bold")
+        lines += screen.block(held.id, held_title(held.catch), "", "bold")
         rows = {
             "held": f"{safe.iso_time(held.time)} ({age})",
             "because": held.reason,
@@ -282,7 +288,7 @@ def _settled(session: Session, apps: Sequence[App], items: Sequence[Settled]) ->
     }
     for item in items:
         would = "would be " if app.dry_run and item.how else ""
-        text = f"{would}{item.how or 'still waits'}: {review_module.held_draft_title(item.held)}"
+        text = f"{would}{item.how or 'still waits'}: {held_title(item.held.catch)}"
         lines += screen.block(item.held.id, text, "", "green" if item.how else "yellow")
         if item.done.changes:
             change = screen.done_lines(screen.advised(item.done))

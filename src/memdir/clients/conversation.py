@@ -124,8 +124,9 @@ def typed_text(text: str) -> str:
     if text.lstrip().startswith(NOT_TYPED):
         return ""
     if "<command-" in text and _COMMAND.match(text):
-        # A client's command: only its arguments were typed.
-        text = text.partition("<command-args>")[2].rpartition("</command-args>")[0]
+        # A client's command: only its arguments were typed. Ours sees to them itself.
+        name, _, text = text.partition("<command-args>")
+        text = "" if "memdir:" in name else text.rpartition("</command-args>")[0]
     if "<" in text:
         text = _without_tags(text, TAGS)
     return (_MARKER.sub("", text) if "[Request" in text else text).strip()

@@ -8,6 +8,7 @@ from memdir.hot.inject import Sessions, inject_once
 from memdir.hot.layout import Markdown
 from memdir.hot.place import BUILT_IN, SCAN, SHARED, origin_of_scope, store_key
 from memdir.hot.recall import Place, recall
+from memdir.hot.remember import SAVE_IT, asks_to_remember
 from memdir.hot.run import PAUSE_SECONDS, STAMP
 from memdir.hot.verdicts import Verdicts
 
@@ -39,12 +40,14 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers
     injected = inject_once(*chosen, sessions, asked.session, state, now=time(), nonce=nonce)
-    if not injected.text:
+    parts = [injected.text, SAVE_IT if asks_to_remember(asked.prompt) else ""]
+    text = "\n\n".join(part for part in parts if part)
+    if not text:
         return "", None
     work = None
     if outdated:  # checked for the next prompts; this one does not wait
         work = outdated[0].folder + STAMP, outdated[0].root, PAUSE_SECONDS
-    return asked.context(NAME, injected.text), work
+    return asked.context(NAME, text), work
 
 
 def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:

@@ -8,7 +8,7 @@ import os
 from time import time
 
 from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, RECORDS, store_key
-from memdir.hot.queue import MAX_LINE_BYTES, Queue
+from memdir.hot.queue import Queue
 from memdir.hot.run import PAUSE_SECONDS, STAMP, hook_trouble, log_hook, write_hook_json
 
 TYPE_CHECKING = False
@@ -20,7 +20,6 @@ CLIENT = "claude-code"
 CALLER = "MEMDIR_CLIENT"  # names the client if it is not Claude Code
 STOP = "stop"
 ENDS = ("pre-compact", "session-end")
-LAST_CHARACTERS = 1_000  # of the last reply, which may not be in the transcript yet
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -59,8 +58,4 @@ def _line(event: str, asked: "Event", here: "Here") -> bytes:
     if CAPTURE_OFF not in here.holds:
         fields |= {"session": asked.session, "transcript": asked.transcript}
         fields["client"] = os.environ.get(CALLER) or CLIENT
-        if asked.last:
-            line = write_hook_json({**fields, "last": asked.last[-LAST_CHARACTERS:]}).encode()
-            if len(line) < MAX_LINE_BYTES:
-                return line
     return write_hook_json(fields).encode()
