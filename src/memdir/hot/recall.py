@@ -18,9 +18,9 @@ POINTERS = 3
 MORE = 8  # extra candidates, since duplicates are dropped
 MAX_SURFACED = 2000  # memories told already that a search may have to skip
 LEADERS = 3  # one of the first hits must be a sure match
-UNSURE, SURE = 1.0, 2.0  # from here on a pointer, a body; in multiples of a store's chance match
-BODY_SHARE = 0.7  # of the best match's sureness, which a body needs besides
-MAX_COUNTED = 1000  # memories by which the bar rises
+UNSURE, SURE = 1.0, 2.0  # from here on a pointer, a body; in multiples of a chance match
+BODY_SHARE = 0.9  # of the best match's sureness, which a further body needs
+CHANCE, CHANCE_STEP = 0.3, 0.155  # a chance match in a tiny store; what each doubling adds
 INDEX_LINES, INDEX_CHARACTERS = 200, 25_000  # of an index that a client loads
 TEAM = "team"
 SAME = 0.8  # share of common words that makes two memories duplicates
@@ -160,7 +160,7 @@ def _search(
         for hit in reversed(answer.hits):
             memory = place.recalled(hit.memory)
             memory.score, memory.words = hit.score, hit.words
-            memory.sure = hit.sure / chance_match(answer.searched)
+            memory.sure = hit.sure / chance_match(answer.searched, hit.memory.size)
             waiting[-1].append(memory)
     merged = []
     while waiting := [rest for rest in waiting if rest]:
@@ -168,9 +168,13 @@ def _search(
     return merged
 
 
-def chance_match(memories: int) -> float:
-    """How sure the best match of an ordinary prompt may be: the best of many is better."""
-    return 0.25 + 0.08 * min(memories, MAX_COUNTED).bit_length()
+def chance_match(memories: int, size: int) -> float:
+    """How sure a match of an unrelated prompt may be: the best of many, or of a long one, is surer.
+
+    Measured: in three of four stores of any size an unrelated prompt's best match stays below it.
+    """
+    doublings = (memories * max(size, 1024) >> 10).bit_length() - 2
+    return max(CHANCE, CHANCE_STEP * doublings)
 
 
 def _broken() -> "type[MemdirError]":
@@ -321,6 +325,9 @@ class _Rarity(dict[str, float]):
                 self.text = file.read().decode().replace("\n", " \n")
         if len(self) > MAX_KNOWN_WORDS:
             self.clear()
+        if term.isdigit():
+            self[term] = min(len(term), UNLISTED)  # 14 says less than 8080
+            return self[term]
         index, rarity = self.text.find(f" {term} "), UNLISTED
         if index >= 0:
             start = self.text.rfind("\n", 0, index) + 1
