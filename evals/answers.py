@@ -219,7 +219,8 @@ def _show_sizes(prompts: PromptSet) -> Section:
 def _show_coverage(prompts: PromptSet, own: Sequence[Asked]) -> Section:
     rules, indexes = {}, {}
     for name, store in prompts.stores.items():
-        rules[name] = [item.path for _, item in collect_standing_rules([("project", store)])[1]]
+        told = collect_standing_rules([("project", store)], index_loaded=False)[1]
+        rules[name] = [item.path for _, item in told]
         indexes[name] = decode(store.index() or b"")
     without, loaded = [], []
     for item in own:

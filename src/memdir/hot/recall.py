@@ -132,15 +132,18 @@ def _without_loaded(
     indexes = {}
     for place in places if pointers else ():
         if place.index_loaded:
-            text = decode(place.store.index() or b"")
-            lines = text[:INDEX_CHARACTERS].split("\n", INDEX_LINES)[:INDEX_LINES]
-            indexes[place.scope] = "\n".join(lines)
+            indexes[place.scope] = loaded_part(decode(place.store.index() or b""))
     return [
         memory
         for memory in pointers
         if memory.version not in state.pointed
         and f"({memory.memory.path})" not in indexes.get(memory.scope, "")
     ]
+
+
+def loaded_part(index: str) -> str:
+    """As much of an index as a client loads."""
+    return "\n".join(index[:INDEX_CHARACTERS].split("\n", INDEX_LINES)[:INDEX_LINES])
 
 
 def _search(
