@@ -29,7 +29,7 @@ from memdir.evals.report import (
 from memdir.hot import recall as decision
 from memdir.hot.inject import SessionState, inject_memories
 from memdir.hot.memory import decode
-from memdir.hot.recall import Place
+from memdir.hot.recall import INDEX_CHARACTERS, Place
 from memdir.hot.standing import collect_standing_rules
 from memdir.recall.scan import Scan
 from memdir.store.ports import Store
@@ -54,7 +54,7 @@ class Asked:
 class Asking:
     """A store that is asked prompts as the hook does, with its index loaded or not."""
 
-    def __init__(self, group: str, store: Store, loaded: bool = False) -> None:
+    def __init__(self, group: str, store: Store, loaded: int = 0) -> None:
         self.group = group
         self.store = store
         self.search = Scan(store)
@@ -197,7 +197,7 @@ def evaluate_answers(prompts: PromptSet) -> list[Section]:
 
 def _show_sizes(prompts: PromptSet) -> Section:
     stores = {
-        name: Asking(prompts.groups[name], store, loaded=True)
+        name: Asking(prompts.groups[name], store, INDEX_CHARACTERS)
         for name, store in prompts.stores.items()
     }
     asked = [stores[query.store].ask(query) for query in prompts.queries]

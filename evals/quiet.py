@@ -1,4 +1,4 @@
-"""Real messages of other projects, put to the largest stores of the corpus: how often memdir speaks.
+"""Real messages of other projects, put to the largest stores: how often memdir speaks.
 
 `corpus` has memory directories below `owner__repo`, `conversations/messages.jsonl` a message a
 line: `repo` and `text`. Every message is unrelated to every store, so nothing should be said.

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.usefixtures("project")
 RULE = "Always use a git worktree for a change of more than one file."
 LIMIT = 10_000
 OFF = {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}
+INSTEAD = {**OFF, "MEMDIR_HOOKS_ALWAYS": "1"}  # memdir instead of the client's own memory
 
 
 def rule(text: str = RULE, kind: str = "feedback") -> str:
@@ -118,7 +119,7 @@ def test_damaged_rules_in_the_cache_are_read_anew(client, damage):
 
 
 def test_without_a_memory_of_the_client_it_is_told_how_and_what(client):
-    client.env |= OFF
+    client.env |= INSTEAD
     told = client.start_with("startup")
     assert "## How to save" in told
     assert f"\n{client.store}\n" in told
@@ -134,7 +135,7 @@ def test_whatever_there_is_the_text_stays_below_the_limit(client, sign):
     client.write("MEMORY.md", "\n".join(lines), client.home / ".claude/memory")
     for number in range(40):
         client.write(f"m{number}.md", rule(f"Rule {number}: {sign * 100}"))
-    client.env |= OFF
+    client.env |= INSTEAD
     told = client.start_with("startup")
     assert LIMIT - 500 < units(told) <= LIMIT
     assert f"in {client.store}/MEMORY.md)" in told  # where the rest is

@@ -10,7 +10,7 @@ from memdir.config.config import read_config
 from memdir.hot import inject
 from memdir.hot.inject import render_injected_body as body_text
 from memdir.hot.memory import utf16_units
-from memdir.hot.recall import BODIES, POINTERS, Found, Place
+from memdir.hot.recall import BODIES, INDEX_CHARACTERS, POINTERS, Found, Place
 from memdir.hot.recall import recall as choose
 from memdir.recall import answer
 from memdir.recall.answer import Recall, recall
@@ -123,7 +123,7 @@ def test_what_the_agent_s_index_shows_is_not_pointed_to_again(scopes):
     ((scope, app),) = scopes.apps()
     for index, shown in [("- [WAL](wal.md) — no archive\n", []), ("- [B](b.md)\n", ["wal.md"])]:
         (store / "MEMORY.md").write_text(index)
-        place = Place(scope, app.store, app.search, index_loaded=True)
+        place = Place(scope, app.store, app.search, index_loaded=INDEX_CHARACTERS)
         found = choose([place], HAIKU, inject.SessionState())
         assert [memory.memory.path for memory in found.pointers] == shown
 
@@ -177,7 +177,8 @@ def test_every_limit_holds_whatever_the_memories(tmp_path_factory, sizes, letter
 def test_a_session_gets_no_more_than_its_share(scopes):
     for number in range(150):
         body = f"word{number} " + "lorem ipsum\n" * 400
-        scopes.write(f"m{number:02}.md", memory(f"M{number}", f"pelican staging {number}", body))
+        about = f"pelican restarts staging {number}"
+        scopes.write(f"m{number:02}.md", memory(f"M{number}", about, body))
     sizes = [len(scopes.recall(session="s", pointers=0).text.encode()) for _ in range(40)]
     assert inject.SESSION_BYTES >= sum(sizes) > inject.SESSION_BYTES - 1000
     assert sizes[-1] == 0

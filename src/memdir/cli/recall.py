@@ -97,7 +97,7 @@ def recall(
         session=session_id or "",
         limit=k,
         abstain=not always,
-        model=model,
+        model=model or None,
         verify=not no_verify,
         waiting=True,
     )

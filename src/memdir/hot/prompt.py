@@ -6,8 +6,8 @@ from time import time
 from memdir.hot.catalog import open_search
 from memdir.hot.inject import Sessions, inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import BUILT_IN, SCAN, SHARED, origin_of_scope, store_key
-from memdir.hot.recall import Place, recall
+from memdir.hot.place import BUILT_IN, MODEL, SCAN, SHARED, origin_of_scope, store_key
+from memdir.hot.recall import INDEX_CHARACTERS, Place, recall
 from memdir.hot.run import PAUSE_SECONDS, STAMP
 from memdir.hot.verdicts import Verdicts
 
@@ -22,6 +22,7 @@ NAME = "UserPromptSubmit"
 NOTICE = "<task-notification>"  # the client reports that a task has ended; not a question
 NONCE_BYTES = 4
 PROJECT = "project"
+TOLD_INDEX_CHARACTERS = 2_000  # of an index that surely fit into the start of the session
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -31,6 +32,10 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     sessions = Sessions(here.state)
     state = sessions.load(asked.session)
     result = recall(places, asked.prompt, state)
+    if MODEL in here.holds and not result.reason.startswith("it "):
+        from memdir.recall.choose import choose_in_hook
+
+        result = choose_in_hook(asked.cwd, places, asked.prompt, state, result, asked.session)
     if max_records:
         from memdir.records.hook import limit_records
 
@@ -52,7 +57,8 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
     for scope, root in here.stores():
         store = Markdown(root, here.max_file_bytes)
         caches[scope] = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
-        loaded = scope == PROJECT or BUILT_IN not in here.holds  # by the client, or by us at start
+        theirs = scope == PROJECT and BUILT_IN in here.holds  # else we told it at the start
+        loaded = INDEX_CHARACTERS if theirs else TOLD_INDEX_CHARACTERS
         search = _open_search(store, caches[scope], here)
         places.append(Place(scope, store, search, index_loaded=loaded))
     max_records = 0

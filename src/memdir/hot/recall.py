@@ -51,13 +51,13 @@ class Place:
         store: "Store",
         search: "Search",
         source: "Callable[[str], str] | None" = None,
-        index_loaded: bool = False,
+        index_loaded: int = 0,
     ) -> None:
         self.scope = scope
         self.store = store
         self.search = search
         self.source = source  # gives the author of a path, if it is not the user
-        self.index_loaded = index_loaded  # the agent sees the index anyway
+        self.index_loaded = index_loaded  # characters of the index that the agent sees anyway
 
     def recalled(self, memory: "Memory") -> Recalled:
         recalled = Recalled(memory, self.scope, self.store.root)
@@ -132,7 +132,8 @@ def _without_loaded(
     indexes = {}
     for place in places if pointers else ():
         if place.index_loaded:
-            indexes[place.scope] = loaded_part(decode(place.store.index() or b""))
+            text = decode(place.store.index() or b"")
+            indexes[place.scope] = loaded_part(text, place.index_loaded)
     return [
         memory
         for memory in pointers
@@ -141,9 +142,9 @@ def _without_loaded(
     ]
 
 
-def loaded_part(index: str) -> str:
+def loaded_part(index: str, characters: int = INDEX_CHARACTERS) -> str:
     """As much of an index as a client loads."""
-    return "\n".join(index[:INDEX_CHARACTERS].split("\n", INDEX_LINES)[:INDEX_LINES])
+    return "\n".join(index[:characters].split("\n", INDEX_LINES)[:INDEX_LINES])
 
 
 def _search(

@@ -32,7 +32,7 @@ PROJECT, TEAM = "project", "team"
 NONCE_BYTES = 4
 BEGUN = ".begun"  # a separate stamp, so the worker after the first turn is not delayed
 PATH_BYTES = 800
-FRAME_CHARACTERS = 1000  # reserved for the frame of an agent's indexes
+FRAME_CHARACTERS = 1000  # reserved for the frame of indexes
 DEFINITION_BYTES = 16 * 1024
 MAX_DEFINITIONS = 300
 _HOW = (
@@ -85,9 +85,9 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
 
 
 def _text(here: "Here", standing: str, nonce: str) -> str:
-    rules = render_hook_frame(nonce, [], [], standing).text
     if BUILT_IN in here.holds or PROJECT not in here.scopes:
-        return rules
+        return _rules_and_other_indexes(here, standing, nonce)
+    rules = render_hook_frame(nonce, [], [], standing).text
     from memdir.hot.behaviour import NORMAL, Setting, instruct_agent
     from memdir.hot.behaviour import TEAM as BOTH
 
@@ -102,6 +102,18 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
     ]
     text = instruct_agent(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
+
+
+def _rules_and_other_indexes(here: "Here", standing: str, nonce: str) -> str:
+    """The client loads only the project's index."""
+    parts = [standing]
+    others = [(scope, root) for scope, root in here.stores() if scope != PROJECT]
+    room = HOOK_CHARACTERS - FRAME_CHARACTERS - utf16_units(standing)
+    for left, (scope, root) in zip(range(len(others), 0, -1), others, strict=True):
+        index = read_index_at_session_start(scope, root, here)
+        parts.append(list_index_to_inject(*index, room // left) if index else "")
+        room -= utf16_units(parts[-1]) + 2
+    return render_hook_frame(nonce, [], [], "\n\n".join(filter(None, parts))).text
 
 
 def read_index_at_session_start(scope: str, root: str, here: "Here") -> tuple[str, str] | None:

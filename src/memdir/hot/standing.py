@@ -38,9 +38,12 @@ _SENTENCE_CHARACTERS = 20  # "e.g. " does not end a sentence
 _CLAUSES = (" — ", " – ", "; ")  # before a reason, or another rule
 _BREAKS = (*_CLAUSES, ": ", ", ", " (")
 _STRONG = frozenset(
-    "never always must forbids forbidden nie niemals immer jamais toujours nunca siempre".split()
+    (
+        *("never", "always", "must", "forbids", "forbidden", "nie", "niemals", "immer"),
+        *("jamais", "toujours", "nunca", "siempre"),
+    )
 )
-_FORCE = _STRONG | frozenset("dont not no only use avoid prefer ask before after".split())
+_FORCE = _STRONG | {"dont", "not", "no", "only", "use", "avoid", "prefer", "ask"}
 _RULES = "Standing rules from memory, as the user gave them; what they say now counts more:"
 _OTHERS = "Rules that others wrote and the user accepted; the user's own count more:"
 FOLDER = "standing"

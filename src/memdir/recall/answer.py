@@ -67,11 +67,11 @@ def recall(
     limit: int = BODIES,
     pointers: int = POINTERS,
     abstain: bool = True,
-    model: bool = False,
+    model: bool | None = False,
     verify: bool = False,
     waiting: bool = False,
 ) -> Recall:
-    """With `verify` the code is checked now, else kept verdicts are used.
+    """With `verify` the code is checked now, else kept verdicts are used. `model` None: by setting.
 
     `waiting` adds memories of others that nobody has accepted yet, marked as such. With a session,
     the memories told are remembered.
@@ -83,6 +83,9 @@ def recall(
     state = sessions.load(session) if sessions else inject.SessionState()
     recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
+    if model is None and apps:
+        options = apps[0][1].config.options
+        model = bool(options.model) and options.recall_model in ("cli", "always")
     if model and apps and not why_prompt_gets_no_memory(prompt):
         from memdir.recall.choose import select_recalled_by_model
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 
+from memdir.config.config import clean_environment, read_config
 from memdir.errors import MemdirError
 from memdir.format.pointer import format_line
 from memdir.hot import safe
@@ -17,7 +20,7 @@ from memdir.hot.recall import BODIES, POINTERS, Place, Reader, Recollection, pri
 from memdir.hot.safe import inert_line
 from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
-from memdir.store.writer import App
+from memdir.store.writer import App, open_app
 
 NEWEST = 200  # memories; more would crowd the model's prompt
 RANKED = 20  # of the local ranking, which may be older than the newest 200
@@ -120,6 +123,20 @@ def _build_question(prompt: str, lines: Sequence[str], seconds: float) -> Questi
 def _cut(text: str, limit: int) -> str:
     mark = " […]"
     return text if len(text) <= limit else text[: limit - len(mark)] + mark
+
+
+def choose_in_hook(
+    cwd: str,
+    places: Sequence[Place],
+    prompt: str,
+    state: SessionState,
+    local: Recollection,
+    session: str,
+) -> Recollection:
+    config = read_config(clean_environment(os.environ, cwd), cwd)
+    app = open_app(config, now=time.time, tell=lambda text: None, actor="hook")
+    apps = [(PROJECT, app)]
+    return select_recalled_by_model(apps, places, prompt, state, local, session)[1]
 
 
 def select_recalled_by_model(
