@@ -224,11 +224,11 @@ def _show_coverage(prompts: PromptSet, own: Sequence[Asked]) -> Section:
         indexes[name] = decode(store.index() or b"")
     without, loaded = [], []
     for item in own:
-        gold, store = item.query.gold, item.query.store
+        gold, at = item.query.gold, item.query.store
         if gold:
-            seen = [*item.shown, *rules[store]]
+            seen = [*item.shown, *rules[at]]
             without.append(recall_at(len(seen), seen, gold))
-            seen += [path for path in gold if f"({path})" in indexes[store]]
+            seen += [path for path in gold if f"({path})" in indexes[at]]
             loaded.append(recall_at(len(seen), seen, gold))
     figures = (
         mean_figure("coverage with the index", loaded, Goal(0.96)),

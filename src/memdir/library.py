@@ -125,7 +125,11 @@ class Memdir:
 
         A model chooses if `model` is True, or the setting `recall.model` says so.
         """
-        return answer.recall(self._apps, prompt, session=session, limit=limit, model=model)
+        from memdir.audit.ages import find_age_starts
+
+        return answer.recall(
+            self._apps, prompt, session=session, limit=limit, model=model, ages=find_age_starts
+        )
 
     def prefetch(
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool | None = None

@@ -81,6 +81,7 @@ def recall(
     line each; nothing is printed if none matches. All scopes are searched unless --scope names
     one. What is `not accepted yet` comes from others and is shown only to you: memdir review.
     """
+    from memdir.audit.ages import find_age_starts
     from memdir.recall.answer import recall as find_memories
 
     text = " ".join(words)
@@ -98,6 +99,7 @@ def recall(
         limit=k,
         abstain=not always,
         model=model or None,
+        ages=find_age_starts,
         verify=not no_verify,
         waiting=True,
     )

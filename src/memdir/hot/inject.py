@@ -6,7 +6,14 @@ All text of a memory goes through `inert`.
 import os
 
 from memdir.hot import disk, memory, safe
-from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, UNKNOWN, VERIFIED_KEYS, utf16_units
+from memdir.hot.memory import (
+    MODIFIED_KEYS,
+    SOURCE_KEYS,
+    UNDATED,
+    UNKNOWN,
+    VERIFIED_KEYS,
+    utf16_units,
+)
 from memdir.hot.safe import ELLIPSIS, clip, inert, inert_line, make_visible
 
 TYPE_CHECKING = False
@@ -201,7 +208,8 @@ def render_injected_pointer(
     recalled: Recalled, now: float, scoped: bool = True, limit: int = POINTER_CHARACTERS
 ) -> str:
     memory = recalled.memory
-    age = safe.age_words(safe.age_days(memory.clock, now))
+    clock = memory.clock
+    age = safe.age_words(safe.age_days(clock, now)) if clock != UNDATED else "age unknown"
     scope = shorten_injected(inert_line(recalled.scope), limit // 5) if scoped else ""
     start = f"- {scope}: " if scoped else "- "
     age = f"{age}, {shorten_injected(recalled.giver, limit // 3)}" if recalled.giver else age
@@ -313,6 +321,8 @@ def _header(recalled: Recalled, now: float, hidden: int) -> str:
 
 def _age(memory: "Memory", now: float) -> str:
     clock = memory.clock
+    if clock == UNDATED:
+        return ", of unknown age, so check what it says of code"
     days = safe.age_days(clock, now)
     times = [safe.parse_time(memory.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
     confirmed = clock == times[0] != times[1]

@@ -6,10 +6,18 @@ from time import time
 from memdir.hot.catalog import open_search
 from memdir.hot.inject import Sessions, inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import BUILT_IN, MODEL, SCAN, SHARED, origin_of_scope, store_key
+from memdir.hot.place import (
+    BUILT_IN,
+    MODEL,
+    SCAN,
+    SHARED,
+    is_below,
+    origin_of_scope,
+    store_key,
+)
 from memdir.hot.recall import INDEX_CHARACTERS, Place, recall
 from memdir.hot.run import PAUSE_SECONDS, STAMP
-from memdir.hot.verdicts import Verdicts
+from memdir.hot.verdicts import Verdicts, tell_dates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +48,9 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         from memdir.records.hook import limit_records
 
         limit_records(result, max_records)
+    for place in places:
+        told = [one for one in (*result.bodies, *result.pointers) if one.scope == place.scope]
+        tell_dates(caches[place.scope], told, is_below(place.store.root, here.checkout))
     outdated = _confirm(result.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,10 @@ from memdir.hot import inject
 from memdir.hot import inject as inject_module
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.memory import Memory, decode, read_memory, utf16_units
+from memdir.hot.place import is_below
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
 from memdir.hot.recall import recall as choose
-from memdir.hot.verdicts import Verdicts
+from memdir.hot.verdicts import Verdicts, tell_dates
 from memdir.store.accept import hide_unaccepted, memory_source
 from memdir.store.writer import App, store_cache_folder
 
@@ -28,6 +29,7 @@ INDEX_CHARACTERS = 30_000  # per index, which is limited to 25,000
 RESERVED_CHARACTERS = 4_000  # for the standing rules and the frame
 NANOSECONDS = 1e9
 Named = Sequence[tuple[str, App]]
+Ages = Callable[[App, Sequence[Memory]], tuple[dict[str, float], tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,13 @@ def recall(
     model: bool | None = False,
     verify: bool = False,
     waiting: bool = False,
+    ages: Ages | None = None,
 ) -> Recall:
     """With `verify` the code is checked now, else kept verdicts are used. `model` None: by setting.
 
-    `waiting` adds memories of others that nobody has accepted yet, marked as such. With a session,
-    the memories told are remembered.
+    `ages` tells since when a memory is as it is, else the worker has kept it. `waiting` adds
+    memories of others that nobody has accepted yet, marked as such. With a session, the memories
+    told are remembered.
     """
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_unaccepted(app)) for scope, app in apps]
@@ -92,13 +96,24 @@ def recall(
         selected, recollection = select_recalled_by_model(
             apps, places, prompt, state, recollection, session, limit=limit, pointers=pointers
         )
+    for scope, app in apps:
+        given = [
+            item for item in (*recollection.bodies, *recollection.pointers) if item.scope == scope
+        ]
+        if ages and given:
+            starts = ages(app, [item.memory for item in given])[0]
+            for item in given:
+                item.memory.dated = starts[item.memory.path]
+        else:
+            cloned = is_below(app.store.root, app.config.checkout)
+            tell_dates(store_cache_folder(app.config), given, cloned)
     looked = _verify(apps, recollection, verify)
     now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
-    given = recollection.bodies, recollection.pointers
+    told = recollection.bodies, recollection.pointers
     if sessions is None:
-        injected = inject.inject_memories(*given, inject.SessionState(), now=now, nonce=nonce)
+        injected = inject.inject_memories(*told, inject.SessionState(), now=now, nonce=nonce)
     else:
-        injected = inject.inject_once(*given, sessions, session, state, now=now, nonce=nonce)
+        injected = inject.inject_once(*told, sessions, session, state, now=now, nonce=nonce)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, recollection, taken, selected)
