@@ -73,6 +73,7 @@ class SessionState:
         self.begun = injected > 0  # it knows what the frame means
         self.left = max(0, SESSION_BYTES - injected)  # bytes that may still be injected
         self.end = end  # size of its file when it was read
+        self.tools: frozenset[str] = frozenset()  # in use, by name
 
 
 class Sessions:

@@ -4,6 +4,7 @@ import os
 from time import time
 
 from memdir.hot.catalog import open_search
+from memdir.hot.disk import read_end_of_file
 from memdir.hot.inject import Sessions, inject_once
 from memdir.hot.layout import Markdown
 from memdir.hot.place import (
@@ -30,6 +31,7 @@ NAME = "UserPromptSubmit"
 NOTICE = "<task-notification>"  # the client reports that a task has ended; not a question
 NONCE_BYTES = 4
 PROJECT = "project"
+TRANSCRIPT_BYTES, CALL_BYTES = 64 * 1024, 200  # of the conversation's end, of a call up to its name
 TOLD_INDEX_CHARACTERS = 2_000  # of an index that surely fit into the start of the session
 
 
@@ -39,6 +41,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     places, caches, max_records = _open_places(here)
     sessions = Sessions(here.state)
     state = sessions.load(asked.session)
+    state.tools = _tools_in_use(asked.transcript)
     result = recall(places, asked.prompt, state)
     if MODEL in here.holds and not result.reason.startswith("it "):
         from memdir.recall.choose import choose_in_hook
@@ -61,6 +64,13 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     if outdated:  # checked for the next prompts; this one does not wait
         work = outdated[0].folder + STAMP, outdated[0].root, PAUSE_SECONDS
     return asked.context(NAME, injected.text), work
+
+
+def _tools_in_use(transcript: str) -> frozenset[str]:
+    data = read_end_of_file(transcript, TRANSCRIPT_BYTES)[0] if transcript[:1] == "/" else b""
+    calls = data.split(b'"type":"tool_use"')[1:]
+    names = [call[:CALL_BYTES].partition(b'"name":"')[2].partition(b'"')[0] for call in calls]
+    return frozenset(name.decode("utf-8", "replace") for name in names if name)
 
 
 def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:

@@ -108,7 +108,7 @@ def recall(
         enough = max(SURE, BODY_SHARE * best)
     reader = Reader(places, result.findings)
     rest = []
-    for memory in private_wins(memories, reader):
+    for memory in private_wins(without_usage_of_tools(memories, state, reader), reader):
         if memory.sure < enough or len(result.bodies) >= limit:
             rest.append(memory)
         elif reader.read(memory) and not any(
@@ -221,6 +221,36 @@ class Reader:
         if memory not in self.words:
             self.words[memory] = frozenset(split_words(memory.text[:COMPARED].lower()))
         return self.words[memory]
+
+
+# Words of a memory that warns of a tool; without them it only says how to use it.
+_WARNINGS = frozenset(
+    (
+        *("never", "dont", "not", "must", "avoid", "beware", "careful", "warning", "gotcha"),
+        *("gotchas", "pitfall", "pitfalls", "bug", "bugs", "broken", "breaks", "fail", "fails"),
+        *("crash", "crashes", "hangs", "issue", "issues", "wrong", "loses", "silently"),
+    )
+)
+
+
+def without_usage_of_tools(
+    memories: list[Recalled], state: "SessionState", reader: Reader
+) -> list[Recalled]:
+    """The agent sees how the tools in use are used; what warns of them still matters (M14)."""
+    tools = [_split_name(tool) - {"mcp"} for tool in state.tools]
+    tools = [words if len(words) > 1 else words | {"tool"} for words in tools]
+    kept = []
+    for memory in memories:
+        item = memory.memory
+        names = _split_name(f"{item.path} {item.name} {item.description}") if tools else set()
+        usage = item.kind not in RULES and any(words <= names for words in tools)
+        if not usage or (reader.read(memory) and _WARNINGS & set(split_words(memory.text.lower()))):
+            kept.append(memory)
+    return kept
+
+
+def _split_name(text: str) -> set[str]:
+    return set(split_words(text.lower().replace("_", " ")))
 
 
 def private_wins(memories: list[Recalled], reader: Reader) -> list[Recalled]:

@@ -16,7 +16,16 @@ from memdir.format.pointer import format_line
 from memdir.hot import safe
 from memdir.hot.inject import Recalled, SessionState
 from memdir.hot.memory import Memory
-from memdir.hot.recall import BODIES, POINTERS, Place, Reader, Recollection, private_wins, recall
+from memdir.hot.recall import (
+    BODIES,
+    POINTERS,
+    Place,
+    Reader,
+    Recollection,
+    private_wins,
+    recall,
+    without_usage_of_tools,
+)
 from memdir.hot.safe import inert_line
 from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
@@ -152,7 +161,9 @@ def select_recalled_by_model(
 ) -> tuple[Selected, Recollection]:
     memories = [place.recalled(item) for place in places for item in place.store.scan().memories]
     new = [item for item in memories if item.version not in state.surfaced]
-    offered = {_key(item): item for item in private_wins(new, Reader(places, local.findings))}
+    reader = Reader(places, local.findings)
+    new = without_usage_of_tools(new, state, reader)
+    offered = {_key(item): item for item in private_wins(new, reader)}
     ranked = recall(places, prompt, state, limit=0, pointers=RANKED, abstain=False).pointers
     local_keys = [_key(item) for item in local.bodies]
     app = apps[0][1]
