@@ -75,6 +75,7 @@ def test_a_fresh_clone_tells_the_agent_nothing_and_the_user_one_line(client, sco
     if not built_in:
         settings = client.home / ".claude/settings.json"
         settings.write_text('{"autoMemoryEnabled": false}')
+        client.env["MEMDIR_HOOKS_ALWAYS"] = "1"
     client.write("own.md", rule(OWN, "own"))
     root = place_of(client, scope)
     client.write("deploy-log.md", rule(), root)
@@ -99,7 +100,7 @@ def test_what_was_accepted_is_told_after_the_user_s_own_and_with_its_source(clie
     assert "accepted: deploy-log.md" in out and waiting(client) == []
     told, seen = started(client)
     assert seen == "" and told.index(OWN) < told.index(EVIL)  # though the other is pinned
-    own, _, others = told.partition("Rules that others wrote and the user accepted")
+    own, _, others = told.partition("Contents of ")  # the index of that scope
     assert "as the user gave them" in own and EVIL not in own
     assert f"{EVIL} (from {SCOPES[scope]})" in others
     body = recalled(client)

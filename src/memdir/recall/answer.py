@@ -70,15 +70,15 @@ def recall(
     pointers: int = POINTERS,
     abstain: bool = True,
     model: bool | None = False,
-    verify: bool = False,
+    verify: bool | None = False,
     waiting: bool = False,
     ages: Ages | None = None,
 ) -> Recall:
-    """With `verify` the code is checked now, else kept verdicts are used. `model` None: by setting.
+    """With `verify` the code is checked now, else kept verdicts are used; None: where none is kept.
 
-    `ages` tells since when a memory is as it is, else the worker has kept it. `waiting` adds
-    memories of others that nobody has accepted yet, marked as such. With a session, the memories
-    told are remembered.
+    `model` None means as the settings say. `ages` tells since when a memory is as it is, else the
+    worker has kept it. `waiting` adds memories of others that nobody has accepted yet, marked as
+    such. With a session, the memories told are remembered.
     """
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_unaccepted(app)) for scope, app in apps]
@@ -119,20 +119,22 @@ def recall(
     return Recall(injected, chosen, recollection, taken, selected)
 
 
-def _verify(apps: Named, recollection: Recollection, anew: bool) -> float:
+def _verify(apps: Named, recollection: Recollection, anew: bool | None) -> float:
     """Sets the verdicts of each memory; returns the seconds spent reading code."""
     looked = 0.0
     for scope, app in apps:
         bodies = [item for item in recollection.bodies if item.scope == scope]
         if not bodies or not app.config.code:
             continue
-        if anew:
+        verdicts = Verdicts(store_cache_folder(app.config), app.config.code)
+        outdated = verdicts.tell(bodies)
+        if anew or (anew is None and outdated):
             from memdir.claims.verify import refresh_verdicts
 
             start = time.perf_counter()
             refresh_verdicts(app, [item.memory.path for item in bodies])
             looked += time.perf_counter() - start
-        Verdicts(store_cache_folder(app.config), app.config.code).tell(bodies)
+            verdicts.tell(bodies)
     return looked
 
 
