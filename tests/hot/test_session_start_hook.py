@@ -9,6 +9,7 @@ import pytest
 
 from tests.helpers.accepted import accept
 from tests.helpers.hooked import EVENTS, SETTLED, Client, units
+from tests.helpers.repositories import TEXT
 from tests.helpers.searching import memory
 from tests.helpers.tables import cases
 
@@ -204,7 +205,8 @@ def test_the_strongest_and_broadest_rules_come_first_and_none_by_the_alphabet(cl
         client.write(f"z{number:02}.md", rule(text))
     client.write("a-merge.md", rule("NEVER merge a PR — merging is the user's own act."))
     client.write("m-file.md", rule("Always run `make lint` before src/app.py is pushed."))
-    client.write("n-pinned.md", rule("Answer in short sentences.").replace("---\n", "---\npinned: true\n", 1))
+    pinned = rule("Answer in short sentences.").replace("---\n", "---\npinned: true\n", 1)
+    client.write("n-pinned.md", pinned)
     lines = [line for line in client.start_with("startup").split("\n") if line.startswith("- ")]
     assert lines[:2] == ["- Answer in short sentences.", "- NEVER merge a PR"]
     assert lines[2].startswith("- Always run `make lint`")
@@ -232,11 +234,10 @@ def test_a_rule_that_was_told_in_other_sessions_comes_before_its_like(client):
 
 
 def test_a_rule_that_names_a_file_that_is_gone_says_so(client):
-    client.code.write({"tools/lint.sh": "true\n"})
-    client.code.commit("tools")
+    client.code.commit({"tools/lint.sh": TEXT})
     client.write("lint.md", rule("Always run `tools/lint.sh` before a commit."))
-    client.code.git("mv", "tools/lint.sh", "tools/check.sh")
-    client.code.commit("rename")
+    client.code.move("tools/lint.sh", "tools/check.sh")
+    client.code.commit()
     client.start_with("startup", session_id="a")
     client.wait()
     told = client.start_with("startup", session_id="b")

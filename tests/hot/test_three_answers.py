@@ -19,9 +19,9 @@ RUN = "from memdir.cli.main import main; main()"
 DEPLOY = "We deploy only on Tuesdays."
 # A prompt that touches the memory below, by the number of others; the larger, the more it needs.
 UNSURE = {
-    5: "the printer driver of the reception desk crashes: is it older than the scanner, or postgres?",
+    5: "the printer driver of the reception desk crashes: older than the scanner, or postgres?",
     40: "is the printer driver of the reception desk older than the postgres server?",
-    200: "the printer driver of the reception desk crashes: is it older than the postgres archive?",
+    200: "the printer driver and the scanner of the reception desk crash, the postgres archive too",
 }
 WAL = memory(
     "Postgres archive", "the postgres archive has no WAL", "Postgres keeps no WAL archive."
@@ -260,5 +260,5 @@ def test_memory_off_means_off_for_every_hook_unless_our_setting_says_otherwise(c
     assert all(map(bool, told)) == (way == "own setting")
     assert os.path.exists(client.state) == (way == "own setting")
     where, doctor = memdir(client, "where"), memdir(client, "doctor", codes=(0, 1))
-    assert ("and so are the hooks" in where) == (way != "own setting")
-    assert ("hooks.always = true" in doctor) == (way != "own setting")
+    assert ("and so are the hooks" in " ".join(where.split())) == (way != "own setting")
+    assert ("hooks.always = true" in " ".join(doctor.split())) == (way != "own setting")
