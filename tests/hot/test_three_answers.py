@@ -21,7 +21,7 @@ DEPLOY = "We deploy only on Tuesdays."
 UNSURE = {
     5: "the printer driver of the reception desk crashes: older than the scanner, or postgres?",
     40: "is the printer driver of the reception desk older than the postgres server?",
-    200: "the printer driver and the scanner of the reception desk crash, the postgres archive too",
+    200: "printer driver and scanner of reception and office crash, the postgres archive too",
 }
 WAL = memory(
     "Postgres archive", "the postgres archive has no WAL", "Postgres keeps no WAL archive."

@@ -16,7 +16,7 @@ from memdir.hot.memory import decode, utf16_units
 from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
 from memdir.hot.run import PAUSE_SECONDS
 from memdir.hot.safe import inert_line
-from memdir.hot.standing import standing_rules_for_hook
+from memdir.hot.standing import standing_rules_for_hook, without_told_lines
 from memdir.hot.stop import CALLER, enqueue_stop
 
 TYPE_CHECKING = False
@@ -98,7 +98,7 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
     indexes = [
         index
         for scope, root in stores.items()
-        if (index := read_index_at_session_start(scope, root, here))
+        if (index := read_index_at_session_start(scope, root, here, standing))
     ]
     text = instruct_agent(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
@@ -110,17 +110,21 @@ def _rules_and_other_indexes(here: "Here", standing: str, nonce: str) -> str:
     others = [(scope, root) for scope, root in here.stores() if scope != PROJECT]
     room = HOOK_CHARACTERS - FRAME_CHARACTERS - utf16_units(standing)
     for left, (scope, root) in zip(range(len(others), 0, -1), others, strict=True):
-        index = read_index_at_session_start(scope, root, here)
+        index = read_index_at_session_start(scope, root, here, standing)
         parts.append(list_index_to_inject(*index, room // left) if index else "")
         room -= utf16_units(parts[-1]) + 2
     return render_hook_frame(nonce, [], [], "\n\n".join(filter(None, parts))).text
 
 
-def read_index_at_session_start(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
+def read_index_at_session_start(
+    scope: str, root: str, here: "Here", standing: str = ""
+) -> tuple[str, str] | None:
     store = Markdown(root, here.max_file_bytes)
     try:
         view = view_without_waiting(scope, store, here)
-        return f"{root}/{store.index_path}", decode((view or store).index() or b"")
+        index = decode((view or store).index() or b"")
+        index = index if scope == PROJECT else without_told_lines(index, standing)
+        return f"{root}/{store.index_path}", index
     except MemdirError:
         return None
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memdir.store.accepted import AcceptanceView
     from memdir.store.ports import Store
 
+PROJECT = "project"
 TYPES = ("feedback", "user", "value")
 RULE_CHARACTERS = 120  # like a pointer
 RULES_CHARACTERS = 2000
@@ -113,17 +114,17 @@ def collect_standing_rules(
     used: "Mapping[str, int] | None" = None,
     index_loaded: bool = True,
 ) -> "tuple[str, list[tuple[str, Memory]]]":
-    """The strongest and broadest first; none that stands in an index that is loaded besides."""
+    """The strongest and broadest first; none that stands in the project's index, loaded anyway."""
     rules: list[tuple[tuple[object, ...], str, str, Memory]] = []
     for scope, store in stores:
-        index = _read_loaded(store) if index_loaded else ""
+        index = _read_loaded(store) if index_loaded and scope == PROJECT else ""
         source = getattr(store, "source", None)  # gives the author, if it is not the user
         for memory in store.scan().memories:
             if memory.kind not in TYPES:
                 continue
             needed = _is_title(inert_line(memory.description), memory)
             text = standing_rule_sentence(memory, _read(store, memory) if needed else "")
-            if _plain(text) in index:
+            if plain_words(text) in index:
                 continue
             times = (used or {}).get(f"{store.root.rstrip('/')}/{memory.path}", 0)
             order = (bool(source), *_order(memory, text, times))
@@ -152,13 +153,22 @@ def _doubt(recalled: Recalled, verdicts: "Verdicts") -> str:
     return f" (checked: {inert_line(stale[0])})" if stale else ""
 
 
-def _plain(text: str) -> str:
+def without_told_lines(index: str, standing: str) -> str:
+    """An index without the lines that say a rule that is told word for word."""
+    rules = [plain_words(line) for line in standing.split("\n") if line.startswith("- ")]
+    lines = [(line, plain_words(line)) for line in index.split("\n")]
+    return "\n".join(
+        line for line, words in lines if not any(rule in words for rule in rules if rule.strip())
+    )
+
+
+def plain_words(text: str) -> str:
     return f" {' '.join(split_words(text.lower()))} "
 
 
 def _read_loaded(store: "Store") -> str:
     try:
-        return _plain(loaded_part(decode(store.index() or b"")))
+        return plain_words(loaded_part(decode(store.index() or b"")))
     except MemdirError:
         return ""
 
