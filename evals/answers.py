@@ -27,9 +27,10 @@ from memdir.evals.report import (
     recall_at,
 )
 from memdir.hot import recall as decision
-from memdir.hot.inject import SessionState, inject_memories
+from memdir.hot.inject import inject_memories
 from memdir.hot.memory import decode
 from memdir.hot.recall import INDEX_CHARACTERS, Place
+from memdir.hot.session_state import SessionState
 from memdir.hot.standing import collect_standing_rules
 from memdir.recall.scan import Scan
 from memdir.store.ports import Store

@@ -36,11 +36,11 @@ from memdir.config.config import (
     read_config,
 )
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.hot.inject import Sessions
 from memdir.hot.place import FOLDER as PLACES
 from memdir.hot.place import RECORDS, Around
 from memdir.hot.queue import Queue
 from memdir.hot.run import hook_trouble, leave_hook_report, log_hook
+from memdir.hot.session_state import Sessions
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_rules_for_hook
 from memdir.hot.stop import CLIENT, ENDS

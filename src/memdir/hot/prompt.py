@@ -5,7 +5,7 @@ from time import time
 
 from memdir.hot.catalog import open_search
 from memdir.hot.disk import read_end_of_file
-from memdir.hot.inject import Sessions, inject_once
+from memdir.hot.inject import inject_once
 from memdir.hot.layout import Markdown
 from memdir.hot.place import (
     BUILT_IN,
@@ -18,6 +18,7 @@ from memdir.hot.place import (
 )
 from memdir.hot.recall import INDEX_CHARACTERS, Place, recall
 from memdir.hot.run import PAUSE_SECONDS, STAMP
+from memdir.hot.session_state import Sessions
 from memdir.hot.verdicts import Verdicts, tell_dates
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from memdir.errors import Finding, MemdirError
-    from memdir.hot.inject import SessionState
     from memdir.hot.memory import Memory
+    from memdir.hot.session_state import SessionState
     from memdir.store.ports import Search, Store
 
 BODIES = 5

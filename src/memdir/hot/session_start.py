@@ -10,12 +10,13 @@ from memdir.errors import MemdirError
 from memdir.hot import memory
 from memdir.hot.acceptance import view_without_waiting
 from memdir.hot.disk import digest_of, read_start
-from memdir.hot.inject import HOOK_CHARACTERS, Sessions, list_index_to_inject, render_hook_frame
+from memdir.hot.inject import HOOK_CHARACTERS, list_index_to_inject, render_hook_frame
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, utf16_units
 from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
 from memdir.hot.run import PAUSE_SECONDS
 from memdir.hot.safe import inert_line
+from memdir.hot.session_state import Sessions
 from memdir.hot.standing import standing_rules_for_hook, without_told_lines
 from memdir.hot.stop import CALLER, enqueue_stop
 

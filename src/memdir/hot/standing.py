@@ -10,12 +10,13 @@ from memdir.errors import MemdirError
 from memdir.hot import catalog, disk
 from memdir.hot import memory as memory_module
 from memdir.hot.acceptance import acceptance_facts, acceptance_folder, view_without_waiting
-from memdir.hot.inject import LOOK, Recalled, Sessions, lines_that_fit, shorten_injected
+from memdir.hot.inject import LOOK, Recalled, lines_that_fit, shorten_injected
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, encode
 from memdir.hot.place import place_facts, store_key
 from memdir.hot.recall import loaded_part
 from memdir.hot.safe import inert_line, make_visible
+from memdir.hot.session_state import Sessions
 from memdir.hot.verdicts import Verdicts
 from memdir.hot.words import split_words
 

@@ -16,6 +16,7 @@ from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.place import is_below
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
 from memdir.hot.recall import recall as choose
+from memdir.hot.session_state import Sessions, SessionState
 from memdir.hot.verdicts import Verdicts, tell_dates
 from memdir.store.accept import hide_unaccepted, memory_source
 from memdir.store.writer import App, store_cache_folder
@@ -83,8 +84,8 @@ def recall(
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_unaccepted(app)) for scope, app in apps]
     places = [Place(scope, app.store, app.search, memory_source(app)) for scope, app in apps]
-    sessions = inject.Sessions(apps[0][1].config.state_dir) if apps and session else None
-    state = sessions.load(session) if sessions else inject.SessionState()
+    sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
+    state = sessions.load(session) if sessions else SessionState()
     recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
     if model is None and apps:
@@ -111,7 +112,7 @@ def recall(
     now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
     told = recollection.bodies, recollection.pointers
     if sessions is None:
-        injected = inject.inject_memories(*told, inject.SessionState(), now=now, nonce=nonce)
+        injected = inject.inject_memories(*told, SessionState(), now=now, nonce=nonce)
     else:
         injected = inject.inject_once(*told, sessions, session, state, now=now, nonce=nonce)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
@@ -149,7 +150,7 @@ def render_session_section(apps: Named, *, session: str = "", full: bool = False
 
     A session gets the same text until a clear or compact.
     """
-    sessions = inject.Sessions(apps[0][1].config.state_dir) if apps and session else None
+    sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     kept = sessions.section(session) if sessions else ""
     if kept:
         return kept
@@ -182,7 +183,7 @@ def _framed(apps: Named, full: bool) -> str:
 
 def forget_recalled(apps: Named, session: str) -> None:
     if apps:
-        inject.Sessions(apps[0][1].config.state_dir).begin_anew(session)
+        Sessions(apps[0][1].config.state_dir).begin_anew(session)
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from memdir.config.config import clean_environment, read_config
 from memdir.errors import MemdirError
 from memdir.format.pointer import format_line
 from memdir.hot import safe
-from memdir.hot.inject import Recalled, SessionState
+from memdir.hot.inject import Recalled
 from memdir.hot.memory import Memory
 from memdir.hot.recall import (
     BODIES,
@@ -27,6 +27,7 @@ from memdir.hot.recall import (
     without_usage_of_tools,
 )
 from memdir.hot.safe import inert_line
+from memdir.hot.session_state import SessionState
 from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
 from memdir.store.writer import App, open_app
