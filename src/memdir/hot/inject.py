@@ -30,7 +30,7 @@ POINTER_CHARACTERS = 120
 HOOK_CHARACTERS = 10_000  # UTF-16 units; beyond it the client shows only a preview of 2 KB
 STALE_DAYS = 2  # from this age on, the header warns
 
-BODY_ROOM = 1200  # characters of bodies per prompt; the first body may be longer if it is
+BODY_ROOM = 1000  # characters of bodies per prompt; the first body may be longer if it is
 CERTAIN = 4.0  # times as sure as a chance match
 POINTERS_CHARACTERS = 400  # of an answer without bodies, frame and all
 _SHORTEST_POINTER = 60
