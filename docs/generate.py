@@ -702,6 +702,16 @@ MEANINGS = {
         "fts or scan",
         "How recall finds memories: by the catalog, or by reading every file each time.",
     ),
+    "recall_model": (
+        "off, cli or always",
+        "Where the model of `model.name` chooses the memories: nowhere, in `memdir recall` and the "
+        "library, or also at every prompt, which waits for it. `memdir recall --model` asks once.",
+    ),
+    "hooks_always": (
+        "true or false",
+        "Let the hooks work also where the client's own memory is switched off: memdir instead of "
+        "it. By default memory off means off.",
+    ),
     "hooks": (
         "true or false",
         "Let the hooks of a client speak and note. With `false` they stay installed and do "

@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from evals.answers import evaluate_answers
 from evals.baselines import BASELINES
 from evals.capture import evaluate_capture
 from evals.claims import evaluate_claims
 from evals.claims_set import read as read_claims
 from evals.pairs import evaluate_pairs
+from evals.quiet import evaluate_quiet
 from evals.type_guess import evaluate_types
 from memdir.cli.output import Screen
 from memdir.config.config import read_config
@@ -47,12 +49,16 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
         ranked[name] = rank_eval_set(asked, searches, given.k, say)
     table = tabulate_recall("searches", "search", ranked)
     section = Section("Against simple searches, in the same run", tables=(table,))
-    report = replace(report, sections=(*report.sections, section))
+    sections = [*report.sections, section]
+    if prompts.name == "corpus":
+        sections[1:3] = evaluate_answers(prompts)
+    report = replace(report, sections=tuple(sections))
     return report, evaluation_report_fields(report)
 
 
 BENCHES: dict[str, Callable[[argparse.Namespace, Say], Answer]] = {
     "recall": recall,
+    "quiet": lambda given, say: evaluate_quiet(given.data),
     "claims": lambda given, say: evaluate_claims(read_claims(given.data), say),
     "pairs": lambda given, say: evaluate_pairs(given.data, say),
     "capture": lambda given, say: evaluate_capture(given.data),

@@ -3,7 +3,8 @@
     python evals/background.py CORPUS_DIRECTORY
 
 A word gets in when three repositories or more use it, so that no project's names do. What goes
-out is a table of words by how rare they are; no sentence of any memory.
+out is a table of words by how rare they are; no sentence of any memory. Words of everyday talk
+(plain_words.txt) are rare in memories but not in prompts, so they count as PLAIN at most.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from memdir.hot.words import Words
 
 STEP = 0.5  # two words closer than this are equally rare
 REPOSITORIES = 3
+PLAIN = 2.0
+PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
 WIDTH = 92
 OUT = Path(__file__).parents[1] / "src" / "memdir" / "hot" / "background.txt"
 
@@ -34,11 +37,16 @@ def main(corpus: Path) -> None:
         files.update(terms.keys())
         for term in terms:
             used[term].add(path.relative_to(corpus).parts[0])
+    plain, _ = words.count(PLAIN_WORDS.read_text("utf-8"))
     levels = defaultdict[float, list[str]](list)
-    for term, count in files.items():
-        if len(used[term]) >= REPOSITORIES and not term.isdigit():
-            rare = math.log(1 + (len(texts) - count + 0.5) / (count + 0.5))
-            levels[round(rare / STEP) * STEP].append(term)
+    for term in {*files, *plain}:
+        count = files[term]
+        rare = math.log(1 + (len(texts) - count + 0.5) / (count + 0.5))
+        level = round(rare / STEP) * STEP
+        if term in plain:
+            levels[min(level, PLAIN)].append(term)
+        elif len(used[term]) >= REPOSITORIES and not term.isdigit():
+            levels[level].append(term)
     table = "\n".join(
         f"{level:g} {line}"
         for level in sorted(levels)

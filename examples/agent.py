@@ -19,12 +19,11 @@ def turn(client: Anthropic, memory: Memdir, talk: list[MessageParam], session: s
     """One turn: recall beside what was said, ask, answer."""
     prompt = str(talk[-1]["content"])
     recalled = memory.recall(prompt, session=session).text
-    if recalled:
+    if recalled:  # it stays in the talk, since no memory is told twice in a session
         talk[-1] = {"role": "user", "content": f"{recalled}\n\n{prompt}"}
     reply = client.messages.create(
         model=MODEL, max_tokens=1024, system=memory.prompt().text, messages=talk
     )
-    talk[-1] = {"role": "user", "content": prompt}  # what was recalled is not said again
     text = "".join(block.text for block in reply.content if block.type == "text")
     talk.append({"role": "assistant", "content": text})
     return text

@@ -145,13 +145,20 @@ class Memdir:
         return answer.render_memory_prompt([self._own, *others], mode, indexes=indexes)
 
     def recall(
-        self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
+        self, prompt: str, *, session: str = "", limit: int = 5, model: bool | None = None
     ) -> Recall:
-        """What belongs to a prompt: `.text` is what to show the agent, empty if nothing fits."""
-        return answer.recall(self._apps, prompt, session=session, limit=limit, model=model)
+        """What belongs to a prompt: `.text` is what to show the agent, empty if nothing fits.
+
+        A model chooses if `model` is True, or the setting `recall.model` says so.
+        """
+        from memdir.audit.ages import find_age_starts
+
+        return answer.recall(
+            self._apps, prompt, session=session, limit=limit, model=model, ages=find_age_starts
+        )
 
     def prefetch(
-        self, prompt: str, *, session: str = "", limit: int = 5, model: bool = False
+        self, prompt: str, *, session: str = "", limit: int = 5, model: bool | None = None
     ) -> Prefetch:
         """The same in the background, so that no answer waits for it."""
         return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))

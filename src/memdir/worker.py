@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
+from memdir.audit.ages import find_age_starts
 from memdir.capture.capture import (
     begin_capture_session,
     capture,
@@ -35,19 +36,20 @@ from memdir.config.config import (
     read_config,
 )
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.hot.inject import Sessions
 from memdir.hot.place import FOLDER as PLACES
 from memdir.hot.place import RECORDS, Around
 from memdir.hot.queue import Queue
 from memdir.hot.run import hook_trouble, leave_hook_report, log_hook
+from memdir.hot.session_state import Sessions
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_rules_for_hook
 from memdir.hot.stop import CLIENT, ENDS
+from memdir.hot.verdicts import keep_dates
 from memdir.records.handover import HandedOver
 from memdir.records.lifecycle import retire_expired_records
 from memdir.store.accept import accept_own_writes
 from memdir.store.state import Lock
-from memdir.store.writer import App, open_app
+from memdir.store.writer import App, open_app, store_cache_folder
 
 NAME, CAPTURE = "worker", "capture"  # in the log
 START, STOP = "session-start", "stop"
@@ -369,6 +371,9 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         app.snapshot()
         accept_own_writes(app)
         app.search.find("what is there", 1)  # any search updates the catalog
+        memories = app.store.scan().memories
+        starts = find_age_starts(app, memories)[0]
+        keep_dates(store_cache_folder(chosen), [(item, starts[item.path]) for item in memories])
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)
         if scope == RECORDS:

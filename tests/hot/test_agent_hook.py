@@ -65,7 +65,7 @@ def test_a_client_whose_memory_is_off_loads_none(client):
     client.write("MEMORY.md", LINE, root(client, "user"))
     define(client, "---\nname: Explore\nmemory: user\n---\nExplore.\n")
     assert client.fire("subagent-start") == ""
-    client.env["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
+    client.env |= {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1", "MEMDIR_HOOKS_ALWAYS": "1"}
     assert LINE in client.fire("subagent-start")
 
 

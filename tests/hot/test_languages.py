@@ -44,7 +44,7 @@ def test_the_memory_that_a_prompt_is_about_is_among_the_first(asked):
 
 
 def test_a_prompt_with_a_memory_rarely_gets_nothing(asked):
-    silent = [(prompt, sure) for prompt, _, _, sure in asked if sure < chance_match(len(asked))]
+    silent = [(prompt, sure) for prompt, _, _, sure in asked if sure < chance_match(len(asked), 0)]
     assert len(silent) <= SILENT * len(asked), silent
 
 
@@ -54,6 +54,5 @@ STRANGE = tuple(rows(globals(), "STRANGE"))
 def test_a_prompt_about_something_else_gets_nothing(asked, tmp_path):
     search = Searched(tmp_path).scan()
     for prompt in STRANGE:
-        assert all(hit.sure < chance_match(10) for hit in search.find(prompt, 5).hits[:LEADERS]), (
-            prompt
-        )
+        hits = search.find(prompt, 5).hits[:LEADERS]
+        assert all(hit.sure < chance_match(10, 0) for hit in hits), prompt

@@ -9,6 +9,7 @@ import pytest
 
 from tests.helpers.accepted import accept
 from tests.helpers.hooked import EVENTS, SETTLED, Client, units
+from tests.helpers.repositories import TEXT
 from tests.helpers.searching import memory
 from tests.helpers.tables import cases
 
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("project")
 RULE = "Always use a git worktree for a change of more than one file."
 LIMIT = 10_000
 OFF = {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}
+INSTEAD = {**OFF, "MEMDIR_HOOKS_ALWAYS": "1"}  # memdir instead of the client's own memory
 
 
 def rule(text: str = RULE, kind: str = "feedback") -> str:
@@ -118,7 +120,7 @@ def test_damaged_rules_in_the_cache_are_read_anew(client, damage):
 
 
 def test_without_a_memory_of_the_client_it_is_told_how_and_what(client):
-    client.env |= OFF
+    client.env |= INSTEAD
     told = client.start_with("startup")
     assert "## How to save" in told
     assert f"\n{client.store}\n" in told
@@ -134,7 +136,7 @@ def test_whatever_there_is_the_text_stays_below_the_limit(client, sign):
     client.write("MEMORY.md", "\n".join(lines), client.home / ".claude/memory")
     for number in range(40):
         client.write(f"m{number}.md", rule(f"Rule {number}: {sign * 100}"))
-    client.env |= OFF
+    client.env |= INSTEAD
     told = client.start_with("startup")
     assert LIMIT - 500 < units(told) <= LIMIT
     assert f"in {client.store}/MEMORY.md)" in told  # where the rest is
@@ -191,3 +193,72 @@ def test_a_store_that_may_not_be_read_hides_no_other(client):
         assert "data scientist" in client.start_with("startup")
     finally:
         client.store.chmod(0o700)
+
+
+# Which rules, and what stands there already
+
+
+def test_the_strongest_and_broadest_rules_come_first_and_none_by_the_alphabet(client):
+    (client.store / "worktree.md").unlink()
+    for number in range(40):
+        text = f"In zone {number:02} the colours of charts are taken from palette {number:02}."
+        client.write(f"z{number:02}.md", rule(text))
+    client.write("a-merge.md", rule("NEVER merge a PR — merging is the user's own act."))
+    client.write("m-file.md", rule("Always run `make lint` before src/app.py is pushed."))
+    pinned = rule("Answer in short sentences.").replace("---\n", "---\npinned: true\n", 1)
+    client.write("n-pinned.md", pinned)
+    lines = [line for line in client.start_with("startup").split("\n") if line.startswith("- ")]
+    assert lines[:2] == ["- Answer in short sentences.", "- NEVER merge a PR"]
+    assert lines[2].startswith("- Always run `make lint`")
+    zones = [line[10:12] for line in lines if line.startswith("- In zone")]
+    assert len(zones) > 5 and zones not in (sorted(zones), sorted(zones, reverse=True))
+    assert all(line.endswith((".", "PR", "more)")) for line in lines)  # no sentence is cut
+
+
+def test_a_rule_that_was_told_in_other_sessions_comes_before_its_like(client):
+    text = "The {} pelican never restarts the staging cluster twice a day."
+    for name in ("grey", "pink"):
+        client.write(f"{name}.md", rule(text.format(name)))
+    orders = set()
+    for name in ("grey", "pink"):
+        for number in range(3):
+            asked = {"prompt": f"may the {name} pelican restart the staging cluster twice a day?"}
+            client.fire("prompt", session_id=f"{name}{number}", **asked)
+            (client.state / "sessions" / f"{'pink' if name == 'grey' else 'grey'}{number}").unlink(
+                missing_ok=True
+            )
+        client.write("touched.md", rule(f"Keep the notes of {name}."))  # the cache is made anew
+        told = client.start_with("startup", session_id=f"new-{name}")
+        orders.add(told.index("grey pelican") < told.index("pink pelican"))
+    assert orders == {True, False}
+
+
+def test_a_rule_that_names_a_file_that_is_gone_says_so(client):
+    client.code.commit({"tools/lint.sh": TEXT})
+    client.write("lint.md", rule("Always run `tools/lint.sh` before a commit."))
+    client.code.move("tools/lint.sh", "tools/check.sh")
+    client.code.commit()
+    client.start_with("startup", session_id="a")
+    client.wait()
+    told = client.start_with("startup", session_id="b")
+    assert "- Always run `tools/lint.sh` before a commit. (checked: tools/lint.sh" in told
+
+
+def test_a_rule_that_stands_in_the_index_word_for_word_is_not_repeated(client):
+    client.write("MEMORY.md", f"- [Worktree](worktree.md) — {RULE}\n")
+    client.write("short.md", rule("Answer in one sentence where one is enough."))
+    told = client.start_with("startup")
+    assert RULE not in told and "Answer in one sentence" in told
+
+
+def test_indexes_of_team_and_repository_reach_the_agent_though_the_client_has_a_memory(client):
+    places = {"team": client.store / "team", "local": client.project / ".claude/memory"}
+    for name, root in places.items():
+        client.write(f"{name}.md", memory(name, f"the {name} pays with pelicans"), root)
+        accept(client.state, root)
+        lines = [f"- [Pay](pay{number}.md) — of {name} {number}" for number in range(400)]
+        client.write("MEMORY.md", "\n".join([f"- [Pay]({name}.md) — pelicans", *lines]), root)
+    told = client.start_with("startup")
+    assert f"]({'team'}.md)" in told and "](local.md)" in told
+    assert "never on main" not in told  # the client itself loads the project's
+    assert units(told) <= LIMIT

@@ -46,7 +46,7 @@ def test_what_is_saved_is_recalled_in_a_frame_with_age_and_origin(agent, store):
     assert agent.use("save", text=FACT, type="project", name="pelican").startswith("created")
     assert FACT in (store / "pelican.md").read_text()
     told = framed(agent.use("recall", query=QUESTION))
-    assert FACT in told and "saved today" in told and "header: mcp:tester" in told
+    assert FACT in told and "saved today" in told and "source: mcp:tester" in told
 
 
 def test_a_name_that_there_is_updates_and_the_hash_guards_it(agent, store):

@@ -29,7 +29,7 @@ def test_the_answer_is_exactly_what_an_agent_reads():
     first, *_, last = answer.text.rstrip("\n").split("\n")
     assert first.startswith("<memdir-") and last == first.replace("<", "</")
     assert FACT in answer.text
-    assert "Memory (project), saved today: ~/" in answer.text
+    assert "Memory (project), saved today: pelican.md" in answer.text
 
 
 @pytest.mark.parametrize(

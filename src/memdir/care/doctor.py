@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memdir.capture import review
 from memdir.clients.setup import PLUGIN, Wish, install_client, is_client_set_up, list_clients
+from memdir.config.config import is_config_silent
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
 from memdir.format.draft import Draft, Wishes, content_hash
@@ -186,6 +187,9 @@ def _trash(shelf: Shelf) -> Check:
 def _check_client(app: App, client: str) -> Iterator[Check]:
     """Whether a client runs this version of memdir, once; not at all is no failure."""
     name, title = (client, "") if client != CLIENT else ("setup", "Claude Code: ")
+    if client == CLIENT and not app.config.enabled and is_config_silent(app.config):
+        message = f"memory is off (by {app.config.enabled_by}), so the hooks say and note nothing"
+        yield Check("hooks", True, f"{message}; hooks.always = true in config.toml lets them work")
     mend = f"run: memdir setup {client}"
     try:
         plan = install_client(app.config, client, Wish(), dry_run=True)

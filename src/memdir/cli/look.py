@@ -8,6 +8,7 @@ import click
 
 from memdir.cli.command import Session, command
 from memdir.cli.output import FINDING, Answer, Cell, Fields, pick, pick_all, short_age
+from memdir.config.config import is_config_silent
 from memdir.errors import Finding, Missing
 from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
@@ -186,7 +187,8 @@ def where(session: Session, only_path: bool) -> Answer:
         "store": short(config.store) + ("" if exists else "  (does not exist yet)"),
         "decided by": config.step,
         "project": f"{config.project_name} ({short(config.project_root)})",
-        "memory is": f"{'on' if config.enabled else 'off'} (by {config.enabled_by})",
+        "memory is": f"{'on' if config.enabled else 'off'} (by {config.enabled_by})"
+        + ", and so are the hooks" * (not config.enabled and is_config_silent(config)),
         "history, trash": short(state),
         "settings": short(config.config_file),
     }

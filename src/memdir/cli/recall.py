@@ -83,6 +83,7 @@ def recall(
     line each; nothing is printed if none matches. All scopes are searched unless --scope names
     one. What is `not accepted yet` comes from others and is shown only to you: memdir review.
     """
+    from memdir.audit.ages import find_age_starts
     from memdir.recall.answer import recall as find_memories
 
     text = " ".join(words)
@@ -94,7 +95,8 @@ def recall(
         session=session_id or "",
         limit=k,
         abstain=not always,
-        model=model,
+        model=model or None,
+        ages=find_age_starts,
         verify=not no_verify,
         waiting=True,
     )

@@ -38,6 +38,7 @@ from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
 from memdir.hot.place import RECORDS, Around, Here, is_below
+from memdir.hot.stop import CALLER
 
 SWITCH = "autoMemoryEnabled"
 DIR = "--dir"
@@ -357,17 +358,15 @@ def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]
 
 
 def is_config_silent(config: Config) -> bool:
-    """True if hooks do nothing: bare modes of the client, or switched off."""
+    """True if hooks do nothing: bare modes of the client, or memory is switched off."""
     if bare_mode(config.environ) or not config.options.hooks:
         return True
-    # A repository that switches memory off means ours, too. A user who switches off the client's
-    # own memory has installed ours instead.
-    return not config.enabled and config.enabled_by.startswith(REPOSITORY)
+    # Other clients have no such switch; hooks.always means memdir instead of the client's memory.
+    theirs = config.environ.get(CALLER) or config.options.hooks_always
+    return not config.enabled and (not theirs or config.enabled_by.startswith(REPOSITORY))
 
 
 def hook_config(config: Config, around: Around) -> Here:
-    from memdir.hot.stop import CALLER
-
     holds = {
         place.SILENT: is_config_silent(config),
         # Only Claude Code has a memory of its own.
@@ -377,6 +376,7 @@ def hook_config(config: Config, around: Around) -> Here:
         place.SCAN: config.options.search == place.SCAN,
         place.CAPTURE_OFF: not config.options.capture,
         place.BY_AGENT: config.options.capture and config.options.records_agent,
+        place.MODEL: config.options.recall_model == "always" and bool(config.options.model),
     }
     holding = frozenset(name for name, holds_here in holds.items() if holds_here)
     folders, scopes = (config.state_dir, config.cache_dir, around.checkout), dict(config.scopes)

@@ -55,12 +55,13 @@ TOLD = (
 
 @dataclass(frozen=True)
 class Query:
-    """A prompt for a store; `gold` are the paths that should be shown."""
+    """A prompt for a store; `gold` are the paths that should be shown, `ok` others that may."""
 
     id: str
     prompt: str
     store: str
     gold: tuple[str, ...]
+    ok: tuple[str, ...] = ()
 
 
 @dataclass
@@ -118,9 +119,10 @@ def read_corpus_set(data: str) -> PromptSet:
         if not line.strip():
             continue
         row = read_evaluation_row(path, number, line, ("id", "repo", "root", "prompt"))
-        gold = row.get("gold", [])
-        if not isinstance(gold, list) or not all(isinstance(item, str) for item in gold):
-            raise bad_eval_data(path, number, "the field 'gold' is not a list of paths")
+        gold, ok = row.get("gold", []), row.get("ok", [])
+        for key, paths in (("gold", gold), ("ok", ok)):
+            if not isinstance(paths, list) or not all(isinstance(item, str) for item in paths):
+                raise bad_eval_data(path, number, f"the field {key!r} is not a list of paths")
         name = f"{row['repo']}/{row['root']}"
         if name not in result.stores:
             # Never read outside the data directory.
@@ -137,7 +139,7 @@ def read_corpus_set(data: str) -> PromptSet:
         if row["id"] in ids:
             raise bad_eval_data(path, number, f"the id {row['id']!r} was there before")
         ids.add(row["id"])
-        result.queries.append(Query(row["id"], row["prompt"], name, tuple(gold)))
+        result.queries.append(Query(row["id"], row["prompt"], name, tuple(gold), tuple(ok)))
     if not ids:
         raise bad_eval_data(path, 0, "no prompt in it")
     return result

@@ -261,18 +261,20 @@ MODIFIED_KEYS = ("metadata.modified", "modified")
 VERIFIED_KEYS = ("metadata.last_verified", "last_verified")
 PINNED_KEYS = ("metadata.pinned", "pinned")
 SOURCE_KEYS = ("metadata.source", "source")
+UNDATED = -1.0  # nothing tells its age: a clone sets every mtime
 
 
 class Memory:
     """Header, size and time of a memory; the header is parsed on first use."""
 
-    __slots__ = ("_document", "head", "mtime", "path", "size")
+    __slots__ = ("_document", "dated", "head", "mtime", "path", "size")
 
     def __init__(self, path: str, head: str, mtime: float, size: int) -> None:
         self.path = path
         self.head = head
         self.mtime = mtime
         self.size = size
+        self.dated = 0.0  # from history or git, if the header does not tell; see UNDATED
         self._document: Document | None = None
 
     @property
@@ -315,6 +317,8 @@ class Memory:
         """Staleness counts from: verified or modified, else created, else mtime."""
         from memdir.hot import safe
 
+        if self.dated:
+            return self.dated
         later = [safe.parse_time(self.get(keys)) for keys in (VERIFIED_KEYS, MODIFIED_KEYS)]
         known = [moment for moment in later if moment is not None]
         if known:

@@ -137,6 +137,7 @@ ODD = (b"\\u", b"\0")  # an escape, or an encoding other than UTF-8
 ABSENT = "-"
 SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # flags of a place
 SCAN = "scan"  # memories are searched without a catalog
+MODEL = "model"  # a model chooses the memories of a prompt
 CAPTURE_OFF = "unheard"
 BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
 REPOSITORY, YOUR_TEAM = "this repository", "your team"

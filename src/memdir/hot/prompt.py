@@ -4,13 +4,23 @@ import os
 from time import time
 
 from memdir.hot.catalog import open_search
-from memdir.hot.inject import Sessions, inject_once
+from memdir.hot.disk import read_end_of_file
+from memdir.hot.inject import inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import BUILT_IN, SCAN, SHARED, origin_of_scope, store_key
-from memdir.hot.recall import Place, recall
+from memdir.hot.place import (
+    BUILT_IN,
+    MODEL,
+    SCAN,
+    SHARED,
+    is_below,
+    origin_of_scope,
+    store_key,
+)
+from memdir.hot.recall import INDEX_CHARACTERS, Place, recall
 from memdir.hot.remember import SAVE_IT, asks_to_remember
 from memdir.hot.run import PAUSE_SECONDS, STAMP
-from memdir.hot.verdicts import Verdicts
+from memdir.hot.session_state import Sessions
+from memdir.hot.verdicts import Verdicts, tell_dates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +33,8 @@ NAME = "UserPromptSubmit"
 NOTICE = "<task-notification>"  # the client reports that a task has ended; not a question
 NONCE_BYTES = 4
 PROJECT = "project"
+TRANSCRIPT_BYTES, CALL_BYTES = 64 * 1024, 200  # of the conversation's end, of a call up to its name
+TOLD_INDEX_CHARACTERS = 2_000  # of an index that surely fit into the start of the session
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -31,11 +43,19 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     places, caches, max_records = _open_places(here)
     sessions = Sessions(here.state)
     state = sessions.load(asked.session)
+    state.tools = _tools_in_use(asked.transcript)
     result = recall(places, asked.prompt, state)
+    if MODEL in here.holds and not result.reason.startswith("it "):
+        from memdir.recall.choose import choose_in_hook
+
+        result = choose_in_hook(asked.cwd, places, asked.prompt, state, result, asked.session)
     if max_records:
         from memdir.records.hook import limit_records
 
         limit_records(result, max_records)
+    for place in places:
+        told = [one for one in (*result.bodies, *result.pointers) if one.scope == place.scope]
+        tell_dates(caches[place.scope], told, is_below(place.store.root, here.checkout))
     outdated = _confirm(result.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers
@@ -50,12 +70,20 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     return asked.context(NAME, text), work
 
 
+def _tools_in_use(transcript: str) -> frozenset[str]:
+    data = read_end_of_file(transcript, TRANSCRIPT_BYTES)[0] if transcript[:1] == "/" else b""
+    calls = data.split(b'"type":"tool_use"')[1:]
+    names = [call[:CALL_BYTES].partition(b'"name":"')[2].partition(b'"')[0] for call in calls]
+    return frozenset(name.decode("utf-8", "replace") for name in names if name)
+
+
 def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
     places, caches = [], {}
     for scope, root in here.stores():
         store = Markdown(root, here.max_file_bytes)
         caches[scope] = os.path.join(here.cache, "stores", store_key(os.path.realpath(root)))
-        loaded = scope == PROJECT or BUILT_IN not in here.holds  # by the client, or by us at start
+        theirs = scope == PROJECT and BUILT_IN in here.holds  # else we told it at the start
+        loaded = INDEX_CHARACTERS if theirs else TOLD_INDEX_CHARACTERS
         search = _open_search(store, caches[scope], here)
         places.append(Place(scope, store, search, index_loaded=loaded))
     max_records = 0

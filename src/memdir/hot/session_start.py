@@ -10,13 +10,14 @@ from memdir.errors import MemdirError
 from memdir.hot import memory
 from memdir.hot.acceptance import view_without_waiting
 from memdir.hot.disk import digest_of, read_start
-from memdir.hot.inject import HOOK_CHARACTERS, Sessions, list_index_to_inject, render_hook_frame
+from memdir.hot.inject import HOOK_CHARACTERS, list_index_to_inject, render_hook_frame
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, utf16_units
 from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
 from memdir.hot.run import PAUSE_SECONDS
 from memdir.hot.safe import inert_line
-from memdir.hot.standing import standing_rules_for_hook
+from memdir.hot.session_state import Sessions
+from memdir.hot.standing import standing_rules_for_hook, without_told_lines
 from memdir.hot.stop import CALLER, enqueue_stop
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ PROJECT, TEAM = "project", "team"
 NONCE_BYTES = 4
 BEGUN = ".begun"  # a separate stamp, so the worker after the first turn is not delayed
 PATH_BYTES = 800
-FRAME_CHARACTERS = 1000  # reserved for the frame of an agent's indexes
+FRAME_CHARACTERS = 1000  # reserved for the frame of indexes
 DEFINITION_BYTES = 16 * 1024
 MAX_DEFINITIONS = 300
 _HOW = (
@@ -85,9 +86,9 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
 
 
 def _text(here: "Here", standing: str, nonce: str) -> str:
-    rules = render_hook_frame(nonce, [], [], standing).text
     if BUILT_IN in here.holds or PROJECT not in here.scopes:
-        return rules
+        return _rules_and_other_indexes(here, standing, nonce)
+    rules = render_hook_frame(nonce, [], [], standing).text
     from memdir.hot.behaviour import NORMAL, Setting, instruct_agent
     from memdir.hot.behaviour import TEAM as BOTH
 
@@ -98,17 +99,33 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
     indexes = [
         index
         for scope, root in stores.items()
-        if (index := read_index_at_session_start(scope, root, here))
+        if (index := read_index_at_session_start(scope, root, here, standing))
     ]
     text = instruct_agent(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
 
 
-def read_index_at_session_start(scope: str, root: str, here: "Here") -> tuple[str, str] | None:
+def _rules_and_other_indexes(here: "Here", standing: str, nonce: str) -> str:
+    """The client loads only the project's index."""
+    parts = [standing]
+    others = [(scope, root) for scope, root in here.stores() if scope != PROJECT]
+    room = HOOK_CHARACTERS - FRAME_CHARACTERS - utf16_units(standing)
+    for left, (scope, root) in zip(range(len(others), 0, -1), others, strict=True):
+        index = read_index_at_session_start(scope, root, here, standing)
+        parts.append(list_index_to_inject(*index, room // left) if index else "")
+        room -= utf16_units(parts[-1]) + 2
+    return render_hook_frame(nonce, [], [], "\n\n".join(filter(None, parts))).text
+
+
+def read_index_at_session_start(
+    scope: str, root: str, here: "Here", standing: str = ""
+) -> tuple[str, str] | None:
     store = Markdown(root, here.max_file_bytes)
     try:
         view = view_without_waiting(scope, store, here)
-        return f"{root}/{store.index_path}", decode((view or store).index() or b"")
+        index = decode((view or store).index() or b"")
+        index = index if scope == PROJECT else without_told_lines(index, standing)
+        return f"{root}/{store.index_path}", index
     except MemdirError:
         return None
 

@@ -10,39 +10,68 @@ from memdir.errors import MemdirError
 from memdir.hot import catalog, disk
 from memdir.hot import memory as memory_module
 from memdir.hot.acceptance import acceptance_facts, acceptance_folder, view_without_waiting
-from memdir.hot.inject import LOOK, lines_that_fit, shorten_injected
+from memdir.hot.inject import LOOK, Recalled, lines_that_fit, shorten_injected
 from memdir.hot.layout import Markdown
-from memdir.hot.place import store_key
+from memdir.hot.memory import decode, encode
+from memdir.hot.place import place_facts, store_key
+from memdir.hot.recall import loaded_part
 from memdir.hot.safe import inert_line, make_visible
+from memdir.hot.session_state import Sessions
+from memdir.hot.verdicts import Verdicts
+from memdir.hot.words import split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memdir.hot.memory import Memory
     from memdir.hot.place import Here
     from memdir.store.accepted import AcceptanceView
     from memdir.store.ports import Store
 
+PROJECT = "project"
 TYPES = ("feedback", "user", "value")
-RULE_CHARACTERS = 160
+RULE_CHARACTERS = 120  # like a pointer
 RULES_CHARACTERS = 2000
+MAX_SESSIONS = 200  # that are asked which memories were of use
 _TITLE_WORDS = 4  # fewer words name a topic, not a rule
 _SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
 _SENTENCE_CHARACTERS = 20  # "e.g. " does not end a sentence
-_RULES = "Standing rules from memory, as the user gave them before; what they say now counts more:"
+_CLAUSES = (" — ", " – ", "; ")  # before a reason, or another rule
+_BREAKS = (*_CLAUSES, ": ", ", ", " (")
+_STRONG = frozenset(
+    (
+        *("never", "always", "must", "forbids", "forbidden", "nie", "niemals", "immer"),
+        *("jamais", "toujours", "nunca", "siempre"),
+    )
+)
+_FORCE = _STRONG | {"dont", "not", "no", "only", "use", "avoid", "prefer", "ask"}
+_RULES = "Standing rules from memory, as the user gave them; what they say now counts more:"
 _OTHERS = "Rules that others wrote and the user accepted; the user's own count more:"
 FOLDER = "standing"
-MARK = "memdir standing 3"
+MARK = "memdir standing 4"
 MAX_BYTES = 64 * 1024
 LARGE, CLOSED = "large", "closed"
 
 
 def standing_rule_sentence(memory: "Memory", text: str) -> str:
+    """A whole sentence: its reason is left out, and a long one ends with a clause."""
     about = inert_line(memory.description)
     if _is_title(about, memory):
         about = inert_line(_first_sentence(memory_module.read_header(text).body)) or about
-    return shorten_injected(about or inert_line(memory.name), RULE_CHARACTERS)
+    about = _first_sentence(about) or inert_line(memory.name)
+    for mark in _CLAUSES:
+        rule, found, reason = about.partition(mark)
+        if found and len(rule.split()) >= _TITLE_WORDS and not _FORCE & _words(reason):
+            about = rule
+    if len(about) > RULE_CHARACTERS:
+        end = max(about.rfind(mark, 0, RULE_CHARACTERS) for mark in _BREAKS)
+        about = about[:end] if end > RULE_CHARACTERS // 3 else about
+    return shorten_injected(about, RULE_CHARACTERS)
+
+
+def _words(text: str) -> set[str]:
+    return set(split_words(text.lower()))
 
 
 def render_standing_rules(
@@ -82,42 +111,87 @@ def _first_sentence(text: str) -> str:
 
 def collect_standing_rules(
     stores: "Sequence[tuple[str, Store]]",
+    verdicts: "Mapping[str, Verdicts] | None" = None,
+    used: "Mapping[str, int] | None" = None,
+    index_loaded: bool = True,
 ) -> "tuple[str, list[tuple[str, Memory]]]":
-    memories = [
-        (scope, store, memory)
-        for scope, store in stores
-        for memory in store.scan().memories
-        if memory.kind in TYPES
-    ]
-    memories.sort(key=lambda item: (hasattr(item[1], "source"), _order(item[2])))
-    rules: list[str] = []
-    room, own = RULES_CHARACTERS, 0
-    for _, store, memory in memories:
-        # Rules that cannot fit are only counted, so their text is not read.
-        text = standing_rule_sentence(memory, _read(store, memory)) if room > 0 else memory.name
-        if source := getattr(store, "source", None):  # the author, if it is not the user
-            text += f" ({source(memory.path)})"
-        else:
-            own += 1
-        rules.append(text)
-        room -= len(text)
-    text = render_standing_rules(rules[:own], others=rules[own:])
-    lines = frozenset(text.split("\n"))
-    shown = [
-        (scope, memory)
-        for (scope, _, memory), line in zip(memories, rules, strict=True)
-        if f"- {line}" in lines
-    ]
-    return text, shown
+    """The strongest and broadest first; none that stands in the project's index, loaded anyway."""
+    rules: list[tuple[tuple[object, ...], str, str, Memory]] = []
+    for scope, store in stores:
+        index = _read_loaded(store) if index_loaded and scope == PROJECT else ""
+        source = getattr(store, "source", None)  # gives the author, if it is not the user
+        for memory in store.scan().memories:
+            if memory.kind not in TYPES:
+                continue
+            needed = _is_title(inert_line(memory.description), memory)
+            text = standing_rule_sentence(memory, _read(store, memory) if needed else "")
+            if plain_words(text) in index:
+                continue
+            times = (used or {}).get(f"{store.root.rstrip('/')}/{memory.path}", 0)
+            order = (bool(source), *_order(memory, text, times))
+            if scope in (verdicts or {}):
+                text += _doubt(Recalled(memory, scope, store.root), verdicts[scope])  # type: ignore[index]
+            text += f" ({source(memory.path)})" if source else ""
+            rules.append((order, text, scope, memory))
+    rules.sort(key=lambda rule: rule[0])
+    own = [text for order, text, *_ in rules if not order[0]]
+    told = render_standing_rules(own, others=[text for order, text, *_ in rules if order[0]])
+    lines = frozenset(told.split("\n"))
+    return told, [(scope, memory) for _, text, scope, memory in rules if f"- {text}" in lines]
 
 
-def _order(memory: "Memory") -> tuple[bool, bool, float, str]:
-    return not memory.pinned, memory.kind != "user", -memory.clock, memory.path
+def _order(memory: "Memory", text: str, times: int) -> tuple[object, ...]:
+    """Pinned, force, breadth, use; then short ones, and a digest makes ties the same everywhere."""
+    weak = not _STRONG & _words(text)
+    narrow = any(sign in text for sign in "`/")  # it names a file or a command
+    digest = disk.digest_of(encode(memory.path))
+    return not memory.pinned, weak, narrow, -times, len(text), digest
+
+
+def _doubt(recalled: Recalled, verdicts: "Verdicts") -> str:
+    verdicts.tell([recalled])
+    stale = [verdict for verdict in recalled.verdicts if not verdict.endswith(" found")]
+    return f" (checked: {inert_line(stale[0])})" if stale else ""
+
+
+def without_told_lines(index: str, standing: str) -> str:
+    """An index without the lines that say a rule that is told word for word."""
+    rules = [plain_words(line) for line in standing.split("\n") if line.startswith("- ")]
+    lines = [(line, plain_words(line)) for line in index.split("\n")]
+    return "\n".join(
+        line for line, words in lines if not any(rule in words for rule in rules if rule.strip())
+    )
+
+
+def plain_words(text: str) -> str:
+    return f" {' '.join(split_words(text.lower()))} "
+
+
+def _read_loaded(store: "Store") -> str:
+    try:
+        return plain_words(loaded_part(decode(store.index() or b"")))
+    except MemdirError:
+        return ""
+
+
+def count_told(folder: str) -> dict[str, int]:
+    """In how many recent sessions the body of a memory was told, by its whole path."""
+    counts: dict[str, int] = {}
+    sessions = Sessions(folder)
+    try:
+        names = os.listdir(sessions.folder)[:MAX_SESSIONS]
+    except OSError:
+        return counts
+    for name in names:
+        for version in sessions.load(name).surfaced:
+            path = version.partition(" ")[2]
+            counts[path] = counts.get(path, 0) + 1
+    return counts
 
 
 def _read(store: "Store", memory: "Memory") -> str:
     try:
-        return store.view(memory.path).decode("utf-8", "replace")
+        return decode(store.view(memory.path))
     except MemdirError:
         return ""
 
@@ -137,7 +211,11 @@ def standing_rules_for_hook(here: "Here") -> tuple[str, str]:
         for (scope, store), state in zip(stores, current, strict=True)
         if not state.startswith(CLOSED)
     ]
-    text = collect_standing_rules([(scope, view or store) for scope, store, view in opened])[0]
+    text = collect_standing_rules(
+        [(scope, view or store) for scope, store, view in opened],
+        {scope: _verdicts(store, here) for scope, store, _ in opened if scope != "user"},
+        count_told(here.state),
+    )[0]
     notice = _notice([view for _, _, view in opened if view])
     data = "\0".join(["\n".join(current), text, notice]).encode("utf-8", "replace")
     disk.keep_derived_file(path, disk.seal_bytes(MARK, data))
@@ -155,9 +233,20 @@ def _notice(views: "list[AcceptanceView]") -> str:
     return f"memdir: {' and '.join(parts)} {rest}" if parts else ""
 
 
+def _verdicts(store: Markdown, here: "Here") -> Verdicts:
+    folder = os.path.join(here.cache, "stores", store_key(os.path.realpath(store.root)))
+    return Verdicts(folder, here.checkout)
+
+
 def _state(store: Markdown, here: "Here", large: bool) -> str:
-    """Changes whenever a memory does; for a large store only its folders are checked."""
-    return f"{_files(store, large)} {acceptance_facts(acceptance_folder(store, here))}"
+    """Changes with a memory, the index or a verdict; a large store's folders alone are checked."""
+    return " ".join(
+        [
+            _files(store, large),
+            acceptance_facts(acceptance_folder(store, here)),
+            place_facts(_verdicts(store, here).folder, True) if here.checkout else "",
+        ]
+    )
 
 
 def _files(store: Markdown, large: bool) -> str:
@@ -165,8 +254,10 @@ def _files(store: Markdown, large: bool) -> str:
         if not large:
             state = catalog.catalog_state(store)
             if len(state.facts) <= catalog.SMALL:
-                return f"{disk.digest_of(state.files())} {time_ns() if state.is_unsure() else ''}"
+                files = state.files() + encode(state.index)
+                return f"{disk.digest_of(files)} {time_ns() if state.is_unsure() else ''}"
         folders = sorted(catalog.catalog_folder_times(store.root, time_ns()).items())
-        return f"{LARGE} {disk.digest_of(repr(folders).encode('utf-8', 'replace'))}"
+        times = repr([*folders, catalog.catalog_index_facts(store)]).encode("utf-8", "replace")
+        return f"{LARGE} {disk.digest_of(times)}"
     except MemdirError as error:
         return f"{CLOSED} {error.code}"  # an unreadable store must not hide the others

@@ -9,6 +9,7 @@ import os
 
 from memdir.hot import disk
 from memdir.hot.inject import shorten_injected
+from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, UNDATED, VERIFIED_KEYS
 from memdir.hot.place import store_key
 
 TYPE_CHECKING = False
@@ -30,6 +31,10 @@ MAX_ROWS = 60  # per memory
 MAX_STALE, MAX_CONFIRMED = 6, 8  # shown per memory
 MAX_TEXT_CHARACTERS, MAX_REASON_CHARACTERS = 60, 160
 GIT_FILE_BYTES = 4096
+DATES = "dates"
+DATE_KEYS = (*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)
+SAME_SECONDS = 3600
+MAX_DATES_BYTES = 8 * 1024 * 1024
 _SPACES = str.maketrans("\t\n\r", "   ")
 _HEX = frozenset("0123456789abcdef")
 
@@ -156,6 +161,35 @@ def describe_kept_verdicts(
         names = ", ".join(list(confirmed)[:MAX_CONFIRMED])
         lines.append(names + (f" and {more} more found" if more > 0 else " found"))
     return tuple(lines)
+
+
+def keep_dates(cache_folder: str, starts: "Iterable[tuple[Memory, float]]") -> None:
+    """Keeps since when memories are as they are, where neither header nor mtime tells."""
+    lines = []
+    for memory, start in starts:
+        if abs(start - memory.clock) > SAME_SECONDS or not memory.get(DATE_KEYS):
+            time, size = verdict_facts(memory)
+            lines.append(f"{time} {size} {int(start)} {memory.path}")
+    data = "\n".join(lines).encode("utf-8", "surrogateescape")
+    disk.keep_derived_file(os.path.join(cache_folder, DATES), disk.seal_bytes(MARK, data))
+
+
+def tell_dates(cache_folder: str, recalled: "Sequence[Recalled]", cloned: bool) -> None:
+    """Without a kept date, the mtime counts, except in a store that may have been cloned."""
+    if not recalled:
+        return
+    data = disk.read_sealed_file(os.path.join(cache_folder, DATES), MARK, MAX_DATES_BYTES) or b""
+    kept = {}
+    for line in data.decode("utf-8", "surrogateescape").split("\n"):
+        time, _, rest = line.partition(" ")
+        size, _, rest = rest.partition(" ")
+        start, _, path = rest.partition(" ")
+        kept[path, time, size] = start
+    for item in recalled:
+        time, size = map(str, verdict_facts(item.memory))
+        start = kept.get((item.memory.path, time, size), "")
+        undated = UNDATED if cloned and not item.memory.get(DATE_KEYS) else 0.0
+        item.memory.dated = float(start) if start else undated
 
 
 def verdict_facts(memory: "Memory") -> "tuple[int, int]":

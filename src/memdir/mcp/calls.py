@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from memdir.audit import ages
-from memdir.capture import review
-from memdir.claims import verify
-from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE
-from memdir.claims.claim import UNKNOWN as UNSURE
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import (
     ANYWAY,
@@ -30,11 +25,14 @@ from memdir.hot import inject, safe
 from memdir.hot.memory import UNKNOWN, decode, read_memory
 from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.hot.safe import clip, inert, inert_line, make_visible
+from memdir.hot.verdicts import Verdicts
 from memdir.mcp.server import INTERNAL, NO_RESOURCE, PARAMS, Refused
 from memdir.mcp.tools import TOOLS, Wrong, check_mcp_arguments
 from memdir.recall import answer as recall_answer
-from memdir.store import changes, look
 from memdir.store.accept import hide_unaccepted, memory_source
+from memdir.store.writer import store_cache_folder
+
+# What only some tools need is imported there: the first recall should not wait for it.
 
 if TYPE_CHECKING:
     from memdir.audit.ages import Listed
@@ -97,7 +95,7 @@ def call_mcp_tool(stores: Stores, name: object, arguments: object, client: str) 
 def frame_mcp_text(text: str) -> str:
     """Put text from memories between delimiters that no memory can forge."""
     return inject.render_hook_frame(
-        secrets.token_hex(NONCE_BYTES), (), (), text, limit=FRAME_UNITS
+        os.urandom(NONCE_BYTES).hex(), (), (), text, limit=FRAME_UNITS
     ).text
 
 
@@ -120,7 +118,9 @@ def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
 
 
 def render_mcp_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
-    path, data, document = look.show_memory(app, name)
+    from memdir.store.look import show_memory
+
+    path, data, document = show_memory(app, name)
     facts = app.store.facts(path)
     moment = facts[0] / 1e9 if facts else app.now()
     memory = read_memory(path, app.store.view(path, data), moment)
@@ -128,7 +128,7 @@ def render_mcp_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[
     source = memory_source(app)
     recalled.giver = source(memory.path) if source else ""
     if app.config.code:
-        verify.open_verdicts(app).tell([recalled])
+        Verdicts(store_cache_folder(app.config), app.config.code).tell([recalled])
     head = inject.render_injected_body(recalled, app.now()).partition("\n\n")[0]
     return frame_mcp_text(f"{head}\n\n{_page(document.body, start)}".rstrip()), data
 
@@ -158,6 +158,8 @@ def _page(text: str, start: int) -> str:
 
 
 def _save(stores: Stores, given: Given, client: str) -> Answer:
+    from memdir.store import changes
+
     app, name = _writable(stores, given, client), given.get("name", "")
     draft = Draft(
         given["text"],
@@ -176,6 +178,8 @@ def _save(stores: Stores, given: Given, client: str) -> Answer:
 
 def _forget(stores: Stores, given: Given, client: str) -> Answer:
     """Retires one memory at a time: a pattern could match memories the agent has not read."""
+    from memdir.store import changes, look
+
     app, name = _writable(stores, given, client), given.get("name", "")
     if not name.strip():
         raise BadInput("name is empty", next="memdir list shows them")
@@ -191,6 +195,8 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
 
 def _undo(stores: Stores, given: Given, client: str) -> Answer:
     """Needs an id: the newest change may be somebody else's."""
+    from memdir.capture import review
+
     app, change = stores.app(given.get("scope", ""), client), given.get("change", "").strip()
     if len(change) < SHORTEST_ID or change.lower().strip("0123456789abcdef"):
         hint = "memdir log"
@@ -232,7 +238,7 @@ def _steps(remarks: Sequence[str]) -> list[str]:
 
 def _recall(stores: Stores, given: Given, client: str) -> Answer:
     apps, limit = stores.apps(given.get("scope", "")), given.get("limit", RECALLED)
-    answer = recall_answer.recall(apps, given.get("query", ""), limit=limit, verify=True)
+    answer = recall_answer.recall(apps, given.get("query", ""), limit=limit, verify=None)
     if answer.text:
         hint = "To read one of the lines whole: read, with its path and scope."
         return Answer(f"{answer.text}\n{hint}" if answer.injected.pointers else answer.text)
@@ -255,6 +261,8 @@ def _read(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _list(stores: Stores, given: Given, client: str) -> Answer:
+    from memdir.audit import ages
+
     kind, start = given.get("type", ""), given.get("offset", 0)
     check_memory_type(kind or UNKNOWN)
     rows: list[tuple[str, Listed]] = []
@@ -285,6 +293,10 @@ def _row(scope: str, listed: Listed) -> str:
 
 
 def _verify(stores: Stores, given: Given, client: str) -> Answer:
+    from memdir.claims import verify
+    from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE
+    from memdir.claims.claim import UNKNOWN as UNSURE
+
     name, scope = given.get("name", ""), given.get("scope", "")
     lines: list[str] = []
     remarks: list[str] = []
@@ -313,6 +325,8 @@ def _verify(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _history(stores: Stores, given: Given, client: str) -> Answer:
+    from memdir.store import look
+
     app, name = stores.app(given.get("scope", "")), given.get("name", "")
     logged = look.store_log(app, name, given.get("limit", CHANGES))
     if not logged:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,11 @@ from memdir.hot import inject
 from memdir.hot import inject as inject_module
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.memory import Memory, decode, read_memory, utf16_units
+from memdir.hot.place import is_below
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
 from memdir.hot.recall import recall as choose
-from memdir.hot.verdicts import Verdicts
+from memdir.hot.session_state import Sessions, SessionState
+from memdir.hot.verdicts import Verdicts, tell_dates
 from memdir.store.accept import hide_unaccepted, memory_source
 from memdir.store.writer import App, store_cache_folder
 
@@ -28,6 +30,7 @@ INDEX_CHARACTERS = 30_000  # per index, which is limited to 25,000
 RESERVED_CHARACTERS = 4_000  # for the standing rules and the frame
 NANOSECONDS = 1e9
 Named = Sequence[tuple[str, App]]
+Ages = Callable[[App, Sequence[Memory]], tuple[dict[str, float], tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
@@ -76,54 +79,72 @@ def recall(
     limit: int = BODIES,
     pointers: int = POINTERS,
     abstain: bool = True,
-    model: bool = False,
-    verify: bool = False,
+    model: bool | None = False,
+    verify: bool | None = False,
     waiting: bool = False,
+    ages: Ages | None = None,
 ) -> Recall:
-    """With `verify` the code is checked now, else kept verdicts are used.
+    """With `verify` the code is checked now, else kept verdicts are used; None: where none is kept.
 
-    `waiting` adds memories of others that nobody has accepted yet, marked as such. With a session,
-    the memories told are remembered.
+    `model` None means as the settings say. `ages` tells since when a memory is as it is, else the
+    worker has kept it. `waiting` adds memories of others that nobody has accepted yet, marked as
+    such. With a session, the memories told are remembered.
     """
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_unaccepted(app)) for scope, app in apps]
     places = [Place(scope, app.store, app.search, memory_source(app)) for scope, app in apps]
-    sessions = inject.Sessions(apps[0][1].config.state_dir) if apps and session else None
-    state = sessions.load(session) if sessions else inject.SessionState()
+    sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
+    state = sessions.load(session) if sessions else SessionState()
     recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
     selected = None
+    if model is None and apps:
+        options = apps[0][1].config.options
+        model = bool(options.model) and options.recall_model in ("cli", "always")
     if model and apps and not why_prompt_gets_no_memory(prompt):
         from memdir.recall.choose import select_recalled_by_model
 
         selected, recollection = select_recalled_by_model(
             apps, places, prompt, state, recollection, session, limit=limit, pointers=pointers
         )
+    for scope, app in apps:
+        given = [
+            item for item in (*recollection.bodies, *recollection.pointers) if item.scope == scope
+        ]
+        if ages and given:
+            starts = ages(app, [item.memory for item in given])[0]
+            for item in given:
+                item.memory.dated = starts[item.memory.path]
+        else:
+            cloned = is_below(app.store.root, app.config.checkout)
+            tell_dates(store_cache_folder(app.config), given, cloned)
     looked = _verify(apps, recollection, verify)
     now, nonce = apps[0][1].now() if apps else 0.0, os.urandom(NONCE_BYTES).hex()
-    given = recollection.bodies, recollection.pointers
+    told = recollection.bodies, recollection.pointers
     if sessions is None:
-        injected = inject.inject_memories(*given, inject.SessionState(), now=now, nonce=nonce)
+        injected = inject.inject_memories(*told, SessionState(), now=now, nonce=nonce)
     else:
-        injected = inject.inject_once(*given, sessions, session, state, now=now, nonce=nonce)
+        injected = inject.inject_once(*told, sessions, session, state, now=now, nonce=nonce)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, recollection, taken, selected)
 
 
-def _verify(apps: Named, recollection: Recollection, anew: bool) -> float:
+def _verify(apps: Named, recollection: Recollection, anew: bool | None) -> float:
     """Sets the verdicts of each memory; returns the seconds spent reading code."""
     looked = 0.0
     for scope, app in apps:
         bodies = [item for item in recollection.bodies if item.scope == scope]
         if not bodies or not app.config.code:
             continue
-        if anew:
+        verdicts = Verdicts(store_cache_folder(app.config), app.config.code)
+        outdated = verdicts.tell(bodies)
+        if anew or (anew is None and outdated):
             from memdir.claims.verify import refresh_verdicts
 
             start = time.perf_counter()
             refresh_verdicts(app, [item.memory.path for item in bodies])
             looked += time.perf_counter() - start
-        Verdicts(store_cache_folder(app.config), app.config.code).tell(bodies)
+            verdicts.tell(bodies)
     return looked
 
 
@@ -138,7 +159,7 @@ def render_session_section(apps: Named, *, session: str = "", full: bool = False
 
     A session gets the same text until a clear or compact.
     """
-    sessions = inject.Sessions(apps[0][1].config.state_dir) if apps and session else None
+    sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     kept = sessions.section(session) if sessions else ""
     if kept:
         return kept
@@ -171,7 +192,7 @@ def _framed(apps: Named, full: bool) -> str:
 
 def forget_recalled(apps: Named, session: str) -> None:
     if apps:
-        inject.Sessions(apps[0][1].config.state_dir).begin_anew(session)
+        Sessions(apps[0][1].config.state_dir).begin_anew(session)
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:

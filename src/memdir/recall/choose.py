@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 
+from memdir.config.config import clean_environment, read_config
 from memdir.errors import MemdirError
 from memdir.format.pointer import format_line
 from memdir.hot import safe
-from memdir.hot.inject import Recalled, SessionState
+from memdir.hot.inject import Recalled
 from memdir.hot.memory import Memory
-from memdir.hot.recall import BODIES, POINTERS, Place, Reader, Recollection, private_wins, recall
+from memdir.hot.recall import (
+    BODIES,
+    POINTERS,
+    Place,
+    Reader,
+    Recollection,
+    private_wins,
+    recall,
+    without_usage_of_tools,
+)
 from memdir.hot.safe import inert_line
+from memdir.hot.session_state import SessionState
 from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
-from memdir.store.writer import App
+from memdir.store.writer import App, open_app
 
 NEWEST = 200  # memories; more would crowd the model's prompt
 RANKED = 20  # of the local ranking, which may be older than the newest 200
@@ -122,6 +135,20 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - len(mark)] + mark
 
 
+def choose_in_hook(
+    cwd: str,
+    places: Sequence[Place],
+    prompt: str,
+    state: SessionState,
+    local: Recollection,
+    session: str,
+) -> Recollection:
+    config = read_config(clean_environment(os.environ, cwd), cwd)
+    app = open_app(config, now=time.time, tell=lambda text: None, actor="hook")
+    apps = [(PROJECT, app)]
+    return select_recalled_by_model(apps, places, prompt, state, local, session)[1]
+
+
 def select_recalled_by_model(
     apps: Sequence[tuple[str, App]],
     places: Sequence[Place],
@@ -135,7 +162,9 @@ def select_recalled_by_model(
 ) -> tuple[Selected, Recollection]:
     memories = [place.recalled(item) for place in places for item in place.store.scan().memories]
     new = [item for item in memories if item.version not in state.surfaced]
-    offered = {_key(item): item for item in private_wins(new, Reader(places, local.findings))}
+    reader = Reader(places, local.findings)
+    new = without_usage_of_tools(new, state, reader)
+    offered = {_key(item): item for item in private_wins(new, reader)}
     ranked = recall(places, prompt, state, limit=0, pointers=RANKED, abstain=False).pointers
     local_keys = [_key(item) for item in local.bodies]
     app = apps[0][1]

@@ -19,6 +19,7 @@ RULE = "Always use a git worktree for a change of more than one file."
 INDEX = "- [Worktree](worktree.md) — never on main\n- [Pelican](pelican.md) — who restarts staging"
 MODEL = "anthropic:claude-haiku-4-5"
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"  # the client's own memory
+ALWAYS = "MEMDIR_HOOKS_ALWAYS"  # memdir works all the same
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.cases.conftest import ABOUT, OFF, PROMPT
+from tests.acceptance.cases.conftest import ABOUT, ALWAYS, OFF, PROMPT
 from tests.acceptance.cases.test_prompt import NEWER, OLDER
 from tests.acceptance.equipped import Equipped
 from tests.acceptance.sandbox import FRAME, Sandbox
@@ -77,7 +77,8 @@ def started(sandbox: Equipped, texts: list[str], model: str) -> list[Any]:
 
 @pytest.mark.parametrize("model", [OLDER, NEWER])
 def test_hostile_rules_and_indexes_stay_in_the_frame(plugged, model):
-    plugged.variables[OFF] = "1"  # else the client itself shows the index, as it is
+    # Else the client itself shows the index, as it is.
+    plugged.variables |= {OFF: "1", ALWAYS: "1"}
     texts = HOSTILE + KNOWN
     hostile = started(plugged, texts, model)
     assert not any(TAGS.findall(told) for told in plugged.told())

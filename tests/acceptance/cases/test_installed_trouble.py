@@ -12,7 +12,7 @@ import pytest
 
 from memdir.hot.run import NESTED
 from tests.acceptance import client
-from tests.acceptance.cases.conftest import FACT, OFF, PROMPT, RULE
+from tests.acceptance.cases.conftest import ALWAYS, FACT, OFF, PROMPT, RULE
 from tests.acceptance.cases.test_sessions import assert_told_once, bash, counts
 from tests.acceptance.equipped import HOOKS, PLUGIN, SETTINGS, WAYS, copy_checkout
 from tests.acceptance.scripted_api import last_words, said
@@ -154,7 +154,7 @@ def test_the_end_of_a_turn_never_asks_for_another(equipped):
 
 
 def test_a_client_inside_a_session_is_silent_with_our_mark(installed):
-    installed.variables[OFF] = "1"
+    installed.variables |= {OFF: "1", ALWAYS: "1"}
     words = [*client.command(installed.program), "-p", f"inside: {PROMPT}"]
     nested = shlex.join(words)
     installed.api.replies[:] = [bash(f"{NESTED}=1 {nested} </dev/null")]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.acceptance.cases.conftest import FACT, INDEX, OFF, PROMPT, RULE
+from tests.acceptance.cases.conftest import ALWAYS, FACT, INDEX, OFF, PROMPT, RULE
 from tests.acceptance.cases.test_prompt import LIMIT, NEWER, OLDER, PREVIEW, units
 from tests.acceptance.equipped import PLUGIN
 from tests.acceptance.scripted_api import AGENT, MAIN, last_words, said
@@ -65,7 +65,7 @@ def test_what_one_session_saved_is_there_in_the_next(installed):
 @pytest.mark.parametrize("off", ["", "1"], ids=["on", "off"])
 def test_a_session_starts_with_rules_and_index_once_however_it_starts(installed, off):
     """With the client's own memory on it loads the index itself; else we do."""
-    installed.variables[OFF] = off
+    installed.variables |= {OFF: off, ALWAYS: "1"}
     with installed.converse() as talk:
         talk.say(PROMPT)
         talk.say("/compact")
@@ -111,7 +111,7 @@ def test_both_families_of_models_get_rules_and_memories(plugged, model):
 
 def test_no_hook_says_more_than_the_client_takes(equipped):
     """Many rules, a long index, long memories, an agent with a long index of its own."""
-    equipped.variables[OFF] = "1"
+    equipped.variables |= {OFF: "1", ALWAYS: "1"}
     word = "restart staging cluster 🧠🧠🧠 "
     for number in range(120):
         rule = f"Always do number {number} of it. {word * 5}"
@@ -147,7 +147,7 @@ def define_agent(sandbox, index):
 @pytest.mark.parametrize("off", ["", "1"], ids=["on", "off"])
 def test_an_agent_with_a_memory_gets_its_own_and_no_other(installed, off):
     """With the client's own memory on it brings that of the agent itself; else we do."""
-    installed.variables[OFF] = off
+    installed.variables |= {OFF: off, ALWAYS: "1"}
     Checkout(installed.project)
     define_agent(installed, f"{AGENT_LINE}\n")
     installed.api.replies[:] = [call("Agent", prompt=PROMPT, **TASK)]
