@@ -45,9 +45,9 @@ FIXED = (
     "threshold, are chosen anew on the repositories that the pair does not belong to."
 )
 NEAR_EXACT = (
-    "A pair is shown with evidence only: the same names and numbers in like words, or every sentence "
-    "of one in the other. Only the latter is merged unasked; where no labelled pair is like that, "
-    "the precision of merging is not measured."
+    "A pair is shown with evidence only: the same names and numbers in like words, or every "
+    "sentence of one in the other. Only the latter is merged unasked; where no "
+    "labelled pair is like that, the precision of merging is not measured."
 )
 
 
@@ -191,7 +191,9 @@ def _evidence(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -> 
         share_figure("precision, left out", sum(said), len(said)),
         share_figure("recall, left out", sum(said), positives),
         Figure("shown in whole directories", len(found), COUNT, possible),
-        Figure("merged in whole directories", sum(bool(one.held) for one in found), COUNT, possible),
+        Figure(
+            "merged in whole directories", sum(bool(one.held) for one in found), COUNT, possible
+        ),
     )
     table = Table("evidence", columns, tuple(rows))
     return Section("Evidence", figures, (table,), (NEAR_EXACT,))

@@ -55,6 +55,9 @@ class Alike:
     body: float = 0.0  # mean share of the sentences' words
     linked: bool = False  # one mentions the other
 
+    def other(self, path: str) -> str:
+        return self.second if path == self.first else self.first
+
     def explain(self) -> str:
         if self.held:
             return "every sentence of it stands there"
@@ -79,7 +82,9 @@ def find_similar_texts(texts: Mapping[str, str]) -> list[Alike]:
     pairs = [_compare(sketches[first], sketches[second]) for first, second in _candidates(sketches)]
     named: Counter[str] = Counter()
     result = []
-    for pair in sorted(pairs, key=lambda pair: (not pair.held, -pair.score, pair.first, pair.second)):
+    for pair in sorted(
+        pairs, key=lambda pair: (not pair.held, -pair.score, pair.first, pair.second)
+    ):
         evident = pair.held or (pair.values and pair.score >= SHOW)
         if evident and min(named[pair.first], named[pair.second]) < MAX_NEAREST:
             result.append(pair)
@@ -219,9 +224,9 @@ def _differ_in_a_value(mine: _Sketch, other: _Sketch) -> bool:
     """Is there a sentence that both have, each with a name or number of its own?"""
     for terms, text in mine.parts:
         for theirs, their_text in other.parts:
-            if len(terms & theirs) >= SAME_SENTENCE * len(terms | theirs):
-                if _differ({*find_named_values([text])}, {*find_named_values([their_text])}):
-                    return True
+            same = len(terms & theirs) >= SAME_SENTENCE * len(terms | theirs)
+            if same and _differ({*find_named_values([text])}, {*find_named_values([their_text])}):
+                return True
     return False
 
 

@@ -31,7 +31,6 @@ from memdir.store.save import Targets
 from memdir.store.writer import App, Done, Shelf
 from memdir.text.markdown import heading_level, heading_text, list_item_start
 from memdir.text.markdown import unescape_markdown as unescaped
-from memdir.text.similar import MERGE
 from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
 from memdir.upkeep.titles import FEEDBACK, is_generic_title
@@ -40,7 +39,6 @@ from memdir.upkeep.worksheet import (
     Check,
     Given,
     Page,
-    Proposal,
     Work,
     bare_line,
     begin_restructure,
@@ -189,7 +187,7 @@ def plan_restructure(given: Given) -> Plan:
     for path, evidence in given.stale.items():
         if path in work.pages and evidence:
             command = split.retire_command_for_twin(path)
-            work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
+            work.propose(path, "retire or correct", tuple(evidence), command)
     split.propose_merging_similar(work)
     old = {path: page.text for path, page in given.pages.items()}
     kept = {given.index_path: work.index} | ({README: given.readme} if given.readme else {})
@@ -356,7 +354,7 @@ def count_restructure_figures(work: Work) -> Figures:
         inline=len(found.inline) + (0 if found.pointers else len(found.intro)),
         long_pointers=len(found.overlong),
         overlong=sum(map(split.is_memory_overlong, work.texts.values())),
-        duplicates=len(split.find_twins_to_merge(work, MERGE)),
+        duplicates=len(split.find_twins(work)),
         orphans=len(found.orphans),
         dangling=len(found.dangling),
         headless=len(_headless(work)),
@@ -370,15 +368,13 @@ def check_restructure_result(work: Work, figures: Figures, lost: Sequence[Lost])
     size += f"{figures.index_characters:,} of {MAX_CHARACTERS:,} characters"
     fits = figures.index_lines <= MAX_LINES and figures.index_characters <= MAX_CHARACTERS
     fix = "retire or archive what is old: memdir list"
-    asked = {item.path for item in work.proposals if item.what.startswith(split.MERGE_INTO)}
-    pairs = split.find_twins_to_merge(work)
+    asked = {item.path for item in work.proposals}
+    pairs = split.find_twins(work)
     twins = [
-        f"{pair.first} and {pair.second}"
-        for pair in pairs
-        if pair.score >= MERGE and not asked & {pair.first, pair.second}
+        f"{pair.first} and {pair.second}" for pair in pairs if not asked & {pair.first, pair.second}
     ]
-    alike = sum(pair.score < MERGE for pair in pairs)
-    pairs_left = f"; {plural(alike, 'pair')} alike, for you to decide" if alike else ""
+    left = len(pairs) - len(twins)
+    pairs_left = f"; {plural(left, 'pair')} for you to decide" if left else ""
     return [
         Check("limit", fits, f"the index has {size}", "" if fits else fix),
         _none(

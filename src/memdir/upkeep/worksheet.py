@@ -96,6 +96,9 @@ class Work:
     def account(self, path: str, text: str, reason: str) -> None:
         self.accounted.append(Accounted(path, text, reason))
 
+    def propose(self, path: str, what: str, evidence: tuple[str, ...], command: str = "") -> None:
+        self.proposals.append(Proposal(path, what, evidence, command))
+
     def write(self, path: str, text: str) -> None:
         """A new text for a memory; its age goes into the header where only the file told it."""
         page = self.pages[path]
@@ -130,6 +133,10 @@ class Work:
     @property
     def texts(self) -> dict[str, str]:
         return {path: page.text for path, page in self.pages.items()}
+
+    @property
+    def clocks(self) -> dict[str, float]:
+        return {path: page.clock for path, page in self.pages.items()}
 
     @property
     def new_paths(self) -> list[str]:
