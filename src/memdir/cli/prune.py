@@ -26,10 +26,10 @@ from memdir.cli.output import CHANGE, Answer, Fields, changed_file_fields, pick,
 from memdir.cli.save import edit_in_editor
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import Change, Wishes
+from memdir.format.names import expand_names
 from memdir.hot import safe
 from memdir.hot.memory import decode
 from memdir.store import changes, look
-from memdir.store.changes import expand_names
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.writer import App, Done
 from memdir.text.terminal import one_line, plural, visible_text
