@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
 from memdir.format.draft import (
@@ -188,18 +189,13 @@ def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
     dry = DryRun(desk.store)
     save.follow_in_index(dry, app.rules(), anew=True)
     kept = {*decode(dry.index() or b"").split("\n")}
-    known = {item.path for item in look.list_shelved_memories(app)}
-    if app.history.begun:
-        known |= {path for logged in app.history.log() for _, path in logged.paths}
+    known = _remember_paths(app)
     words = []
     for line in decode(desk.store.index() or b"").split("\n"):
         pointers = parse_pointers(line, 1)
         says = not pointers or any(item.hook for item in pointers)
-        if (
-            says
-            and line.strip() not in {"", *kept}
-            and not any(p.target in known for p in pointers)
-        ):
+        elsewhere = any(known(item.target) for item in pointers)
+        if says and not elsewhere and line.strip() not in {"", *kept}:
             words.append(line.strip())
     path = f"{DEAD_LINES}.md"
     old = decode(read_if_stored(desk.store, path) or b"")
@@ -214,6 +210,19 @@ def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
     desk.store.put(path, data)
     desk.remarks.append(f"{path} has the words of lines whose file is gone")
     return [Change(UPDATED if old else CREATED, DEAD_LINES, path, content_hash(data))]
+
+
+def _remember_paths(app: App, changed: Iterable[str] = ()) -> Callable[[str], bool]:
+    """Asks whether the text of a path is kept: on a shelf, or in the history."""
+
+    @cache
+    def known() -> set[str]:
+        paths = {item.path for item in look.list_shelved_memories(app)}
+        if app.history.begun:
+            paths |= {path for logged in app.history.log() for _, path in logged.paths}
+        return paths | {*changed}
+
+    return lambda path: path in known()
 
 
 def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
@@ -239,7 +248,8 @@ def finish_change(
     if not any(change.path for change in changes):
         return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
-        indexed = save.follow_in_index(desk.store, app.rules(), before)
+        known = _remember_paths(app, [change.path for change in changes])
+        indexed = save.follow_in_index(desk.store, app.rules(), before, known=known)
         desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changes)
@@ -253,7 +263,8 @@ def finish_change(
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
-    done = save.follow_in_index(desk.store, app.rules(), anew=anew)
+    known = None if anew else _remember_paths(app)
+    done = save.follow_in_index(desk.store, app.rules(), anew=anew, known=known)
     desk.remarks += done.remarks() if anew else []
     return done.changed
 

@@ -4,7 +4,7 @@ in sync: every memory has a pointer, every pointer a memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -292,8 +292,14 @@ class Indexed:
 
 
 def follow_in_index(
-    store: Store, rules: Rules, before: Memory | None = None, *, anew: bool = False
+    store: Store,
+    rules: Rules,
+    before: Memory | None = None,
+    *,
+    anew: bool = False,
+    known: Callable[[str], bool] | None = None,
 ) -> Indexed:
+    """A line whose file is gone stays if it says something and the file was never `known`."""
     if not rules.index and not anew:
         return Indexed()
     old, files = store.index() or b"", store.files()
@@ -315,7 +321,13 @@ def follow_in_index(
         return names.memory_title(item), item.description, types.get(item.type).section
 
     text = "" if anew and not text.strip() else text
-    healed = index_module.heal_index(text, files, describe, labels, Targets(store).lost)
+    targets = Targets(store)
+
+    def lost(pointer: Pointer) -> bool:
+        spare = known is None or not pointer.says_more or known(pointer.target)
+        return spare and targets.lost(pointer)
+
+    healed = index_module.heal_index(text, files, describe, labels, lost)
     text, remark = healed.text, ""
     if any(index_module.index_excess(text)):
         text = _arrange(text, store, files)

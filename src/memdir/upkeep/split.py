@@ -281,8 +281,10 @@ def write_plan_dates(work: Work) -> None:
         day = _day_of(page)
         document = page.document
         old = document.get("description")
-        body, _ = make_dates_absolute(document.body, day or SOME_DAY, events=True)
-        description, _ = make_dates_absolute(old, day or SOME_DAY, events=True)
+        body, description = (
+            make_dates_absolute(text, day or SOME_DAY, events=True, anchor=True)[0]
+            for text in (document.body, old)
+        )
         if (body, description) == (document.body, old):
             continue
         if day is None:
@@ -311,7 +313,7 @@ def mark_unknown_days(work: Work) -> None:
             continue
         if UNKNOWN_DAY in document.values or document.lines is None:
             continue
-        if make_dates_absolute(page.text, SOME_DAY, events=True)[0] != page.text:
+        if make_dates_absolute(page.text, SOME_DAY, events=True, anchor=True)[0] != page.text:
             text = memory.edit_header(document, UNKNOWN_DAY, "true").text
             work.pages[path] = Page(text, page.clock, page.dated)
 

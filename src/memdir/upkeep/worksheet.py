@@ -55,6 +55,7 @@ class Given:
     stale: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # path -> evidence
     empty: tuple[str, ...] = ()  # files without a word; left alone
     style: Style = field(default_factory=Style)
+    drop: bool = False  # what is superseded or a list of steps, instead of asking
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,11 @@ class Work:
     @property
     def texts(self) -> dict[str, str]:
         return {path: page.text for path, page in self.pages.items()}
+
+    def is_dead(self, pointer: Pointer) -> bool:
+        """Does it lead nowhere, and say nothing that only a person can place?"""
+        gone = self.given.gone is None or self.given.gone(pointer)
+        return gone and not pointer.says_more
 
     @property
     def clocks(self) -> dict[str, float]:
