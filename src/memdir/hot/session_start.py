@@ -12,8 +12,8 @@ from memdir.hot.acceptance import view_without_waiting
 from memdir.hot.disk import digest_of, read_start
 from memdir.hot.inject import HOOK_CHARACTERS, Sessions, list_index_to_inject, render_hook_frame
 from memdir.hot.layout import Markdown
-from memdir.hot.memory import decode, utf16_units
-from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
+from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, decode, utf16_units
+from memdir.hot.place import BUILT_IN, FOLDER, INDEX, LOGS, SHARED, store_key
 from memdir.hot.run import PAUSE_SECONDS
 from memdir.hot.safe import inert_line
 from memdir.hot.standing import standing_rules_for_hook
@@ -86,13 +86,16 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
 
 def _text(here: "Here", standing: str, nonce: str) -> str:
     rules = render_hook_frame(nonce, [], [], standing).text
-    if BUILT_IN in here.holds or PROJECT not in here.scopes:
+    if PROJECT not in here.scopes:
         return rules
-    from memdir.hot.behaviour import NORMAL, Setting, instruct_agent
+    rules = "\n\n".join(filter(None, [rules, _hint_at_long_index(here)]))
+    if BUILT_IN in here.holds and LOGS not in here.holds:
+        return rules
+    from memdir.hot.behaviour import LOG, NORMAL, Setting, instruct_agent
     from memdir.hot.behaviour import TEAM as BOTH
 
-    stores = dict(here.stores())
-    mode = BOTH if TEAM in stores else NORMAL
+    stores = {} if BUILT_IN in here.holds else dict(here.stores())
+    mode = LOG if LOGS in here.holds else BOTH if TEAM in stores else NORMAL
     setting = Setting(here.scopes[PROJECT], mode, INDEX in here.holds, SHARED in here.holds)
     room = HOOK_CHARACTERS - (utf16_units(rules) + 2 if rules else 0)
     indexes = [
@@ -102,6 +105,20 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
     ]
     text = instruct_agent(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
+
+
+def _hint_at_long_index(here: "Here") -> str:
+    """Nobody sees the end of an index that is too long, so somebody has to say it."""
+    root = here.scopes[PROJECT]
+    index = read_index_at_session_start(PROJECT, root, here)
+    lines, characters = (index[1].count("\n"), utf16_units(index[1])) if index else (0, 0)
+    if lines <= MAX_LINES and characters <= MAX_CHARACTERS:
+        return ""
+    return (
+        f"The memory index has {lines:,} lines and {characters:,} characters; no agent sees more "
+        f"than {MAX_LINES} and {MAX_CHARACTERS:,}. Tell the user once, and offer to run "
+        "`memdir restructure --dry-run`."
+    )
 
 
 def read_index_at_session_start(scope: str, root: str, here: "Here") -> tuple[str, str] | None:

@@ -122,6 +122,7 @@ def restructure_store(app: App, *, drop: bool = False) -> tuple[Plan, Done]:
         now = app.now()
         given = replace(read_restructured_store(desk.store, stale), drop=drop)
         result = replace(plan_restructure(given), batch=f"{VERB}-{int(now)}")
+        remark_missing_reasons(result.work)
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.plan = [*result.texts, *result.gone]
         desk.changes += apply_restructure(result, desk.store, desk.shelf, now)
@@ -266,19 +267,22 @@ def _drop_known(work: Work, lines: Sequence[str]) -> bool:
 
 
 def _remark(work: Work) -> None:
-    """What a person may want to add: a reason, a date. We do not make one up."""
-    bare = [path for path in sorted(work.pages) if types.get(work.memory(path).type).needs_why]
-    for mark in (WHY, HOW):
-        without = [path for path in bare if mark.lower() not in work.pages[path].text.lower()]
-        if without:
-            message = f"no {mark.strip('*:')} stands in {name_some(without)}"
-            work.remarks.append(f"{message}; add it if you know it: memdir edit NAME")
     if work.given.empty:
         work.remarks.append(f"nothing stands in {name_some([*work.given.empty])}: left alone")
     for path in work.new_paths:
         if pieces.piece_asks_to_stay(work.pages[path].document.body.strip().split("\n")):
             message = "says that agents must always see it, but the index was full"
             work.remarks.append(f"{path} {message}")
+
+
+def remark_missing_reasons(work: Work) -> None:
+    """A reason is for a person to add: we do not make one up."""
+    bare = [path for path in sorted(work.pages) if types.get(work.memory(path).type).needs_why]
+    for mark in (WHY, HOW):
+        without = [path for path in bare if mark.lower() not in work.pages[path].text.lower()]
+        if without:
+            message = f"no {mark.strip('*:')} stands in {name_some(without)}"
+            work.remarks.append(f"{message}; add it if you know it: memdir edit NAME")
 
 
 def _propose_for_index(work: Work) -> None:
