@@ -128,7 +128,8 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         findings += inspect.audit_safety(page)
         edit = inspect.finding_command("edit", page.path)
         findings += inspect.audit_conflict_marks(page.path, page.text.split("\n"), edit)
-        findings += _stale_claims(page.path, verdicts.get(page.path, ()))
+    for path in texts:
+        findings += _stale_claims(path, verdicts.get(path, ()))
     clocks = {path: dated.get(path, 0.0) for path in texts}
     findings += inspect.audit_similar_pairs({page.path: page.text for page in pages}, clocks)
     findings += inspect.audit_ignored_files(ignored, [page.path for page in pages])

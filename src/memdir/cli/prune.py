@@ -84,7 +84,7 @@ def prune(
     if to_trash and to_archive:
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
-    before = look_over(app, Wish(deep=deep), session.screen.tell)
+    before = look_over(app, Wish(deep=deep, brief=True), session.screen.tell)
     run = Run(app, before, _choose(app, before, names, every))
     terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     code = 0
@@ -180,7 +180,7 @@ def _carry_out(session: Session, app: App, choice: str, path: str) -> Done:
 
 
 def _answer(session: Session, run: Run, deep: bool) -> Answer:
-    after = _without(run, run.dry) if run.dry else look_over(run.app, Wish(deep=deep))
+    after = _without(run, run.dry) if run.dry else look_over(run.app, Wish(deep=deep, brief=True))
     lost = [] if run.dry else find_lost_prunings(run.app, run.changes)
     gone = {change.path for change in run.changes if change.kind in ("retired", "archived")}
     saved = sum(item.tokens for item in run.chosen if item.path in gone)

@@ -206,7 +206,7 @@ def _run(app: App) -> Run:
 
 def _orient(app: App, state: State) -> Oriented:
     """Audit and verify, before the lock is taken."""
-    report = audit(app, Wish(deep=True))
+    report = audit(app, Wish(deep=True, brief=True, every=True))
     stale: dict[str, tuple[str, ...]] = {}
     for finding in report.findings:
         if finding.kind == "stale-claim":

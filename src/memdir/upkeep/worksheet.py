@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from memdir.format.draft import Style
 from memdir.format.outline import Line, Lookup, read_index_lines
@@ -34,7 +35,12 @@ class Page:
     clock: float = 0.0
     dated: bool = False
 
-    @property
+    @cached_property
+    def seen(self) -> dict[str, Memory]:
+        """As a scan would see it, by path: parsed once."""
+        return {}
+
+    @cached_property
     def document(self) -> Document:
         return memory.read_header(self.text)
 
@@ -121,7 +127,9 @@ class Work:
     def memory(self, path: str) -> Memory:
         """The memory as a scan would see it."""
         page = self.pages[path]
-        return Memory(path, page.text, page.clock, len(page.text))
+        if path not in page.seen:
+            page.seen[path] = Memory(path, page.text, page.clock, len(page.text))
+        return page.seen[path]
 
     def names(self) -> dict[str, str]:
         """Labels by which a [[wikilink]] may mean a memory."""
