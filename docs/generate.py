@@ -755,6 +755,10 @@ MEANINGS = {
         "true or false",
         "Let the worker run `memdir dream` by itself: once a day, after five sessions.",
     ),
+    "dream_logs": (
+        "true or false",
+        "Sessions are told to write to the log of the day; `memdir dream` makes memories of it.",
+    ),
     "records_agent": (
         "true or false",
         "Let the agent of a session save structured records itself: at the end of a turn it is "

@@ -31,7 +31,7 @@ from memdir.evals.report import (
     Table,
     evaluation_report_fields,
 )
-from memdir.text.similar import MERGE, SHOW, Alike, find_similar_texts
+from memdir.text.similar import SHOW, Alike, compare_two_texts, find_similar_texts
 from memdir.text.terminal import plural
 
 GOAL = Goal(0.90)
@@ -45,13 +45,14 @@ FIXED = (
     "threshold, are chosen anew on the repositories that the pair does not belong to."
 )
 NEAR_EXACT = (
-    f"From {MERGE} on every sentence of one memory stands in the other: below it nothing is merged "
-    "unasked. Where no labelled pair is that alike, the precision of merging is not measured."
+    "A pair is shown with evidence only: the same names and numbers in like words, or every "
+    "sentence of one in the other. Only the latter is merged unasked; where no "
+    "labelled pair is like that, the precision of merging is not measured."
 )
 
 
 def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
-    """likeness → thresholds → disagreements; with the leading figures on top"""
+    """likeness → evidence → disagreements; with the leading figures on top"""
     pairs, singles = read_pairs(data), read_singles(data)
     say("comparing the labelled pairs")
     alike = [_compare(pair) for pair in pairs]
@@ -62,7 +63,7 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
     sections = (
         _likeness(pairs, alike),
         _spread(pairs, alike),
-        _thresholds(pairs, alike, stores),
+        _evidence(pairs, alike, stores),
         evaluate_disagreements(singles, stores),
     )
     alone = plural(len(singles), "single memory", "single memories")
@@ -79,9 +80,12 @@ def evaluate_pairs(data: str, say: Say) -> tuple[Report, dict[str, object]]:
 
 
 def _compare(pair: Pair) -> Alike:
-    """By the way of a store of two, so that what is measured is what is used."""
-    texts = {f"{at}/{file.path}": file.text for at, file in enumerate((pair.first, pair.second))}
-    return find_similar_texts(texts, 0.0)[0]
+    files = [(f"{at}/{file.path}", file.text) for at, file in enumerate((pair.first, pair.second))]
+    return compare_two_texts(*files)
+
+
+def _is_shown(alike: Alike) -> bool:
+    return bool(alike.held or (alike.values and alike.score >= SHOW))
 
 
 def _word_share(pair: Pair) -> float:
@@ -134,59 +138,65 @@ def _counts(pair: Pair) -> bool:
 
 
 def _scored(pair: Pair, one: Alike) -> Scored:
-    body = (one.first_held + one.second_held) / 2
-    return Scored(pair.relation in SAME, pair.repos, one.score, one.head_held, body, one.linked)
+    return Scored(pair.relation in SAME, pair.repos, one.score, one.head, one.body, one.linked)
 
 
 def _spread(pairs: Sequence[Pair], alike: Sequence[Alike]) -> Section:
     """The score by relation: where the groups lie, and where they meet."""
+    both = list(zip(pairs, alike, strict=True))
     by_relation = {
         relation: sorted(
-            one.score for pair, one in zip(pairs, alike, strict=True) if pair.relation == relation
+            (one for pair, one in both if pair.relation == relation), key=lambda one: one.score
         )
         for relation in RELATIONS
     }
     columns = (
         *(("relation", TEXT), ("n", COUNT), ("lowest", SHARE), ("median", SHARE)),
-        *(("highest", SHARE), (f"from {SHOW} on", COUNT)),
+        *(("highest", SHARE), ("shown", COUNT)),
     )
     rows = tuple(
-        (name, len(held), held[0], report.median_figure(held), held[-1], _reached(held))
-        for name, held in by_relation.items()
-        if held
+        (
+            name,
+            len(group),
+            group[0].score,
+            report.median_figure([one.score for one in group]),
+            group[-1].score,
+            sum(map(_is_shown, group)),
+        )
+        for name, group in by_relation.items()
+        if group
     )
     return Section("Scores by relation", tables=(Table("relations", columns, rows),))
 
 
-def _reached(scores: Sequence[float]) -> int:
-    return sum(score >= SHOW for score in scores)
-
-
-def _thresholds(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -> Section:
+def _evidence(pairs: Sequence[Pair], alike: Sequence[Alike], stores: Stores) -> Section:
     both = list(zip(pairs, alike, strict=True))
     scored = [_scored(pair, one) for pair, one in both if _counts(pair)]
     verdicts = left_out_verdicts(scored)
     said = [one.positive for one, yes in zip(scored, verdicts, strict=True) if yes]
     positives = sum(one.positive for one in scored)
-    shown, merged = ([pair for pair, one in both if one.score >= at] for at in (SHOW, MERGE))
-    rows = [("SHOW", SHOW, *_row(shown, positives)), ("MERGE", MERGE, *_row(merged, positives))]
+    shown = [pair for pair, one in both if _is_shown(one)]
+    merged = [pair for pair, one in both if one.held]
+    rows = [("shown", *_row(shown, positives)), ("merged", *_row(merged, positives))]
     columns = (
-        *(("threshold", TEXT), ("at", SHARE), ("pairs", COUNT), ("right", COUNT)),
+        *(("evidence", TEXT), ("pairs", COUNT), ("right", COUNT)),
         *(("fair", COUNT), ("wrong", COUNT), ("kept", SHARE)),
     )
-    found = [one.score for texts, _ in stores.values() for one in find_similar_texts(texts)]
+    found = [one for texts, _ in stores.values() for one in find_similar_texts(texts)]
     possible = sum(len(texts) * (len(texts) - 1) // 2 for texts, _ in stores.values())
     figures = (
-        share_figure("precision at SHOW", *_right(shown)),
-        share_figure("recall at SHOW", _right(shown)[0], positives),
-        share_figure("precision at MERGE", *_right(merged), SURE),
+        share_figure("precision of shown", *_right(shown)),
+        share_figure("recall of shown", _right(shown)[0], positives),
+        share_figure("precision of merged", *_right(merged), SURE),
         share_figure("precision, left out", sum(said), len(said)),
         share_figure("recall, left out", sum(said), positives),
         Figure("shown in whole directories", len(found), COUNT, possible),
-        Figure("merged in whole directories", sum(one >= MERGE for one in found), COUNT, possible),
+        Figure(
+            "merged in whole directories", sum(bool(one.held) for one in found), COUNT, possible
+        ),
     )
-    table = Table("thresholds", columns, tuple(rows))
-    return Section("Thresholds", figures, (table,), (NEAR_EXACT,))
+    table = Table("evidence", columns, tuple(rows))
+    return Section("Evidence", figures, (table,), (NEAR_EXACT,))
 
 
 def _right(pairs: Sequence[Pair]) -> tuple[int, int]:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from memdir.audit.advice import KEEP, PRUNE, REVIEW, Tally, advise_on_memory
 from memdir.errors import Finding, MemdirError
 from memdir.hot import safe, types
-from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory
+from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory, decode
+from memdir.hot.verdicts import Verdicts
 from memdir.store import ports
 from memdir.store.git import commit_times_of_memories
-from memdir.store.writer import App
+from memdir.store.writer import App, history_day, store_cache_folder
 
 if TYPE_CHECKING:
     from memdir.claims.claim import Judged
 
-REVIEW = 50  # points, reached after one half-life
-PRUNE = 75  # points, reached after two half-lives
 MAX_POINTS = 100
 MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}  # points per stale kind of claim
 MAX_CHANGES = 1_000  # newest changes read; older memories are old in any case
 # Changes that bring back an older text.
 _BROUGHT_BACK = (ports.BEGIN, ports.UNDO, "restore", "import")
-NOTHING_KNOWN: Mapping[str, float] = MappingProxyType({})
 
 
 def score_staleness(age_days: float, half_life_days: float) -> int:
@@ -119,29 +117,40 @@ def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
 
 @dataclass(frozen=True)
 class Listed:
+    """`action` is the band of the age score, `stale` counts claims that no longer hold."""
+
     memory: Memory
     age_days: int
     score: int
     action: str
     clock: float = 0.0
+    stale: int = 0
+    advice: str = KEEP
 
 
-def order_memories_by_age(
-    memories: Iterable[Memory], now: float, clocks: Mapping[str, float] = NOTHING_KNOWN
-) -> list[Listed]:
-    """Most recently confirmed first, ties by path; `clocks` overrides the dates of the headers."""
-    listed = []
-    for memory in memories:
-        clock = clocks.get(memory.path, memory.clock)
-        days = safe.age_days(clock, now)
-        points = score_staleness(days, types.get(memory.type).half_life_days)
-        listed.append(Listed(memory, days, points, choose_audit_action(points), clock))
-    return sorted(listed, key=lambda item: (-item.clock, item.memory.path))
+def find_known_stale_claims(app: App, memories: Iterable[Memory]) -> dict[str, list[str]]:
+    """By path, as the last check of the code left it; nothing is checked now."""
+    if not app.config.code:
+        return {}
+    return Verdicts(store_cache_folder(app.config), app.config.code).find_stale(memories)
 
 
 def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
-    """Also returns remarks on files that could not be read; takes no lock."""
-    scan = app.store.scan()
-    return order_memories_by_age(
-        scan.memories, app.now(), find_age_starts(app, scan.memories)[0]
-    ), scan.findings
+    """Most recently confirmed first, ties by path; also remarks on files that cannot be read."""
+    scan, now = app.store.scan(), app.now()
+    clocks = find_age_starts(app, scan.memories)[0]
+    known = find_known_stale_claims(app, scan.memories)
+    listed = []
+    for memory in scan.memories:
+        clock = clocks.get(memory.path, memory.clock)
+        days = safe.age_days(clock, now)
+        points = score_staleness(days, types.get(memory.type).half_life_days)
+        stale = len(known.get(memory.path, ()))
+        try:
+            text = decode(app.store.view(memory.path))
+        except MemdirError:
+            text = memory.head
+        advice, _ = advise_on_memory(memory, text, points, Tally(stale, stale), history_day(now))
+        action = choose_audit_action(points)
+        listed.append(Listed(memory, days, points, action, clock, stale, advice))
+    return sorted(listed, key=lambda item: (-item.clock, item.memory.path)), scan.findings

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memdir.audit import ages, inspect
+from memdir.audit import advice, ages, inspect
+from memdir.audit.advice import Tally
 from memdir.claims import claim
 from memdir.claims.claim import Judged
 from memdir.errors import Finding, MemdirError
@@ -23,13 +25,13 @@ from memdir.store.git import find_ignored_memories
 from memdir.store.look import is_store_for_others
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import Targets
-from memdir.store.writer import App
+from memdir.store.writer import App, history_day
 
 if TYPE_CHECKING:
     from memdir.claims.urls import Reply
 
 CHARACTERS_PER_TOKEN = 4
-MAX_PAIRED_CHARACTERS = 65_536  # longer memories are not compared with others
+MAX_FINDINGS = 20  # of a kind; the rest is a number
 # The URL exists, but needs a login or is busy.
 _CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
 OK = 200
@@ -47,24 +49,18 @@ def count_index_tokens(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Tally:
-    checked: int = 0
-    stale: int = 0
-    unknown: int = 0
-
-
-@dataclass(frozen=True)
 class Audited:
-    """One memory: what its age and its claims say of it, and what it costs to read."""
+    """One memory: `action` is the band of its score, `advice` what to do and `reasons` why."""
 
     path: str
     type: str
     age_days: int
     score: int
     action: str
+    advice: str
     tokens: int
-    claims: Tally = Tally()
-    reasons: tuple[str, ...] = ()
+    claims: Tally
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -89,8 +85,12 @@ class Audit:
     load: Load = Load()
     remarks: tuple[str, ...] = ()
 
-    def count(self, action: str) -> int:
-        return sum(memory.action == action for memory in self.memories)
+    def count(self, word: str) -> int:
+        """Memories with this action (a band of the score) or this advice."""
+        return sum(word == memory.action for memory in self.memories)
+
+    def advised(self, word: str) -> list[Audited]:
+        return [memory for memory in self.memories if memory.advice == word]
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,7 @@ class Wish:
     online: bool = False
     private: bool = False  # URLs in the private network may be requested
     brief: bool = False  # scores and load only; no text is inspected
+    every: bool = False  # all findings of a kind
 
 
 def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
@@ -128,16 +129,18 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         findings += inspect.audit_safety(page)
         edit = inspect.finding_command("edit", page.path)
         findings += inspect.audit_conflict_marks(page.path, page.text.split("\n"), edit)
-        findings += _stale_claims(page.path, verdicts.get(page.path, ()))
-    paired = [page for page in pages if len(page.text) <= MAX_PAIRED_CHARACTERS]
-    findings += inspect.audit_similar_pairs({page.path: page.text for page in paired})
+    for path in texts:
+        findings += _stale_claims(path, verdicts.get(path, ()))
+    clocks = {path: dated.get(path, 0.0) for path in texts}
+    findings += inspect.audit_similar_pairs({page.path: page.text for page in pages}, clocks)
     findings += inspect.audit_ignored_files(ignored, [page.path for page in pages])
+    known = {} if wish.deep else ages.find_known_stale_claims(app, scan.memories)
     audited = []
     for memory in scan.memories:
         days = safe.age_days(dated.get(memory.path, memory.clock), app.now())
-        characters = len(texts[memory.path]) if memory.path in texts else memory.size
         judged = _distinct(verdicts.get(memory.path, ()))
-        audited.append(_score(memory, days, characters, judged))
+        text, stale = texts.get(memory.path), known.get(memory.path, ())
+        audited.append(_score(memory, text, days, judged, stale, history_day(app.now())))
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
         estimate_audit_tokens(min(survey.characters, MAX_CHARACTERS)),
@@ -149,12 +152,26 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         remarks.append(f"there is no store at {store.root} yet")
     if not app.history.on:
         remarks.append("the history is switched off: outside edits and undo are not known")
-    return Audit(tuple(audited), tuple(dict.fromkeys(findings)), costs, tuple(remarks))
+    findings = list(dict.fromkeys(findings) if wish.every else _cap(findings))
+    return Audit(tuple(audited), tuple(findings), costs, tuple(remarks))
 
 
-def find_prune_candidates(result: Audit, review: bool = False) -> list[Audited]:
-    actions = ("prune", "review") if review else ("prune",)
-    return [memory for memory in result.memories if memory.action in actions]
+def _cap(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The first of each kind, and how many more there are."""
+    kinds: dict[str, list[Finding]] = {}
+    for finding in dict.fromkeys(findings):
+        kinds.setdefault(finding.kind, []).append(finding)
+    for kind, found in kinds.items():
+        yield from found[:MAX_FINDINGS]
+        if len(found) > MAX_FINDINGS:
+            message = f"{len(found) - MAX_FINDINGS:,} more of this kind"
+            yield Finding(kind, "", message, "memdir audit --all")
+
+
+def find_prune_candidates(result: Audit, every: bool = False) -> list[Audited]:
+    """Those advised to retire; with `every` also those to look at or to fix."""
+    unwanted = (advice.KEEP,) if every else (advice.KEEP, advice.LOOK, advice.FIX)
+    return [memory for memory in result.memories if memory.advice not in unwanted]
 
 
 def find_lost_prunings(app: App, changes: Sequence[Change]) -> list[str]:
@@ -203,41 +220,53 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
             )
 
 
-def _score(memory: Memory, days: int, characters: int, judged: Sequence[Judged]) -> Audited:
+def _score(
+    memory: Memory,
+    text: str | None,
+    days: int,
+    judged: Sequence[Judged],
+    known: Sequence[str],
+    today: datetime.date,
+) -> Audited:
+    """`known` are stale claims of an earlier check, for an audit that checks none."""
     half_life = types.get(memory.type).half_life_days
     aged = ages.score_staleness(days, half_life)
-    score = ages.raise_staleness_score(aged, judged)
     counts = [verdict.verdict for verdict in judged]
     stale = counts.count(claim.STALE)
-    worst = ages.find_stale_claim_kinds(judged)
+    open_urls = sum(each.verdict == claim.UNKNOWN and _is_open_url(each) for each in judged)
+    claims = Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN), open_urls)
+    claims = claims if judged else Tally(len(known), len(known))
+    word, because = advice.advise_on_memory(memory, text or memory.head, aged, claims, today)
     reasons = []
-    if aged >= ages.REVIEW or worst:
+    if word != advice.KEEP or aged >= advice.REVIEW:
         reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
-    for kind, first in worst.items():
+    for kind, first in ages.find_stale_claim_kinds(judged).items():
         many = sum(each.claim.kind == kind and each.verdict == claim.STALE for each in judged)
         more = f" and {many - 1} more" if many > 1 else ""
         points = ages.MODIFIERS[kind]
         reasons.append(f"{kind} {first.claim.text}{more}: {first.reason or 'stale'} (+{points})")
+    score = ages.raise_staleness_score(aged, judged)
     return Audited(
         path=memory.path,
         type=memory.type,
         age_days=days,
         score=score,
         action=ages.choose_audit_action(score),
-        tokens=estimate_audit_tokens(characters),
-        claims=Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN)),
-        reasons=tuple(reasons),
+        advice=word,
+        tokens=estimate_audit_tokens(memory.size if text is None else len(text)),
+        claims=claims,
+        reasons=(*reasons, *known, *because),
     )
 
 
 def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts, list[str]]:
     if not wish.deep and not wish.online:
         return {}, []
-    from memdir.claims.verify import (
-        verify_memories,
-    )  # compiling its patterns would slow a plain audit
+    # Compiling its patterns would slow a plain audit.
+    from memdir.claims.verify import keep_verdicts, verify_memories
 
     checked = verify_memories(app, say=say)
+    keep_verdicts(app, checked.memories)  # so that `list` and `show` know them too
     judged: Verdicts = checked.memories
     remarks = list(checked.remarks)
     if not wish.deep:

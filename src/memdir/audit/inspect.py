@@ -12,7 +12,7 @@ from memdir.audit.disagree import find_disagreements
 from memdir.errors import Finding
 from memdir.format.index import Survey
 from memdir.format.outline import Lookup
-from memdir.format.pointer import WIKILINK, Pointer, parse_pointers
+from memdir.format.pointer import WIKILINK, parse_pointers
 from memdir.hot import memory as memory_module
 from memdir.hot import types
 from memdir.hot.memory import INDEX, POINTER_AIM, SOURCE_KEYS, TYPE_KEYS, Document, Memory, stem
@@ -20,7 +20,7 @@ from memdir.hot.safe import inert, make_visible
 from memdir.text.dates import make_dates_absolute
 from memdir.text.markdown import CODE, COMMENT, OPEN, markdown_layers
 from memdir.text.secrets import find_secrets
-from memdir.text.similar import MERGE, find_similar_texts
+from memdir.text.similar import find_similar_texts
 
 MAX_CHARACTERS = 262_144  # of a memory; a longer one is only reported as too long
 
@@ -166,24 +166,18 @@ def audit_conflict_marks(path: str, lines: Sequence[str], fix: str) -> Iterator[
             start = 0
 
 
-MAX_PAIRS = 100  # a repetitive store may have millions
 RESTRUCTURE = "memdir restructure --dry-run"
 
 
-def audit_similar_pairs(texts: Mapping[str, str]) -> Iterator[Finding]:
-    """`texts` by path; each pair is reported once, at its first memory, surest pair first."""
-    pairs = find_similar_texts(texts)
-    for alike in pairs[:MAX_PAIRS]:
-        says = "says the same" if alike.score >= MERGE else "may say the same"
-        message = f"{alike.second} {says} ({alike.score:.0%} alike)"
-        yield Finding("near-duplicate", alike.first, message, RESTRUCTURE)
-    if len(pairs) > MAX_PAIRS:
-        message = f"there are {len(pairs) - MAX_PAIRS:,} more such pairs; these were the surest"
-        yield Finding("near-duplicate", "", message, RESTRUCTURE)
+def audit_similar_pairs(texts: Mapping[str, str], clocks: Mapping[str, float]) -> Iterator[Finding]:
+    """Each pair once, surest first, at the poorer or older of the two."""
+    for pair in find_similar_texts(texts):
+        path = pair.choose_poorer(clocks) or pair.first
+        message = f"says the same as {pair.other(path)}: {pair.explain()}"
+        yield Finding("near-duplicate", path, message, RESTRUCTURE)
 
 
 SAYS_NOTHING = 20  # characters
-TITLE_WORDS = 3  # words of a pointer's text; more are content
 REBUILD = "memdir index --rebuild"
 
 
@@ -208,9 +202,7 @@ def audit_index(
         yield Finding("long-pointer", path, message, RESTRUCTURE, number)
     for pointer in survey.dangling:
         message = f"it points at {pointer.target}, which is not there"
-        # A rebuild would drop the line with its content.
-        fix = RESTRUCTURE if _says_more(pointer, lines) else REBUILD
-        yield Finding("dangling-pointer", path, message, fix, pointer.line)
+        yield Finding("dangling-pointer", path, message, REBUILD, pointer.line)
     for pointer in survey.no_memories:
         message = f"it points at {pointer.target}, which is no memory"
         yield Finding("no-memory", path, message, "memdir index --check", pointer.line)
@@ -220,12 +212,6 @@ def audit_index(
     for orphan in survey.orphans if indexed else ():
         message = "no pointer of the index leads here, so an agent may never open it"
         yield Finding("orphan", orphan, message, REBUILD)
-
-
-def _says_more(pointer: Pointer, lines: Sequence[str]) -> bool:
-    rest = pointer.hook or lines[pointer.line - 1][pointer.end :]
-    words = [word for word in rest.split() if word.strip("-–—|:*")]
-    return len(words) > TITLE_WORDS
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:

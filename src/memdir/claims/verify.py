@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -96,19 +96,28 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
     memories = app.store.scan().memories
     if paths is None:
         kept.drop_all_but(each.path for each in memories)
-    old = {}
+    old = set()
     for each in memories:
         before = kept.load(each.path, verdict_facts(each))
         current = before is not None and bool(state) and before.state == state
         if not current and (paths is None or each.path in paths):
-            old[each.path] = each
+            old.add(each.path)
     if not old:
         return 0
-    checked = verify_memories(app, () if len(old) == len(memories) else list(old), say)
-    for path, judged in checked.memories.items():
-        if path in old:
-            kept.keep(path, Kept(verdict_facts(old[path]), state, make_verdict_rows(judged, kept)))
+    checked = verify_memories(app, () if len(old) == len(memories) else sorted(old), say)
+    keep_verdicts(app, {path: item for path, item in checked.memories.items() if path in old})
     return len(old)
+
+
+def keep_verdicts(app: App, judged: Mapping[str, Sequence[Judged]]) -> None:
+    """Left for hooks and for commands that check nothing themselves."""
+    if not app.config.code:
+        return
+    kept, state = open_verdicts(app), open_repo(app).state()
+    for each in app.store.scan().memories:
+        if each.path in judged:
+            rows = make_verdict_rows(judged[each.path], kept)
+            kept.keep(each.path, Kept(verdict_facts(each), state, rows))
 
 
 def make_verdict_rows(judged: Sequence[Judged], kept: Verdicts) -> list[Row]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from memdir.audit.ages import REVIEW
+from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE, REVIEW
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
 from memdir.cli.command import Session, command
@@ -18,26 +18,28 @@ from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, pick
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.store.writer import App
-from memdir.text.terminal import cut_text_middle, one_line, plural
+from memdir.text.terminal import cut_text, cut_text_middle, one_line, plural
 
 if TYPE_CHECKING:
     from memdir.audit.projects import Place
 
-FEW = 3  # findings of each kind shown to a person
+FEW = 3  # findings of each kind shown to a person, and things in the summary
 ROWS = 12  # memories shown
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 ACTIONS = ("prune", "review", "keep")
-SERIOUS = {
+ADVICE = {RETIRE: "red", FIX: "yellow", LOOK: "yellow", KEEP: "green"}
+# Harmful kinds of findings, worst first.
+SERIOUS = (
     *("secret", "hidden-characters", "orders", "forged-frame", "redirect-attempt", "unreadable"),
-    *("stale-claim", "dangling-pointer", "index-too-long", "project-gone"),
-}
+    *("conflict", "stale-claim", "project-gone", "index-too-long", "dangling-pointer"),
+)
 BAR = 10  # columns for 100 points
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NAME_SHARE = 0.3  # of the line's width
-HEADINGS = ("stale", "", "memory", "type", "age", "tokens")
+HEADINGS = ("score", "advice", "memory", "type", "age", "stale", "tokens")
 NO_STORE = "there is no store yet: memdir remember TEXT makes one"
 LOAD = "index prompt total memories"
-MEMORY = "path type age_days score action tokens claims reasons store"
+MEMORY = "path type age_days score action advice tokens claims reasons store"
 
 
 class Report(NamedTuple):
@@ -56,11 +58,11 @@ class Report(NamedTuple):
 def audit(
     session: Session, deep: bool, online: bool, all_projects: bool, check: bool, everything: bool
 ) -> Answer:
-    """Scores go from 0 (fresh) to 100: review a memory from 50 on, prune it from 75 on. With --deep
-    every claim that is no longer true adds to its score. Nothing is changed, and a score hides
-    nothing.
+    """The advice: keep, look (old, or nothing in it could be checked), fix (a claim that is no
+    longer true, a day that has passed) or retire (old, and finished or superseded). The score goes
+    from 0 (fresh) to 100; age alone never says more than look. Nothing is changed.
     """
-    wish = Wish(deep, online, session.config.options.private_urls)
+    wish = Wish(deep, online, session.config.options.private_urls, every=everything)
     reports = list(_audit_stores(session, wish, all_projects))
     loads = [report.result.load for report in reports]
     sums = [sum(getattr(load, key) for load in loads) for key in ("index", "prompt", "memories")]
@@ -84,6 +86,7 @@ def audit(
         "tokens": pick(Load(*sums), LOAD),
         "stores": stores,
         "actions": {name: sum(one.result.count(name) for one in reports) for name in ACTIONS},
+        "advice": {name: sum(len(one.result.advised(name)) for one in reports) for name in ADVICE},
         "remarks": list(dict.fromkeys(remarks)),
     }
     if all_projects and reports:
@@ -114,13 +117,18 @@ def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[
 def _report_lines(session: Session, report: Report, everything: bool, many: bool) -> Iterator[str]:
     screen, (title, app, result, advise) = session.screen, report
     root, load = app.store.root, result.load
+    counts = {word: len(result.advised(word)) for word in ADVICE}
     parts = [plural(len(result.memories), "memory", "memories")]
-    parts += [f"{number} {action}" for action in ACTIONS if (number := result.count(action))]
+    parts += [f"{number} {word}" for word, number in counts.items() if number]
     parts.append(plural(len(result.findings), "finding"))
     for text in screen.block("", f"{title}: {' · '.join(parts)}", ""):
         yield screen.paint(text, "bold")
     yield from screen.block("in", session.short(root))
-    shown = [item for item in result.memories if everything or item.action != "keep"]
+    kinds = _sort_findings(result.findings)
+    for number, text in enumerate(_what_matters(result, kinds)[:FEW], 1):
+        yield from screen.block(f"{number}.", cut_text(text, 2 * screen.columns - 20))
+    shown = [item for item in result.memories if everything or item.advice != KEEP]
+    shown.sort(key=lambda item: [*ADVICE].index(item.advice))
     shown = shown if everything else shown[:ROWS]
     if shown:
         widest = int(screen.columns * NAME_SHARE)
@@ -129,10 +137,11 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
         for item, row in zip(shown, table[1:], strict=True):
             yield row
             for reason in item.reasons[1:]:  # the row already shows the age
-                yield from screen.block("", reason, " " * 6)
+                yield from screen.block("", reason, " " * 7)
         left = len(result.memories) - len(shown)
         yield from [f"  and {plural(left, 'other')}: --all shows them"] if left else []
-    yield from _finding_lines(session, report, everything)
+    for kind, findings in kinds.items():
+        yield from _finding_lines(session, report, kind, findings, everything)
     text = (
         f"each session loads ~{load.total:,} (index {load.index:,}, instructions {load.prompt:,}); "
         f"all memories together have ~{load.memories:,}"
@@ -140,13 +149,36 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
     yield from ["", *screen.block("tokens:", text)]
     remarks = [session.short(text.replace(root, session.short(root))) for text in result.remarks]
     yield from screen.blocks("note:", remarks)
-    steps = ["memdir prune"] if result.count("prune") else []
-    steps += ["memdir touch NAME if it still holds"] if result.count("review") else []
+    steps = ["memdir prune"] if counts[RETIRE] else []
+    steps += ["memdir edit NAME"] if counts[FIX] else []
+    steps += ["memdir touch NAME if it still holds"] if counts[LOOK] else []
     checked = any(item.claims.checked or item.claims.unknown for item in result.memories)
     if app.config.code and not checked:
         steps.append("memdir audit --deep checks claims against the code")
     if steps and result.memories and not many:  # for many stores, the last line says it once
         yield from screen.block("Next:", advise(" · ".join(steps)), "")
+
+
+def _sort_findings(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """Harmful kinds first, then the most frequent."""
+    kinds: dict[str, list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault(finding.kind, []).append(finding)
+    order = [*SERIOUS, *sorted(kinds, key=lambda kind: (-len(kinds[kind]), kind))]
+    return {kind: kinds[kind] for kind in dict.fromkeys(order) if kind in kinds}
+
+
+def _what_matters(result: Audit, kinds: Mapping[str, list[Finding]]) -> list[str]:
+    """What is harmful, then what may go, then what else is wrong; each in one line."""
+    lines = {}
+    for kind, findings in kinds.items():
+        place = f"{findings[0].path}: " if findings[0].path not in findings[0].message else ""
+        lines[kind] = f"{kind} ({len(findings)}): {place}{findings[0].message}"
+    harmful = [line for kind, line in lines.items() if kind in SERIOUS]
+    for word in (RETIRE, FIX):
+        if items := result.advised(word):
+            harmful.append(f"{word} ({len(items)}): {items[0].path}: {items[0].reasons[-1]}")
+    return [*harmful, *(line for kind, line in lines.items() if kind not in SERIOUS)]
 
 
 def draw_score_bar(score: int) -> str:
@@ -155,41 +187,38 @@ def draw_score_bar(score: int) -> str:
 
 
 def _row(item: Audited, widest: int) -> list[Cell]:
-    style = STYLES[item.action]
     return [
-        (f"{draw_score_bar(item.score)} {item.score:3}", style),
-        (item.action, style),
+        (f"{item.score:5}", STYLES[item.action]),
+        (item.advice, ADVICE[item.advice]),
         (cut_text_middle(one_line(item.path.removesuffix(".md")), widest), "bold"),
         item.type,
         safe.age_words(item.age_days).removesuffix(" ago"),
+        f"{item.claims.stale or '':>5}",
         f"{item.tokens:>6,}",
     ]
 
 
-def _finding_lines(session: Session, report: Report, everything: bool) -> Iterator[str]:
-    screen, kinds = session.screen, dict[str, list[Finding]]()
-    for finding in report.result.findings:
-        kinds.setdefault(finding.kind, []).append(finding)
-    # Harmful kinds first, then the most frequent.
-    order = sorted(kinds.items(), key=lambda pair: (pair[0] not in SERIOUS, -len(pair[1]), pair[0]))
-    for kind, findings in order:
-        yield from ["", screen.paint(f"{kind} ({len(findings)})", "cyan")]
-        shown = findings if everything else findings[:FEW]
-        for number, finding in enumerate(shown, 1):
-            bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
-            yield from screen.finding_lines([bare])
-            is_last = number == len(shown)
-            if is_last and len(findings) > number:
-                yield f"  … and {len(findings) - number} more: --all"
-            fix = finding.fix if everything else findings[0].fix * is_last
-            if fix and (is_last or shown[number].fix != fix):
-                yield from screen.block("fix:", report.advise(fix), "    ")
+def _finding_lines(
+    session: Session, report: Report, kind: str, findings: Sequence[Finding], everything: bool
+) -> Iterator[str]:
+    screen = session.screen
+    yield from ["", screen.paint(f"{kind} ({len(findings)})", "cyan")]
+    shown = findings if everything else findings[:FEW]
+    for number, finding in enumerate(shown, 1):
+        bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
+        yield from screen.finding_lines([bare])
+        is_last = number == len(shown)
+        if is_last and len(findings) > number:
+            yield f"  … and {len(findings) - number} more: --all"
+        fix = finding.fix if everything else findings[0].fix * is_last
+        if fix and (is_last or shown[number].fix != fix):
+            yield from screen.block("fix:", report.advise(fix), "    ")
 
 
 TOP = 10  # projects, alerts and consumers shown to a person
 PROJECT_SHARE = 0.42  # of the line's width
 PROJECT = "title store=app.store.root gone memories types actions alerts index_findings tokens"
-CONSUMER = "store title path type score action age_days tokens"
+CONSUMER = "store title path type score action advice age_days tokens"
 Item = tuple["Place", Audited]
 
 

@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 200  # for a person; a program gets all
 LIMIT = f"Rows at most ({MAX_ROWS}); 0 shows all."
-BARS = "▁▂▃▄▅▆▇█"
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
-HEADINGS = ("name", "type", "age", "stale", "description")
+HEADINGS = ("name", "type", "age", "score", "stale", "description")
 NAME_SHARE = 0.27  # of the line's width
 LISTED = (
     "path=memory.path name=memory.name type=memory.type description=memory.description modified "
-    "age_days score action pinned=memory.pinned bytes=memory.size scope store accepted"
+    "age_days score action stale advice pinned=memory.pinned bytes=memory.size scope store accepted"
 )
 
 
@@ -40,8 +39,9 @@ LISTED = (
 @click.option("--limit", type=click.IntRange(0), default=MAX_ROWS, help=LIMIT)
 @click.option("--type", metavar="TYPE", help="Only this type.")
 def list_(session: Session, limit: int, type: str | None) -> Answer:
-    """`stale` is a score from 0 (fresh) to 100; review a memory from 50 on. A * marks what is
-    pinned, `not accepted yet` what others wrote and no agent is told (memdir review).
+    """`score` is that of the age, from 0 (fresh) to 100; `stale` counts claims that the code no
+    longer bears out, as far as they were checked (memdir audit --deep). A * marks what is pinned,
+    `not accepted yet` what others wrote and no agent is told (memdir review).
     """
     from memdir.audit.ages import list_memory_ages
     from memdir.format.draft import check_memory_type
@@ -106,13 +106,13 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
     item = listed.memory
     about = f"{NOT_YET}: {item.description}" if item.path in waiting else item.description
     mark = " *" if item.pinned else ""
-    bar = BARS[min(listed.score * len(BARS) // 100, len(BARS) - 1)]
     name = one_line(item.path.removesuffix(".md").removesuffix(".json"))
     return [
         (cut_text_middle(name, widest - len(mark)) + mark, "bold"),
         item.type,
         short_age(listed.age_days),
-        (f"{bar} {listed.score:3}", STYLES[listed.action]),
+        (f"{listed.score:5}", STYLES[listed.action]),
+        (f"{listed.stale or '':>5}", "red"),
         about,
     ]
 
@@ -201,7 +201,7 @@ def where(session: Session, only_path: bool) -> Answer:
 
 FEW = 10  # items of each kind shown to a person
 LOADED = "characters cut_characters cut_lines lines text warning"
-SHOWN = "path name type description metadata header body hash store accepted"
+SHOWN = "path name type description metadata header body hash stale store accepted"
 
 
 @command("show", "memdir show use-uv")
@@ -209,6 +209,7 @@ SHOWN = "path name type description metadata header body hash store accepted"
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
 def show(session: Session, name: str, raw: bool) -> Answer | int:
     """The ids of changes: memdir log NAME."""
+    from memdir.audit.ages import find_known_stale_claims
     from memdir.format.draft import content_hash
     from memdir.store.accept import unaccepted_paths
     from memdir.store.look import show_memory
@@ -221,6 +222,7 @@ def show(session: Session, name: str, raw: bool) -> Answer | int:
     facts, screen = app.store.facts(path), session.screen
     item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
     waits = path in unaccepted_paths(app)
+    stale = find_known_stale_claims(app, [item]).get(path, [])
     values, nest = document.values, NEST + "."
     fields = pick(
         item,
@@ -229,12 +231,14 @@ def show(session: Session, name: str, raw: bool) -> Answer | int:
         header={key: value for key, value in values.items() if key != NEST},
         body=document.body,
         hash=content_hash(data),
+        stale=stale,
         store=app.store.root,
         accepted=not waits,
     )
     body = document.body.strip("\n")
     age = safe.age_words(safe.age_days(item.clock, app.now()))
     lines = [screen.paint(f"{one_line(path)} · {item.type} · {age}", "bold")]
+    lines += screen.blocks("stale:", stale, style="red")
     if waits:
         lines += screen.block("", f"{NOT_YET}: {screen.advise('memdir review')}", "")
     if f"{nest}said_by" in values or f"{nest}imported_from" in values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -20,12 +20,13 @@ from memdir.audit.audit import (
 )
 from memdir.audit.audit import audit as look_over
 from memdir.audit.inspect import finding_command
-from memdir.cli.audit import ACTIONS, LOAD, STYLES, draw_score_bar
+from memdir.cli.audit import ACTIONS, ADVICE, LOAD, draw_score_bar
 from memdir.cli.command import Session, command
 from memdir.cli.output import CHANGE, Answer, Fields, changed_file_fields, pick, pick_all
 from memdir.cli.save import edit_in_editor
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import Change, Wishes
+from memdir.format.names import expand_names
 from memdir.hot import safe
 from memdir.hot.memory import decode
 from memdir.store import changes, look
@@ -62,35 +63,48 @@ class Run:
 
 
 @command("prune", "memdir prune --dry-run", changes=True)
-@click.option("--all", "review", is_flag=True, help="Also memories to review (score 50 to 74).")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "every", is_flag=True, help="Also memories to look at or to fix.")
 @click.option("--deep", is_flag=True, help="Also count claims that are no longer true.")
 @click.option("--retire", "to_trash", is_flag=True, help="Move all to the trash without asking.")
 @click.option("--archive", "to_archive", is_flag=True, help="Move all to the archive instead.")
-def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive: bool) -> Answer:
-    """Each is shown with its text: delete moves it to the trash, archive keeps it forever, keep
-    confirms that it still holds. Every answer is saved at once; one undo takes back the whole
-    run. Without a terminal, use --retire or --archive for all; pinned memories stay.
+def prune(
+    session: Session,
+    names: tuple[str, ...],
+    every: bool,
+    deep: bool,
+    to_trash: bool,
+    to_archive: bool,
+) -> Answer:
+    """Goes through what an audit advises to retire, or through the memories named. Each is shown
+    with its text: delete moves it to the trash, archive keeps it forever, keep confirms that it
+    still holds. Every answer is saved at once; one undo takes back the whole run. Without a
+    terminal, name the memories or use --retire or --archive for all; pinned memories stay.
     """
     if to_trash and to_archive:
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
-    before = look_over(app, Wish(deep=deep), session.screen.tell)
-    run = Run(app, before, find_prune_candidates(before, review))
+    before = look_over(app, Wish(deep=deep, brief=True), session.screen.tell)
+    run = Run(app, before, _choose(app, before, names, every))
     terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     code = 0
-    if to_trash or to_archive or session.asked.dry_run:
-        # All candidates in one change, except pinned memories and the index.
-        pinned = {item.path for item in app.store.scan().memories if item.pinned}
-        stays = {*pinned, app.store.index_path}
+    asked = terminal and not session.screen.json
+    if to_trash or to_archive or session.asked.dry_run or (names and not asked):
+        # All in one change, except pinned memories; a standalone index cannot be archived.
+        stays = {item.path for item in app.store.scan().memories if item.pinned}
+        stays |= {app.store.index_path} if to_archive else set()
         run.chosen = [item for item in run.chosen if item.path not in stays]
         if paths := [item.path for item in run.chosen]:
             done = changes.retire_memories(app, paths, ARCHIVE if to_archive else TRASH, "prune")
             run.changes += done.changes
             run.dry = done if done.dry_run else None
-    elif run.chosen and (session.screen.json or not terminal):
+    elif run.chosen and not asked:
         many = plural(len(run.chosen), "memory", "memories")
         message = f"{many} could go, but there is no terminal to ask; nothing was changed"
-        hint = "memdir prune --dry-run lists them; memdir prune --retire moves all to the trash"
+        hint = (
+            "memdir prune --dry-run lists them; memdir prune NAME moves those named to the trash, "
+            "memdir prune --retire all of them"
+        )
         raise BadInput(message, next=hint)
     else:
         try:
@@ -105,12 +119,20 @@ def prune(session: Session, review: bool, deep: bool, to_trash: bool, to_archive
     return answer._replace(code=code or answer.code)
 
 
+def _choose(app: App, before: Audit, names: Sequence[str], every: bool) -> list[Audited]:
+    if not names:
+        return find_prune_candidates(before, every)
+    known = [item.path for item in before.memories]
+    paths = {memory.path for memory in look.find_memories(app.store, expand_names(names, known))}
+    return [item for item in before.memories if item.path in paths]
+
+
 def _question_lines(session: Session, run: Run, item: Audited, number: int) -> list[str]:
     screen, path = session.screen, item.path
     head = f"[{number}/{len(run.chosen)}] {one_line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
     score = screen.paint(
-        f"{draw_score_bar(item.score)} {item.score} {item.action}", STYLES[item.action]
+        f"{draw_score_bar(item.score)} {item.score} {item.advice}", ADVICE[item.advice]
     )
     lines = ["", screen.paint(head, "bold"), f"  {score}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
@@ -158,7 +180,7 @@ def _carry_out(session: Session, app: App, choice: str, path: str) -> Done:
 
 
 def _answer(session: Session, run: Run, deep: bool) -> Answer:
-    after = _without(run, run.dry) if run.dry else look_over(run.app, Wish(deep=deep))
+    after = _without(run, run.dry) if run.dry else look_over(run.app, Wish(deep=deep, brief=True))
     lost = [] if run.dry else find_lost_prunings(run.app, run.changes)
     gone = {change.path for change in run.changes if change.kind in ("retired", "archived")}
     saved = sum(item.tokens for item in run.chosen if item.path in gone)
@@ -170,7 +192,7 @@ def _answer(session: Session, run: Run, deep: bool) -> Answer:
         "batch": run.app.batch if run.changes and not run.dry else "",
         "lost": lost,
         "tokens_saved": saved,
-        "candidates": pick_all(run.chosen, "path score action tokens reasons"),
+        "candidates": pick_all(run.chosen, "path score action advice tokens reasons"),
         "dry_run": session.asked.dry_run,
         "store": run.app.store.root,
         "files": changed_file_fields(run.dry.diff) if run.dry else [],
@@ -196,10 +218,16 @@ def _without(run: Run, dry: Done) -> Audit:
 def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[str]:
     screen = session.screen
     if not run.chosen:
-        yield "nothing to prune: memdir audit shows the scores"
+        yield "nothing to prune: no memory is old and finished, superseded or contradicted"
+        if looks := len(find_prune_candidates(run.before, every=True)):
+            many = plural(looks, "memory", "memories")
+            yield from screen.block("", f"memdir prune --all goes through {many} to look at", "")
         return
     if run.dry:
-        rows = [(f"{draw_score_bar(i.score)} {i.score:3}", i.action, i.path) for i in run.chosen]
+        rows = [
+            (f"{item.score:3}", item.advice, item.path, item.reasons[-1] if item.reasons else "")
+            for item in run.chosen
+        ]
         yield from [*screen.table(rows), ""]
     kinds = Counter(change.kind for change in run.changes)
     done = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "nothing changed"

@@ -47,13 +47,14 @@ LABELS = {
 
 
 @command("restructure", "memdir restructure --dry-run", changes=True)
-def restructure(session: Session) -> Answer:
+@click.option("--drop", is_flag=True, help="Also drop superseded text and steps from the index.")
+def restructure(session: Session, drop: bool) -> Answer:
     """Pointers stay in the index, one line each; content moves to files with a header. Overlong
     files are split at headings, memories that say the same are merged. If a line of knowledge
     would be lost, nothing is written. One undo takes it all back.
     """
     app, screen = session.app, session.screen
-    plan, done = put_in_order(app)
+    plan, done = put_in_order(app, drop=drop)
     done, work = screen.advised(done), plan.work
     fields = pick(
         plan,

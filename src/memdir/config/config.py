@@ -373,6 +373,7 @@ def hook_config(config: Config, around: Around) -> Here:
         place.BUILT_IN: config.enabled and not config.environ.get(CALLER),
         place.INDEX: config.options.index,
         place.SHARED: config.shared,
+        place.LOGS: config.options.dream_logs,
         place.SCAN: config.options.search == place.SCAN,
         place.CAPTURE_OFF: not config.options.capture,
         place.BY_AGENT: config.options.capture and config.options.records_agent,

@@ -118,6 +118,7 @@ class Options:
     capture_every: int = _option("capture.every", 1, least=1)
     capture_model: str = _option("capture.model", "")
     dream: bool = _option("dream.enabled", False)
+    dream_logs: bool = _option("dream.logs", False)
     records_agent: bool = _option("records.agent", False)
 
 

@@ -135,6 +135,8 @@ def survey_pointers(
     entries: set[str] = set()
     _, lines = outline.read_index_lines(text, outline.Lookup(files, names))
     for line in lines:
+        if line.kind == outline.HEADING:
+            entries.clear()  # the same link under another heading is intended
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
                 there = lost is not None and not lost(pointer)
@@ -167,8 +169,8 @@ def heal_index(
 ) -> Healed:
     """Adds a pointer for each orphan, in the order of `files`, and removes dangling ones.
 
-    A line that leads to a file stays unless the same list repeats it word for word, or with
-    `by_link` its link. `lost` asks the store whether a target is gone.
+    A line that leads to a file stays unless the same section repeats it word for word, or with
+    `by_link` points to the same file. `lost` asks the store whether a target is gone.
     """
     lookup = outline.Lookup(files, names)
     bom, lines = outline.read_index_lines(text, lookup)
@@ -246,7 +248,7 @@ def _superfluous(
         if not line.entry or len(line.pointers) > 1:
             continue
         pointer, path = line.pointers[0], line.paths[0]
-        wording = line.text[: pointer.end if by_link else None].strip()  # the title counts
+        wording = "" if by_link else line.text.strip()
         if path is None and (lost is None or lost(pointer)):
             dangling[i] = pointer.target
         elif (

@@ -21,6 +21,7 @@ _SEPARATORS = ("—", "–", "--", "-", ":", "→", "|")
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
 _SHORTEST_HOOK = 8  # characters
 _FACT = pattern(r"https?://[^\s<>()]*[^\s<>().,;:]|\S*\d(?:\S*\w)?")
+TITLE_WORDS = 3
 
 
 class Pointer:
@@ -36,6 +37,11 @@ class Pointer:
         self.form = form
         self.start = start  # columns of the pointer without its hook
         self.end = end
+
+    @property
+    def says_more(self) -> bool:
+        """Is its hook more than a title: words that would be lost with the line?"""
+        return len([word for word in self.hook.split() if word.isalnum()]) > TITLE_WORDS
 
 
 def parse_pointers(line: str, number: int) -> list[Pointer]:

@@ -136,6 +136,7 @@ NAMED = [f'"{name}"'.encode() for name in sorted(DECIDING)] + [f'"{OURS}'.encode
 ODD = (b"\\u", b"\0")  # an escape, or an encoding other than UTF-8
 ABSENT = "-"
 SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # flags of a place
+LOGS = "logs"  # sessions write to the log of the day
 SCAN = "scan"  # memories are searched without a catalog
 MODEL = "model"  # a model chooses the memories of a prompt
 CAPTURE_OFF = "unheard"

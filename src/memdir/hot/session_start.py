@@ -12,8 +12,8 @@ from memdir.hot.acceptance import view_without_waiting
 from memdir.hot.disk import digest_of, read_start
 from memdir.hot.inject import HOOK_CHARACTERS, list_index_to_inject, render_hook_frame
 from memdir.hot.layout import Markdown
-from memdir.hot.memory import decode, utf16_units
-from memdir.hot.place import BUILT_IN, FOLDER, INDEX, SHARED, store_key
+from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, decode, utf16_units
+from memdir.hot.place import BUILT_IN, FOLDER, INDEX, LOGS, SHARED, store_key
 from memdir.hot.run import PAUSE_SECONDS
 from memdir.hot.safe import inert_line
 from memdir.hot.session_state import Sessions
@@ -86,14 +86,17 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
 
 
 def _text(here: "Here", standing: str, nonce: str) -> str:
-    if BUILT_IN in here.holds or PROJECT not in here.scopes:
-        return _rules_and_other_indexes(here, standing, nonce)
+    hint = _hint_at_long_index(here) if PROJECT in here.scopes else ""
+    if PROJECT not in here.scopes or (BUILT_IN in here.holds and LOGS not in here.holds):
+        rules = _rules_and_other_indexes(here, standing, nonce)
+        return "\n\n".join(filter(None, [rules, hint]))
     rules = render_hook_frame(nonce, [], [], standing).text
-    from memdir.hot.behaviour import NORMAL, Setting, instruct_agent
+    rules = "\n\n".join(filter(None, [rules, hint]))
+    from memdir.hot.behaviour import LOG, NORMAL, Setting, instruct_agent
     from memdir.hot.behaviour import TEAM as BOTH
 
-    stores = dict(here.stores())
-    mode = BOTH if TEAM in stores else NORMAL
+    stores = {} if BUILT_IN in here.holds else dict(here.stores())
+    mode = LOG if LOGS in here.holds else BOTH if TEAM in stores else NORMAL
     setting = Setting(here.scopes[PROJECT], mode, INDEX in here.holds, SHARED in here.holds)
     room = HOOK_CHARACTERS - (utf16_units(rules) + 2 if rules else 0)
     indexes = [
@@ -115,6 +118,20 @@ def _rules_and_other_indexes(here: "Here", standing: str, nonce: str) -> str:
         parts.append(list_index_to_inject(*index, room // left) if index else "")
         room -= utf16_units(parts[-1]) + 2
     return render_hook_frame(nonce, [], [], "\n\n".join(filter(None, parts))).text
+
+
+def _hint_at_long_index(here: "Here") -> str:
+    """Nobody sees the end of an index that is too long, so somebody has to say it."""
+    root = here.scopes[PROJECT]
+    index = read_index_at_session_start(PROJECT, root, here)
+    lines, characters = (index[1].count("\n"), utf16_units(index[1])) if index else (0, 0)
+    if lines <= MAX_LINES and characters <= MAX_CHARACTERS:
+        return ""
+    return (
+        f"The memory index has {lines:,} lines and {characters:,} characters; no agent sees more "
+        f"than {MAX_LINES} and {MAX_CHARACTERS:,}. Tell the user once, and offer to run "
+        "`memdir restructure --dry-run`."
+    )
 
 
 def read_index_at_session_start(

@@ -110,6 +110,16 @@ class Verdicts:
             outdated += moved
         return outdated
 
+    def find_stale(self, memories: "Iterable[Memory]") -> dict[str, list[str]]:
+        """Claims that no longer hold, by path, as far as they are known."""
+        head, found = read_head_commit(self.root), {}
+        for memory in memories:
+            kept = self.load(memory.path, verdict_facts(memory))
+            if kept is not None:
+                moved = bool(head) and kept.state.partition("+")[0] != head
+                found[memory.path] = sort_kept_verdicts(kept, self.glance, moved)[0]
+        return found
+
     def glance(self, place: str) -> "Facts":
         parts = place.rstrip("/").split("/")  # the place comes from a memory, so it is untrusted
         if "\0" in place or any(part in ("", ".", "..") for part in parts):
@@ -133,10 +143,10 @@ class Verdicts:
         return os.path.join(self.folder, store_key(path)[-40:])
 
 
-def describe_kept_verdicts(
+def sort_kept_verdicts(
     kept: Kept, glance: "Callable[[str], Facts]", moved: bool = False
-) -> tuple[str, ...]:
-    """Stale claims first; if the code has `moved` on, only what a stat confirms."""
+) -> tuple[list[str], list[str]]:
+    """Stale and confirmed claims; if the code has `moved` on, only what a stat confirms."""
     stale: dict[str, None] = {}
     confirmed: dict[str, None] = {}
     for verdict, kind, text, reason, place, facts in kept.rows:
@@ -153,12 +163,20 @@ def describe_kept_verdicts(
             stale[f"{shown} is gone; it was there at {kept.state[:7]}"] = None
         elif now is not None and (kind == PATH or now == facts):
             confirmed[shown] = None
-    lines = list(stale)[:MAX_STALE]
+    return list(stale), list(confirmed)
+
+
+def describe_kept_verdicts(
+    kept: Kept, glance: "Callable[[str], Facts]", moved: bool = False
+) -> tuple[str, ...]:
+    """Stale claims first."""
+    stale, confirmed = sort_kept_verdicts(kept, glance, moved)
+    lines = stale[:MAX_STALE]
     if len(stale) > MAX_STALE:
         lines.append(f"{len(stale) - MAX_STALE} more no longer hold")
     if confirmed:
         more = len(confirmed) - MAX_CONFIRMED
-        names = ", ".join(list(confirmed)[:MAX_CONFIRMED])
+        names = ", ".join(confirmed[:MAX_CONFIRMED])
         lines.append(names + (f" and {more} more found" if more > 0 else " found"))
     return tuple(lines)
 

@@ -231,15 +231,15 @@ def render_memory_prompt(
 ) -> Prompt:
     """Empty if memory is off. Agents are told to write to the first app's directory.
 
-    Without a mode, a team store among the apps makes it `team`.
+    Without a mode it is `log` if the setting `dream.logs` says so, else `team` with a team store.
     """
-    from memdir.hot.behaviour import NORMAL, TEAM, Setting, instruct_agent
+    from memdir.hot.behaviour import LOG, NORMAL, TEAM, Setting, instruct_agent
     from memdir.models.model import count_model_tokens
     from memdir.store.logs import open_daily_log
 
     (scope, first), *others = apps
     team = next((app for name, app in others if name == FOLDER), None)
-    mode = mode or (TEAM if team else NORMAL)
+    mode = mode or (LOG if first.config.options.dream_logs else TEAM if team else NORMAL)
     if mode == TEAM and team is None:
         raise BadInput(
             f"there is no team directory below scope {scope}",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
 from memdir.format.draft import (
     ARCHIVED,
+    CREATED,
     PURGED,
     REBUILT,
     RESTORED,
@@ -22,8 +24,9 @@ from memdir.format.draft import (
     content_hash,
 )
 from memdir.format.names import expand_names, find_named_path
+from memdir.format.pointer import parse_pointers
 from memdir.hot import safe
-from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
+from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem, write_header
 from memdir.hot.place import repository_root
 from memdir.store import look, ports, save
 from memdir.store.history import History
@@ -31,6 +34,7 @@ from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_s
 from memdir.store.writer import App, Desk, Done, DryRun, Shelf, name_few_paths
 
 MERGED = "is without what this change did to it; later lines stay"
+DEAD_LINES = "lines-without-file"
 KEPT = "was changed again at the same place; there it keeps its present text"
 
 
@@ -174,9 +178,52 @@ def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Don
 def rebuild_memory_index(app: App) -> Done:
     with app.changing("index") as desk:
         path = desk.store.index_path
+        if not isinstance(app.store, ports.IndexKeeper):
+            desk.changes += _keep_words_of_dead_lines(app, desk)
         changed = _keep_index(app, desk, anew=True)
         desk.changes.append(Change(REBUILT if changed else SKIPPED, stem(path), path))
     return desk.done
+
+
+def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
+    """A line whose file nobody has any more is all there is: it goes to the notes."""
+    dry = DryRun(desk.store)
+    save.follow_in_index(dry, app.rules(), anew=True)
+    kept = {*decode(dry.index() or b"").split("\n")}
+    known = _remember_paths(app)
+    words = []
+    for line in decode(desk.store.index() or b"").split("\n"):
+        pointers = parse_pointers(line, 1)
+        says = not pointers or any(item.hook for item in pointers)
+        elsewhere = any(known(item.target) for item in pointers)
+        if says and not elsewhere and line.strip() not in {"", *kept}:
+            words.append(line.strip())
+    path = f"{DEAD_LINES}.md"
+    old = decode(read_if_stored(desk.store, path) or b"")
+    new = [line for line in words if line not in old.split("\n")]
+    if not new:
+        return []
+    about = "Lines of the index whose files are gone"
+    head = old or write_header(
+        [("name", DEAD_LINES), ("description", about), ("type", "project")], ""
+    )
+    data = encode(head.rstrip("\n") + "\n" * (2 - bool(old)) + "\n".join(new) + "\n")
+    desk.store.put(path, data)
+    desk.remarks.append(f"{path} has the words of lines whose file is gone")
+    return [Change(UPDATED if old else CREATED, DEAD_LINES, path, content_hash(data))]
+
+
+def _remember_paths(app: App, changed: Iterable[str] = ()) -> Callable[[str], bool]:
+    """Asks whether the text of a path is kept: on a shelf, or in the history."""
+
+    @cache
+    def known() -> set[str]:
+        paths = {item.path for item in look.list_shelved_memories(app)}
+        if app.history.begun:
+            paths |= {path for logged in app.history.log() for _, path in logged.paths}
+        return paths | {*changed}
+
+    return lambda path: path in known()
 
 
 def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
@@ -202,8 +249,11 @@ def finish_change(
     if not any(change.path for change in changes):
         return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
+        known = _remember_paths(app, [change.path for change in changes])
         touched = [change.path for change in changes if change.changed]
-        indexed = save.follow_in_index(desk.store, app.rules(), before, changed=touched)
+        indexed = save.follow_in_index(
+            desk.store, app.rules(), before, changed=touched, known=known
+        )
         desk.remarks += indexed.remarks([change.path for change in changes])
     except MemdirError as error:
         done = ", ".join(f"{change.path} is {change.kind}" for change in changes)
@@ -217,7 +267,8 @@ def finish_change(
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
-    done = save.follow_in_index(desk.store, app.rules(), anew=anew)
+    known = None if anew else _remember_paths(app)
+    done = save.follow_in_index(desk.store, app.rules(), anew=anew, known=known)
     desk.remarks += done.remarks() if anew else []
     return done.changed
 

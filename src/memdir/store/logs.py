@@ -24,7 +24,7 @@ INDENT = "  "
 LONGEST_BYTES = 8 * 1024  # per entry
 MAX_DAY_BYTES = 4 * 1024 * 1024
 MAX_DAYS = 20_000
-_ENTRY = re.compile(r"- (?:(\d\d:\d\d) )?(?:\[([\w -]{1,40})\] )?(.*)")
+_ENTRY = re.compile(r"[-*] (?:(\d\d:\d\d) )?(?:\[([\w -]{1,40})\] )?(.*)")
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ def read_daily_log_entries(text: str) -> list[Entry]:
             result.append((start[1] or "", start[2] or UNKNOWN, [start[3]]))
         elif result and (line.startswith(INDENT) or not line.strip()):
             result[-1][2].append(line[len(INDENT) :])
+        elif line.strip() and not line.startswith("#"):  # prose of an agent that took no item
+            result.append(("", UNKNOWN, [line.strip()]))
     return [Entry("\n".join(lines).strip(), type, time) for time, type, lines in result]
 
 

@@ -299,7 +299,9 @@ def follow_in_index(
     *,
     anew: bool = False,
     changed: Collection[str] = (),
+    known: Callable[[str], bool] | None = None,
 ) -> Indexed:
+    """A line whose file is gone stays if it says something and the file was never `known`."""
     if not rules.index and not anew:
         return Indexed(False, index_module.Healed("", [], []))
     old, files = store.index() or b"", store.files()
@@ -321,7 +323,13 @@ def follow_in_index(
         return *names.pointer_words(item), types.get(item.type).section
 
     text = "" if anew and not text.strip() else text
-    healed = index_module.heal_index(text, files, describe, labels, Targets(store).lost)
+    targets = Targets(store)
+
+    def lost(pointer: Pointer) -> bool:
+        spare = known is None or not pointer.says_more or known(pointer.target)
+        return spare and targets.lost(pointer)
+
+    healed = index_module.heal_index(text, files, describe, labels, lost)
     text, remark = healed.text, ""
     if any(_memory(store, path).pinned for path in changed if path in files):
         text = _arrange(text, store, files, lambda item, line: (not item.pinned, line))

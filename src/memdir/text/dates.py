@@ -121,12 +121,12 @@ _DATED = pattern(_DATE + r"[ \t,(]{1,3}$")
 
 
 def make_dates_absolute(
-    text: str, day: date, *, events: bool = False
+    text: str, day: date, *, events: bool = False, anchor: bool = False
 ) -> tuple[str, tuple[str, ...]]:
     """The text with unambiguous dates resolved, and the phrases that are ambiguous.
 
     Habits and rules ("never on Friday") stay. `events` is for older texts: only past events and
-    clear deadlines are resolved.
+    clear deadlines are resolved. With `anchor`, "last week" gets the day it counts from.
     """
     unresolved: dict[str, None] = {}
 
@@ -137,6 +137,9 @@ def make_dates_absolute(
         result = _resolve(match, before, after, day)
         if events and not _is_event(match, f"{before} {after}"):
             result = None
+        near = match["vague"] and match[0].lower().startswith(("last ", "next ", "this "))
+        if anchor and near and not after.lstrip().startswith("(as of "):
+            result = f"{match[0]} (as of {day.isoformat()})"
         if result is None:
             unresolved[" ".join(match[0].split())] = None
         return result or match[0]

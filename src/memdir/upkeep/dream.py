@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,9 +18,18 @@ from memdir.capture.origin import sign_draft
 from memdir.capture.route import find_undone_captures
 from memdir.capture.signals import Catch
 from memdir.claims.verify import open_repo
-from memdir.clients.conversation import PERSON, Message, Session
+from memdir.clients.conversation import AGENT, PERSON, Message, Session
 from memdir.errors import BadInput, Busy, Conflict, MemdirError, Missing
-from memdir.format.draft import SKIPPED, Change, Rules, Wishes, content_hash
+from memdir.format.draft import (
+    DESCRIPTION_AIM,
+    SKIPPED,
+    Change,
+    Draft,
+    Rules,
+    Wishes,
+    content_hash,
+    describe_body,
+)
 from memdir.format.pointer import parse_pointers
 from memdir.hot.memory import Memory, decode, encode, read_memory
 from memdir.hot.types import names as known_types
@@ -51,6 +61,15 @@ POINTED = "it pointed to a memory that was put away"
 LOG = "log"  # the client of what a log says
 ID_CHARACTERS = 8  # of the hash of an entry
 ASKS = "a log asks to forget it; which memory is meant is for you to say"
+UNTYPED = "a log says it, without a type; is it for later?"
+MIN_ENTRY_WORDS = 4
+# What was done, and what comes next: the code and the task list show it.
+_PROGRESS = re.compile(
+    r"(?:(?:i|we|then|also|just|nothing|still|today|now)\b[ ,]*)*(?:(?!decid|agre|need|indeed)"
+    r"[a-z]{2,20}ed\b|ran|wrote|built|made|found|got|saw|took|went|began|sent|read|did|was|were"
+    r"|has been|had|much|to-?do|wip|next|fix(?:ing)?|working|starting|continu\w*|the build was)\b",
+    re.IGNORECASE,
+)
 STATE_FILE, LOCK_FILE = "dream.json", "dream.lock"
 MAX_STATE_BYTES = 4 * 1024 * 1024
 
@@ -187,7 +206,7 @@ def _run(app: App) -> Run:
 
 def _orient(app: App, state: State) -> Oriented:
     """Audit and verify, before the lock is taken."""
-    report = audit(app, Wish(deep=True))
+    report = audit(app, Wish(deep=True, brief=True, every=True))
     stale: dict[str, tuple[str, ...]] = {}
     for finding in report.findings:
         if finding.kind == "stale-claim":
@@ -236,16 +255,23 @@ def gather_logs_for_dream(app: App, seen: Mapping[str, int]) -> Gathered:
                 said.append(Message(id, PERSON, entry.text, noon.timestamp()))
     saved, held, heard = [], [], set()
     undone = {item.text.message for item in find_undone_captures(app)} if said else set()
-    for item in _draft(said):
+    asked = _draft(said)
+    noticed = {item.origin.message for item in asked}
+    rest = [_draft_entry(item) for item in said if item.id not in noticed and _is_lasting(item)]
+    for item in [*asked, *signals.refuse_secret_drafts(rest, said)]:
         id, draft = item.origin.message, item.draft
         if item.refuse:
             remarks.append(f"log of {id[:10]}: {item.refuse}")
             continue
         heard.add(id)
         if draft is not None:
-            type = types.get(id, "")
-            draft = replace(draft, type=type) if type in known_types() else draft
-            item = replace(item, draft=sign_draft(draft, item.origin))
+            typed = types.get(id, "") in known_types()
+            draft = replace(draft, type=types[id]) if typed else draft
+            # Whoever gave a line its type meant it to be kept, be it a rule.
+            meant = typed and item.hold in (signals.STANDING, UNTYPED)
+            item = replace(
+                item, draft=sign_draft(draft, item.origin), hold="" if meant else item.hold
+            )
         if draft is None or item.hold:
             held.append(replace(item, hold=item.hold or ASKS))
         elif id not in undone:  # what was undone is not learned again from a log that is read anew
@@ -275,6 +301,22 @@ def _draft(said: Sequence[Message]) -> list[Catch]:
                     rest = ""
                 result[key] = catch
     return signals.refuse_secret_drafts(result.values(), said)
+
+
+def _is_lasting(entry: Message) -> bool:
+    """Says a line something for later, rather than what was done or what comes next?"""
+    first = entry.text.split("\n")[0]
+    return len(first.split()) >= MIN_ENTRY_WORDS and not _PROGRESS.match(first)
+
+
+def _draft_entry(entry: Message) -> Catch:
+    """A line of a log that asks for nothing, in its own words."""
+    origin = signals.Origin(client=LOG, message=entry.id, who=AGENT)
+    short = len(entry.text) <= DESCRIPTION_AIM and "\n" not in entry.text
+    description = entry.text if short else describe_body(entry.text)
+    day = signals.day_of_message(entry)
+    draft = Draft(entry.text, description=description, source=signals.SOURCE, day=day)
+    return Catch(origin, draft, hold=UNTYPED)
 
 
 def _consolidate(app: App, desk: Desk, oriented: Oriented) -> Run:
@@ -337,7 +379,7 @@ def _put_away(store: Store, shelf: Shelf, rules: Rules, oriented: Oriented) -> l
         if store.exists(path) and not _is_worked_on(read_memory(path, store.read(path), 0)):
             done.append(replace(retire_memory(path, store, shelf, rules.now), reason=reason))
     if done:
-        follow_in_index(store, rules)
+        follow_in_index(store, rules, known=oriented.drifted.__contains__)
     return done
 
 

@@ -7,7 +7,7 @@ section, the heading stays with the pointers and the content goes as one piece.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -66,6 +66,19 @@ _STAY_WORDS = re.compile(
     r"(?:in view|inline|in the index|in this index|always loaded)"
     r"|keep (?:this|these)(?: \w{1,12})? (?:inline|in the index|in this index|in view))\b"
 )
+MIN_STEPS = 3
+_SUPERSEDED = re.compile(
+    r"\W{0,6}(?:~~|\b(?:superseded|obsolete|deprecated|outdated|abandoned)\b)"
+    r"|.{0,80}(?:\(|: |— |- )(?:superseded|obsolete|deprecated|outdated|abandoned)\b",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"\s*(?:\d{1,3}[.)]|[-*] \[[ xX]\])\s")
+_STEPS = re.compile(r"\b(?:implement\w*|steps?|changes made|what (?:was|we) (?:done|did))\b", re.I)
+# Steps that are done again and again are knowledge.
+_RUNBOOK = re.compile(
+    r"\b(?:releas|deploy|set ?up|install|run|test|debug|roll ?back|restor|check|review|how to)",
+    re.I,
+)
 _INTRODUCES = re.compile(
     r"\b(?:memory|memories|index|pointers?|one[- ]line|entries|read first|topic files?)\b", re.I
 )
@@ -112,6 +125,29 @@ def piece_asks_to_stay(texts: Sequence[str]) -> bool:
 def find_pieces_that_stay(lines: Sequence[Line]) -> set[int]:
     """The lines of sections that ask to stay in view; a section with pointers is none."""
     result: set[int] = set()
+    for start, end, texts in _find_content_sections(lines):
+        result.update(range(start, end) if piece_asks_to_stay(texts) else ())
+    return result
+
+
+def find_pieces_to_drop(lines: Sequence[Line]) -> dict[range, str]:
+    """Lines that make no memory, with the reason: superseded text, and steps the code shows."""
+    result: dict[range, str] = {}
+    for start, end, texts in _find_content_sections(lines):
+        heading, items = heading_text(texts[0]), [*filter(_STEP.match, texts)]
+        if _SUPERSEDED.search(heading):
+            result[range(start, end)] = "its heading says that it is superseded"
+        elif len(items) >= MIN_STEPS and _STEPS.search(heading) and not _RUNBOOK.search(heading):
+            result[range(start, end)] = "steps of an implementation: the code is the record"
+    taken = {i for part in result for i in part}
+    for i, line in enumerate(lines):
+        if line.kind == CONTENT and i not in taken and _SUPERSEDED.match(plain_title(line.text)):
+            result[range(i, i + 1)] = "it says that it is superseded"
+    return result
+
+
+def _find_content_sections(lines: Sequence[Line]) -> Iterator[tuple[int, int, list[str]]]:
+    """First line, end, and the texts up to the next heading, of each section without pointers."""
     heads = [i for i, line in enumerate(lines) if line.kind == HEADING]
     for i in heads:
         below = [j for j in heads if j > i]
@@ -119,10 +155,8 @@ def find_pieces_that_stay(lines: Sequence[Line]) -> set[int]:
         if lines[i].level == 1 and end == len(lines) and below:
             continue  # the title of the whole index
         kinds = {line.kind for line in lines[i + 1 : end]}
-        texts = [line.text for line in lines[i : below[0] if below else end]]
-        if kinds.isdisjoint(_LEADS) and CONTENT in kinds and piece_asks_to_stay(texts):
-            result.update(range(i, end))
-    return result
+        if kinds.isdisjoint(_LEADS) and CONTENT in kinds:
+            yield i, end, [line.text for line in lines[i : below[0] if below else end]]
 
 
 def is_placeholder_piece(text: str) -> bool:

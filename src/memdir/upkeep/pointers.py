@@ -11,16 +11,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from memdir.format import index, outline
-from memdir.format.names import memory_title, name_means, pointer_words
-from memdir.format.pointer import LINK, SUFFIX, WIKILINK, format_pointer, is_table_row
+from memdir.format.names import memory_title, pointer_words
+from memdir.format.pointer import LINK, WIKILINK, format_pointer, is_table_row
 from memdir.hot import memory, types
-from memdir.hot.memory import POINTER_AIM, Memory, is_memory_file, stem
+from memdir.hot.memory import POINTER_AIM, Memory, stem
 from memdir.text.markdown import list_item_start
-from memdir.upkeep.pieces import Topic, write_topics_of_pieces
 from memdir.upkeep.titles import plain_title, plain_title_line, title_words
 from memdir.upkeep.worksheet import Work, text_holds
 
-MIN_HOOK_WORDS = 5  # of a hook that is worth a memory where the file it speaks of is gone
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
 TYPE_ORDER = ("feedback", "user", "value", "project", "reference")
 _FILE = re.compile(r"\w[\w. -]{0,115}\.md", re.ASCII)  # a name for any disk
@@ -69,7 +67,7 @@ def shorten_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> N
 
 
 def mend_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None:
-    """A pointer to nothing becomes that memory or goes later; the words of other links stay."""
+    """A pointer to nothing goes later unless it says something; the words of other links stay."""
     for i, line in enumerate(lines):
         if i in gone or line.kind != outline.POINTER:
             continue
@@ -81,11 +79,8 @@ def mend_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None
         if not missing:
             continue
         if len(line.pointers) == 1 and line.entry and not is_table_row(line.text):
-            hook = plain_title_line(_read_hook(lines, i))
             if missing[0].target in work.pages:  # made in this pass
                 line.paths[0] = missing[0].target
-            elif len(plain_title(hook).split()) >= MIN_HOOK_WORDS:
-                _make_memory(work, line, hook)
             continue
         old = line.text
         for pointer in reversed(missing):
@@ -95,18 +90,6 @@ def mend_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None
         reason = f"{targets} is gone; its words stay without the link"
         work.account(work.given.index_path, old, reason)
         work.note(work.given.index_path, f"the link to {targets}: no such file")
-
-
-def _make_memory(work: Work, line: outline.Line, hook: str) -> None:
-    """A memory that says what the pointer to a missing one said."""
-    target, title = line.pointers[0].target, line.pointers[0].title.removesuffix(SUFFIX)
-    is_name = is_memory_file(target) and _FILE.fullmatch(target)
-    fits = is_name and not any(name_means(target, other) for other in work.taken)
-    [path] = write_topics_of_pieces(work, [Topic(title, [hook], "", target if fits else "")])
-    if path != target:
-        line.text = line.text[: line.indent] + format_pointer(plain_title_line(title), path, hook)
-    line.paths[0] = path
-    work.note(path, f"made of its line in the index, the file {target} was gone")
 
 
 def drop_merged_pointers(work: Work, text: str) -> str:
@@ -219,7 +202,7 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
 
     text = outline.write_index_lines(bom, lines)
     order = [*new, *(path for path in sorted(work.pages) if path not in new)]
-    healed = index.heal_index(text, order, describe, work.names(), work.given.gone, by_link=True)
+    healed = index.heal_index(text, order, describe, work.names(), work.is_dead, by_link=True)
     kept = {line.removesuffix("\r") for line in healed.text.split("\n")}
     for line in lines:
         if line.text not in kept:

@@ -12,6 +12,7 @@ from memdir.claims.verify import verify_memories
 from memdir.errors import KnowledgeAtRisk
 from memdir.format.draft import (
     CREATED,
+    HOW,
     RETIRED,
     UPDATED,
     WHY,
@@ -22,8 +23,7 @@ from memdir.format.draft import (
 from memdir.format.index import Survey, index_excess, survey_pointers
 from memdir.format.outline import write_index_lines
 from memdir.format.pointer import parse_pointers
-from memdir.format.type_guess import FEEDBACK
-from memdir.hot import memory, safe
+from memdir.hot import memory, safe, types
 from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
 from memdir.models.model import count_model_tokens
 from memdir.store.look import read_store_files
@@ -32,16 +32,14 @@ from memdir.store.save import Targets
 from memdir.store.writer import App, Done, Shelf
 from memdir.text.markdown import heading_level, heading_text, list_item_start
 from memdir.text.markdown import unescape_markdown as unescaped
-from memdir.text.similar import MERGE
 from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
-from memdir.upkeep.titles import is_generic_title
+from memdir.upkeep.titles import is_generic_title, plain_title_line
 from memdir.upkeep.worksheet import (
     Accounted,
     Check,
     Given,
     Page,
-    Proposal,
     Work,
     bare_line,
     begin_restructure,
@@ -113,21 +111,18 @@ class Plan:
         return ", ".join(f"{number} {word}" for number, word in parts if number) or "the index"
 
 
-def restructure_store(
-    app: App, *, stale: Mapping[str, tuple[str, ...]] | None = None
-) -> tuple[Plan, Done]:
+def restructure_store(app: App, *, drop: bool = False) -> tuple[Plan, Done]:
     """The code is asked before the lock is taken: others need not wait for it."""
-    if stale is None:
-        verdicts = verify_memories(app).memories.items()
-        stale = {
-            path: tuple(f"{item.claim.text}: {item.reason}" for item in judged)
-            for path, all_judged in verdicts
-            if (judged := [item for item in all_judged if item.verdict == STALE])
-        }
+    stale = {
+        path: tuple(f"{item.claim.text}: {item.reason}" for item in judged)
+        for path, all_judged in verify_memories(app).memories.items()
+        if (judged := [item for item in all_judged if item.verdict == STALE])
+    }
     with app.changing(VERB) as desk:
         now = app.now()
-        result = plan_restructure(read_restructured_store(desk.store, stale))
-        result = replace(result, batch=f"{VERB}-{int(now)}")
+        given = replace(read_restructured_store(desk.store, stale), drop=drop)
+        result = replace(plan_restructure(given), batch=f"{VERB}-{int(now)}")
+        remark_missing_reasons(result.work)
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.plan = [*result.texts, *result.gone]
         desk.changes += apply_restructure(result, desk.store, desk.shelf, now)
@@ -187,10 +182,11 @@ def plan_restructure(given: Given) -> Plan:
     split.mark_unknown_days(work)
     _remark(work)
     # What only a person can decide: memories that the code contradicts, or that are alike.
+    _propose_for_index(work)
     for path, evidence in given.stale.items():
         if path in work.pages and evidence:
             command = split.retire_command_for_twin(path)
-            work.proposals.append(Proposal(path, "retire or correct", tuple(evidence), command))
+            work.propose(path, "retire or correct", tuple(evidence), command)
     split.propose_merging_similar(work)
     old = {path: page.text for path, page in given.pages.items()}
     kept = {given.index_path: work.index} | ({README: given.readme} if given.readme else {})
@@ -217,8 +213,14 @@ def _make_pass(work: Work) -> None:
     if kept:
         head = next(heading_text(lines[i].text) for i in sorted(kept) if lines[i].level)
         work.remarks.append(f'"{head}" stays in the index: it says that agents must always see it')
+    doomed = pieces.find_pieces_to_drop(lines)
+    kept |= {i for part in doomed for i in part}
     extract = pieces.Extract(lines, kept)
     gone = extract.gone
+    for numbers, reason in doomed.items() if work.given.drop else ():
+        gone.update(numbers)
+        for text in [lines[i].text for i in numbers if lines[i].text.strip()]:
+            work.account(work.given.index_path, text, reason)
     hooks = pointers.read_index_hooks(work, work.index, work.given.readme)
     title = heading_text(lines[extract.title].text) if extract.title >= 0 else ""
     own = [piece for piece in extract.pieces if not piece.target]
@@ -265,22 +267,33 @@ def _drop_known(work: Work, lines: Sequence[str]) -> bool:
 
 
 def _remark(work: Work) -> None:
-    """What a person may want to add: a reason, a date. We do not make one up."""
-    new = work.new_paths
-    bare_rules = [
-        path
-        for path in new
-        if work.memory(path).type == FEEDBACK and WHY.lower() not in work.pages[path].text.lower()
-    ]
-    if bare_rules:
-        message = f"no reason ({WHY.strip('*:')}) stands in {name_some(bare_rules)}"
-        work.remarks.append(f"{message}; add it if you know it: memdir edit NAME --why")
     if work.given.empty:
         work.remarks.append(f"nothing stands in {name_some([*work.given.empty])}: left alone")
-    for path in new:
+    for path in work.new_paths:
         if pieces.piece_asks_to_stay(work.pages[path].document.body.strip().split("\n")):
             message = "says that agents must always see it, but the index was full"
             work.remarks.append(f"{path} {message}")
+
+
+def remark_missing_reasons(work: Work) -> None:
+    """A reason is for a person to add: we do not make one up."""
+    bare = [path for path in sorted(work.pages) if types.get(work.memory(path).type).needs_why]
+    for mark in (WHY, HOW):
+        without = [path for path in bare if mark.lower() not in work.pages[path].text.lower()]
+        if without:
+            message = f"no {mark.strip('*:')} stands in {name_some(without)}"
+            work.remarks.append(f"{message}; add it if you know it: memdir edit NAME")
+
+
+def _propose_for_index(work: Work) -> None:
+    """What is in the index and makes no memory: superseded text, steps, lines to files gone."""
+    index_path, (_, lines) = work.given.index_path, work.outline(work.index)
+    for part, reason in pieces.find_pieces_to_drop(lines).items():
+        title = plain_title_line(lines[part.start].text.strip("#-* "))[:60]
+        work.propose(index_path, f'drop "{title}"', (reason,), "memdir restructure --drop")
+    for pointer in _survey(work).dangling:
+        what = f"the line of {pointer.target} leads nowhere; a rebuild keeps its words"
+        work.propose(index_path, what, (pointer.hook,), "memdir index --rebuild")
 
 
 def apply_restructure(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change]:
@@ -357,7 +370,7 @@ def count_restructure_figures(work: Work) -> Figures:
         inline=len(found.inline) + (0 if found.pointers else len(found.intro)),
         long_pointers=len(found.overlong),
         overlong=sum(map(split.is_memory_overlong, work.texts.values())),
-        duplicates=len(split.find_twins_to_merge(work, MERGE)),
+        duplicates=len(split.find_twins(work)),
         orphans=len(found.orphans),
         dangling=len(found.dangling),
         headless=len(_headless(work)),
@@ -371,20 +384,18 @@ def check_restructure_result(work: Work, figures: Figures, lost: Sequence[Lost])
     size += f"{figures.index_characters:,} of {MAX_CHARACTERS:,} characters"
     fits = figures.index_lines <= MAX_LINES and figures.index_characters <= MAX_CHARACTERS
     fix = "retire or archive what is old: memdir list"
-    asked = {item.path for item in work.proposals if item.what.startswith(split.MERGE_INTO)}
-    pairs = split.find_twins_to_merge(work)
+    asked = {item.path for item in work.proposals}
+    pairs = split.find_twins(work)
     twins = [
-        f"{pair.first} and {pair.second}"
-        for pair in pairs
-        if pair.score >= MERGE and not asked & {pair.first, pair.second}
+        f"{pair.first} and {pair.second}" for pair in pairs if not asked & {pair.first, pair.second}
     ]
-    alike = sum(pair.score < MERGE for pair in pairs)
-    pairs_left = f"; {plural(alike, 'pair')} alike, for you to decide" if alike else ""
+    dead = [item.target for item in found.dangling if work.is_dead(item)]
+    asked_about = f", but {len(found.dangling)} for you to decide" if found.dangling else ""
+    left = len(pairs) - len(twins)
+    pairs_left = f"; {plural(left, 'pair')} for you to decide" if left else ""
     return [
         Check("limit", fits, f"the index has {size}", "" if fits else fix),
-        _none(
-            "pointers", [item.target for item in found.dangling], "every pointer leads to a file"
-        ),
+        _none("pointers", dead, f"every pointer leads to a file{asked_about}"),
         _none("orphans", found.orphans, "every memory has a pointer"),
         _none("headers", _headless(work), "every memory has a name, a description and a type"),
         _check_content(work, found.inline),
@@ -398,10 +409,12 @@ def _check_content(work: Work, numbers: Sequence[int]) -> Check:
     _, lines = work.outline(work.index)
     fits = not any(index_excess(work.index))
     kept = {lines[i].number for i in pieces.find_pieces_that_stay(lines)} if fits else set()
-    texts = [lines[number - 1].text.strip() for number in numbers if number not in kept]
+    asked = {lines[i].number for part in pieces.find_pieces_to_drop(lines) for i in part}
+    texts = [lines[number - 1].text.strip() for number in numbers if number not in kept | asked]
     stay = len(kept.intersection(numbers))
     fine = "the index holds pointers only"
     fine += f", and {plural(stay, 'line')} that must stay in view" if stay else ""
+    fine += ", but for what you have to decide" if asked else ""
     return _none(
         "content", [text for text in texts if text and not pieces.is_placeholder_piece(text)], fine
     )

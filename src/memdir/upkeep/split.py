@@ -23,12 +23,11 @@ from memdir.text.markdown import (
     markdown_headings,
     markdown_layers,
 )
-from memdir.text.similar import MERGE, SHOW, Alike, find_similar_texts
+from memdir.text.similar import Alike, find_similar_texts
 from memdir.text.terminal import plural
 from memdir.upkeep.titles import free_topic_path, plain_title_line, summarize_topic, topic_title
 from memdir.upkeep.worksheet import (
     Page,
-    Proposal,
     Work,
     bare_line,
     line_has_words,
@@ -40,8 +39,7 @@ from memdir.upkeep.worksheet import (
 MAX_FILE_LINES = 200  # more is read only in part, or not at all
 MAX_PART_LINES = MAX_FILE_LINES - 14  # a header and the way back take the rest
 GROUP_LINES = 120  # of sections that share a part
-MAX_COMPARED_PAGES = 2_000  # every pair is compared
-MERGE_INTO = "merge into "
+SAYS_SAME = "says the same as "
 MERGED_KEY = "metadata.merged_from"
 PARTS = "## Parts"
 SOME_DAY = datetime.date(2000, 1, 3)  # to see whether there is anything to write out
@@ -176,82 +174,64 @@ def _split(work: Work, path: str) -> list[str]:
 
 
 def merge_similar_memories(work: Work) -> None:
-    """Merge what is surely the same."""
-    if len(work.pages) > MAX_COMPARED_PAGES:
-        work.remarks.append(
-            f"more than {MAX_COMPARED_PAGES:,} memories: near-duplicates were not looked for"
-        )
-        return
-    work.proposals = [item for item in work.proposals if not item.what.startswith(MERGE_INTO)]
-    for pair in find_twins_to_merge(work, MERGE):
-        first, second = paths = pair.first, pair.second
-        if first not in work.pages or second not in work.pages:
-            continue
-        linked = {path for path in paths if _is_linked(work, path, paths)}
-        # The type of what was in the index is only a guess.
-        kinds = {work.memory(path).type for path in paths if path in work.given.pages}
-        if len(kinds - {UNKNOWN}) > 1:
-            objection = "their types differ"
-        elif len(linked) > 1:
-            objection = "other memories link to both"
-        else:
-            # What others link to stays, or what was there before, else the longer one.
-            stays = max(
-                paths,
-                key=lambda path: (
-                    path in linked,
-                    path in work.given.pages,
-                    len(work.pages[path].document.body),
-                    path == first,
-                ),
-            )
-            _merge(work, stays, second if stays == first else first, pair.score)
-            continue
-        evidence = (f"{pair.score:.0%} alike, but {objection}",)
-        work.proposals.append(
-            Proposal(second, MERGE_INTO + first, evidence, retire_command_for_twin(second))
-        )
+    """Merge what says the same sentence by sentence; what else is alike is asked at the end."""
+    for pair in find_twins(work):
+        there = pair.first in work.pages and pair.second in work.pages
+        if there and pair.held and not _object_to_merge(work, pair):
+            goes = pair.choose_poorer(work.clocks)
+            if _is_linked(work, goes, pair) or _is_new_beside_old(work, goes, pair):
+                goes = pair.other(goes)
+            _merge(work, pair.other(goes), goes, pair)
 
 
-def find_twins_to_merge(work: Work, min_score: float = SHOW) -> list[Alike]:
-    """Pairs that may be the same; compared once, as long as nothing changes."""
-    if len(work.pages) > MAX_COMPARED_PAGES:
-        return []
+def _object_to_merge(work: Work, pair: Alike) -> str:
+    paths = (pair.first, pair.second)
+    # The type of what was in the index is only a guess.
+    kinds = {work.memory(path).type for path in paths if path in work.given.pages}
+    if len(kinds - {UNKNOWN}) > 1:
+        return "their types differ"
+    return "other memories link to both" * all(_is_linked(work, path, pair) for path in paths)
+
+
+def find_twins(work: Work) -> list[Alike]:
+    """Pairs that say the same; compared once, as long as nothing changes."""
     texts = work.texts
     if work.compared is None or work.compared[0] != texts:
-        work.compared = texts, find_similar_texts(texts, SHOW)
-    return [pair for pair in work.compared[1] if pair.score >= min_score]
+        work.compared = texts, find_similar_texts(texts)
+    return work.compared[1]
 
 
 def propose_merging_similar(work: Work) -> None:
-    """Pairs that are alike and stay two: only a person knows whether one of them is right."""
-    asked = {
-        frozenset((item.path, item.what.removeprefix(MERGE_INTO)))
-        for item in work.proposals
-        if item.what.startswith(MERGE_INTO)
-    }
-    for item in find_twins_to_merge(work):
-        if {item.first, item.second} not in asked:
-            message = f"uses much the same words as {item.first}"
-            doubt = "the same thing twice, or does one correct the other?"
-            evidence = (f"{item.score:.0%} alike", doubt)
-            command = retire_command_for_twin(item.second)
-            work.proposals.append(Proposal(item.second, message, evidence, command))
+    """Pairs that stay two: the poorer or older one may go, never both, and never unasked."""
+    asked = {item.path for item in work.proposals}
+    for pair in find_twins(work):
+        goes = pair.choose_poorer(work.clocks)
+        if not asked & {pair.first, pair.second}:
+            path = goes or pair.first
+            command = retire_command_for_twin(goes) if goes else ""
+            doubt = _object_to_merge(work, pair) or "does one correct the other?"
+            work.propose(path, SAYS_SAME + pair.other(path), (pair.explain(), doubt), command)
+            asked.update((pair.first, pair.second))
 
 
 def retire_command_for_twin(path: str) -> str:
     return f"memdir retire {shlex.quote(path)}"
 
 
-def _is_linked(work: Work, path: str, pair: tuple[str, str]) -> bool:
+def _is_linked(work: Work, path: str, pair: Alike) -> bool:
     """Does a third memory link to this one?"""
-    name = path.rpartition("/")[2]
+    name, mine = path.rpartition("/")[2], (pair.first, pair.second)
     marks = (f"[[{stem(path)}", f"[[{work.memory(path).name}]]", f"({name})", f"/{name})")
-    others = (page.text for other, page in work.pages.items() if other not in pair)
+    others = (page.text for other, page in work.pages.items() if other not in mine)
     return any(mark in text for text in others for mark in marks)
 
 
-def _merge(work: Work, stays: str, goes: str, score: float) -> None:
+def _is_new_beside_old(work: Work, goes: str, pair: Alike) -> bool:
+    """A memory that was there before stays where one out of the index says the same."""
+    return goes in work.given.pages and pair.other(goes) not in work.given.pages
+
+
+def _merge(work: Work, stays: str, goes: str, pair: Alike) -> None:
     page, other = work.pages[stays], work.pages[goes]
     mine, theirs = page.document, other.document
     lines = [line.removesuffix("\r") for line in theirs.body.split("\n")]
@@ -280,7 +260,7 @@ def _merge(work: Work, stays: str, goes: str, score: float) -> None:
         origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
         work.write(stays, memory.edit_header(mine, MERGED_KEY, origin).text)
         work.merged[goes] = stays
-        work.note(stays, f"took in {goes} ({score:.0%} alike); {counted} of it new")
+        work.note(stays, f"took in {goes} ({pair.explain()}); {counted} of it new")
         work.note(goes, f"says the same as {stays}; merged into it")
     else:
         work.notes.pop(goes, None)
@@ -301,8 +281,10 @@ def write_plan_dates(work: Work) -> None:
         day = _day_of(page)
         document = page.document
         old = document.get("description")
-        body, _ = make_dates_absolute(document.body, day or SOME_DAY, events=True)
-        description, _ = make_dates_absolute(old, day or SOME_DAY, events=True)
+        body, description = (
+            make_dates_absolute(text, day or SOME_DAY, events=True, anchor=True)[0]
+            for text in (document.body, old)
+        )
         if (body, description) == (document.body, old):
             continue
         if day is None:
@@ -331,7 +313,7 @@ def mark_unknown_days(work: Work) -> None:
             continue
         if UNKNOWN_DAY in document.values or document.lines is None:
             continue
-        if make_dates_absolute(page.text, SOME_DAY, events=True)[0] != page.text:
+        if make_dates_absolute(page.text, SOME_DAY, events=True, anchor=True)[0] != page.text:
             text = memory.edit_header(document, UNKNOWN_DAY, "true").text
             work.pages[path] = Page(text, page.clock, page.dated)
 

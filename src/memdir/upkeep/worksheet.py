@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from memdir.format.draft import Style
 from memdir.format.outline import Line, Lookup, read_index_lines
@@ -34,7 +35,12 @@ class Page:
     clock: float = 0.0
     dated: bool = False
 
-    @property
+    @cached_property
+    def seen(self) -> dict[str, Memory]:
+        """As a scan would see it, by path: parsed once."""
+        return {}
+
+    @cached_property
     def document(self) -> Document:
         return memory.read_header(self.text)
 
@@ -55,6 +61,7 @@ class Given:
     stale: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # path -> evidence
     empty: tuple[str, ...] = ()  # files without a word; left alone
     style: Style = field(default_factory=Style)
+    drop: bool = False  # what is superseded or a list of steps, instead of asking
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,9 @@ class Work:
     def account(self, path: str, text: str, reason: str) -> None:
         self.accounted.append(Accounted(path, text, reason))
 
+    def propose(self, path: str, what: str, evidence: tuple[str, ...], command: str = "") -> None:
+        self.proposals.append(Proposal(path, what, evidence, command))
+
     def write(self, path: str, text: str) -> None:
         """A new text for a memory; its age goes into the header where only the file told it."""
         page = self.pages[path]
@@ -117,7 +127,9 @@ class Work:
     def memory(self, path: str) -> Memory:
         """The memory as a scan would see it."""
         page = self.pages[path]
-        return Memory(path, page.text, page.clock, len(page.text))
+        if path not in page.seen:
+            page.seen[path] = Memory(path, page.text, page.clock, len(page.text))
+        return page.seen[path]
 
     def names(self) -> dict[str, str]:
         """Labels by which a [[wikilink]] may mean a memory."""
@@ -130,6 +142,15 @@ class Work:
     @property
     def texts(self) -> dict[str, str]:
         return {path: page.text for path, page in self.pages.items()}
+
+    def is_dead(self, pointer: Pointer) -> bool:
+        """Does it lead nowhere, and say nothing that only a person can place?"""
+        gone = self.given.gone is None or self.given.gone(pointer)
+        return gone and not pointer.says_more
+
+    @property
+    def clocks(self) -> dict[str, float]:
+        return {path: page.clock for path, page in self.pages.items()}
 
     @property
     def new_paths(self) -> list[str]:
