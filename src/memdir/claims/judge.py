@@ -6,11 +6,12 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
+from memdir.claims import claim as kinds
 from memdir.claims.claim import (
     BRANCH,
-    CHANGED,
     COMMAND,
     COMMIT,
+    FLAG,
     NEVER_TRUE,
     NO_CLAIM,
     NOT_A_CLAIM,
@@ -21,19 +22,21 @@ from memdir.claims.claim import (
     TRUE,
     UNKNOWN,
     URL,
+    VERSION,
     Claim,
     Judged,
     Past,
     Seen,
     Wanted,
 )
-from memdir.claims.forms import MADE, find_file_ending, is_common_symbol, is_distinctive_symbol
+from memdir.claims.forms import find_file_ending, is_common_symbol, is_distinctive_symbol
+from memdir.claims.manifests import allows_version
 
 # A dotted name may be a module: possible endings of its file; empty for a folder.
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
 SELF = frozenset(("self", "this", "cls", "super", "Self"))  # not looked up
-MAX_PLACES = 3  # named in a reason
 ID_CHARACTERS = 7  # of a commit id shown to people
+MIN_NAME_CHARACTERS = 4  # of a removed name that is an ordinary word
 # Field of `Seen` that answers for a kind.
 TABLES = {
     PATH: "paths",
@@ -42,6 +45,7 @@ TABLES = {
     BRANCH: "branches",
     COMMIT: "commits",
     COMMAND: "commands",
+    FLAG: "symbols",
 }
 
 Support = tuple[str, str, str]  # place, how it was found, or what is missing
@@ -50,13 +54,14 @@ NONE: Support = ("", "", "")
 
 def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
     paths, symbols, packages = set[str](), set[str](), set[str]()
-    branches, commits = set[str](), set[str]()
+    branches, commits, versions = set[str](), set[str](), set[str]()
     for claim in claims:
         if claim.aside in NEVER_TRUE:
             continue
         words = {*claim.names, *claim.parts}
         if claim.kind in (PATH, COMMAND):
             symbols |= {item[2:] for item in words if item[:2] == "::"}
+            symbols |= {form for flag in claim.flags for form in _flag_forms(flag)}
             named = {*claim.parts} if claim.kind == COMMAND else words
             for item in named:
                 if item[:2] != "::":
@@ -66,12 +71,29 @@ def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
             symbols |= {item for item in words if "/" not in item}
             packages |= {claim.text.split(" ")[0], *claim.names[:1]}
             paths |= {*claim.names, claim.text, *_modules(_chain(claim))} if claim.names else set()
+            paths |= {*claim.near}
+        elif claim.kind == FLAG:
+            symbols |= {form for flag in claim.names for form in _flag_forms(flag)}
         elif claim.kind == BRANCH:
             branches |= {claim.text, claim.text.removeprefix("origin/")}
             paths |= {claim.text.strip("/"), claim.text.removeprefix("origin/").strip("/")}
         elif claim.kind == COMMIT:
             commits |= words
-    return Wanted(*(frozenset(s - {""}) for s in (paths, symbols, branches, packages, commits)))
+        elif claim.kind == VERSION:
+            versions.add(claim.names[0])
+    wanted = (paths, symbols, branches, packages, commits, versions)
+    return Wanted(*(frozenset(names - {""}) for names in wanted))
+
+
+def _flag_forms(flag: str) -> tuple[str, ...]:
+    """`--dry-run` may stand in the code as `"dry-run"` or as `dry_run`."""
+    name = flag[2:]
+    return (flag, name, name.replace("-", "_")) if "-" in name else (flag,)
+
+
+def is_checkable(claim: Claim, seen: Seen) -> bool:
+    """A number after a word is a version only if a manifest asks for one."""
+    return claim.kind != VERSION or claim.names[0] in seen.versions
 
 
 def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
@@ -81,11 +103,12 @@ def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) 
         place, how, missing = _find_support(claim, seen, beside)
         if how:
             return Judged(claim, TRUE, how, place)
-    # Changes of files say nothing about a branch.
-    if claim.aside and not (claim.kind == BRANCH and claim.aside == CHANGED):
+    if claim.aside:
         verdict = NOT_A_CLAIM if claim.aside in NO_CLAIM else UNKNOWN
         return Judged(claim, verdict, claim.aside)
     gone = _find_end(claim, seen)
+    if gone == kinds.OLD:
+        return Judged(claim, NOT_A_CLAIM, gone)
     if gone:
         return Judged(claim, STALE, gone)
     return Judged(claim, UNKNOWN, _why_unknown(claim, seen, missing))
@@ -101,7 +124,7 @@ def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
     if any(name in seen.ignored or name + "/" in seen.ignored for name in claim.names):
         return "ignored by git"
     for name in _subjects(claim) if claim.kind == PATH else ():
-        past = () if seen.paths.get(name) else seen.past.get(name, ())
+        past = seen.past.get(name, ())
         if past:
             fate = f"renamed to {past[0].now}" if past[0].now else "removed"
             return f"not found; {past[0].name} was {fate} {_when(past[0])}: it may be another one"
@@ -124,13 +147,19 @@ def _find_support(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
                 return seen.paths[name][0], "found", ""
     if claim.kind == COMMIT and any(name in seen.commits for name in claim.names):
         return "", "commit", ""
+    if claim.kind == FLAG:
+        return _support_flags(claim.names, seen)
+    if claim.kind == VERSION:
+        for pin in seen.versions.get(claim.names[0], ()):
+            if allows_version(pin.asked, claim.names[1]):
+                return pin.path, f"{pin.path} has {pin.text}", ""
     return NONE
 
 
 def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
     if claim.names and all(name in beside for name in claim.names):
         return claim.names[0], "a memory of this store", ""
-    places = [seen.paths.get(name, ()) for name in claim.names]
+    places = [_own_places(claim, name, seen) for name in claim.names]
     inside = [part[2:] for part in claim.parts if part[:2] == "::"]
     if places and all(places):
         how = _how(claim.names[0], places[0])
@@ -145,6 +174,36 @@ def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
     if any(parts) and "*" not in claim.text and (all(parts) or not claim.names):
         return next(part[0] for part in parts if part), "found", ""
     return NONE
+
+
+def _own_places(claim: Claim, name: str, seen: Seen) -> tuple[str, ...]:
+    """Places of the path as it is written: a file at the root that is gone is not one elsewhere.
+
+    Unless it moved there under its name, or the memory names the folder that it is written from.
+    """
+    places = seen.paths.get(name, ())
+    exact = [past for past in seen.past.get(name, ()) if past.name == name]
+    if name in places or not places or not exact:
+        return places
+    if "/" not in name and not claim.rooted and exact[0].now in places:
+        return (exact[0].now,)
+    above = ((place, place.removesuffix(name).rstrip("/")) for place in places)
+    return tuple(
+        place
+        for place, folder in above
+        if any(folder == each or folder.endswith("/" + each) for each in claim.folders)
+    )
+
+
+def _support_flags(flags: Sequence[str], seen: Seen) -> Support:
+    place = ""
+    for flag in flags:
+        uses = [seen.symbols[form] for form in _flag_forms(flag) if form in seen.symbols]
+        found = [each for each in uses if each.code]
+        if not found:
+            return "", "", f"{flag} was not found in the code"
+        place = (*found[0].places, "")[0]
+    return place, "found in the code" if flags else "", ""
 
 
 def _how(name: str, places: Sequence[str]) -> str:
@@ -226,7 +285,8 @@ def _support_command(claim: Claim, seen: Seen) -> Support:
         else:
             file = seen.paths[part][0]
             place, how = place or file, how or "found"
-    return place, how, ""
+    missing_flag = _support_flags(claim.flags, seen)[2]
+    return ("", "", missing_flag) if missing_flag else (place, how, "")
 
 
 def _chain(claim: Claim) -> tuple[str, ...]:
@@ -241,18 +301,57 @@ def _modules(names: Sequence[str]) -> list[str]:
 
 def _find_end(claim: Claim, seen: Seen) -> str:
     """Sentence on how it ended and where it went; empty without evidence."""
+    ends: list[str] = []
     if claim.kind in (PATH, COMMAND):
         names = _subjects(claim) if claim.kind == PATH else claim.parts
-        return next(filter(None, (_find_path_end(claim, name, seen) for name in names)), "")
-    if claim.kind != SYMBOL or claim.bare or claim.loose or len(claim.names) != 1:
+        ends += [_find_path_end(claim, name, seen) for name in names if name[:2] != "::"]
+        inside = [part[2:] for part in claim.parts if part[:2] == "::"]
+        ends += [_find_symbol_end(claim, (name,), seen) for name in inside]
+    if claim.kind in (FLAG, COMMAND):
+        flags = claim.names if claim.kind == FLAG else claim.flags
+        ends += [_find_flag_end(flag, seen) for flag in flags]
+    if claim.kind == PACKAGE:
+        dropped = seen.past_packages.get(claim.text)
+        ends += [f"in no manifest any more: dropped {_when(dropped)}"] if dropped else []
+    if claim.kind in (SYMBOL, PACKAGE):
+        ends.append(_find_symbol_end(claim, _chain(claim), seen))
+    if claim.kind == BRANCH:
+        names = (claim.text, claim.text.removeprefix("origin/"))
+        ends += [seen.past_branches[name] for name in names if name in seen.past_branches]
+    if claim.kind == VERSION:
+        pin = seen.versions[claim.names[0]][0]
+        ends.append(f"{pin.path} has {pin.text}")
+    return next(filter(None, ends), "")
+
+
+def _find_symbol_end(claim: Claim, names: Sequence[str], seen: Seen) -> str:
+    """A name whose definition was removed, or which the sentence puts into a file of ours."""
+    if claim.loose or not names:
         return ""
-    # Only a coined name that its sentence places in a file of this repository and no file has.
-    name = claim.names[0]
-    near = any(seen.paths.get(file) or seen.past.get(file) for file in claim.near)
-    past = seen.past_symbols.get(name)
-    if past is None or not near or name in seen.symbols or not is_distinctive_symbol(name):
+    name, owner = names[-1], names[-2] if len(names) > 1 else ""
+    past, uses = seen.past_symbols.get(name), seen.symbols.get(name)
+    if past is None or (uses and uses.code):
+        return ""
+    if owner and not _is_there(owner, seen) and owner not in seen.past_symbols:
+        return ""  # a name of somebody else's library
+    distinctive = is_distinctive_symbol(name)
+    near = any(
+        find_file_ending(file) not in ("", "md") and (seen.paths.get(file) or seen.past.get(file))
+        for file in claim.near
+    )
+    coined = distinctive or (not claim.bare and len(name) >= MIN_NAME_CHARACTERS)
+    placed = near and distinctive and not claim.bare and not owner and uses is None
+    if not placed and not (past.defined and coined):
         return ""
     return f"no longer in the code: removed {_when(past)}"
+
+
+def _find_flag_end(flag: str, seen: Seen) -> str:
+    forms = [seen.symbols[form] for form in _flag_forms(flag) if form in seen.symbols]
+    past = seen.past_symbols.get(flag)
+    if past is None or any(uses.code for uses in forms):
+        return ""
+    return f"{flag} is no longer in the code: removed {_when(past)}"
 
 
 def _subjects(claim: Claim) -> tuple[str, ...]:
@@ -261,23 +360,36 @@ def _subjects(claim: Claim) -> tuple[str, ...]:
 
 def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
     is_folder = f"{name}/" in claim.text
-    if seen.paths.get(name) or not seen.past.get(name):
+    exact = [past for past in seen.past.get(name, ()) if past.name == name]
+    if _own_places(claim, name, seen):
         return ""
-    if "/" not in name and (is_common_symbol(name) or not (find_file_ending(name) or is_folder)):
+    if seen.paths.get(name) and not (exact and ("/" in name or claim.rooted)):
+        return ""  # a bare name, which may mean the one that is there
+    vague = is_common_symbol(name) or not (find_file_ending(name) or is_folder)
+    if "/" not in name and vague and not (exact and not claim.bare):
         return ""  # a bare word, or a name that many projects have
-    past = [item for item in seen.past[name] if _means(claim, name, item, is_folder)]
+    past = [item for item in seen.past.get(name, ()) if _means(claim, name, item, is_folder)]
     if not past:
         return ""
     newest = past[0]
-    parts = name.split("/")
-    local = not MADE.isdisjoint(parts) or parts[-1].startswith(".env")
-    if local and not newest.now:
-        return ""  # may still exist locally, though git no longer tracks it
     now = _follow_folder(past, name) if _folder_above(newest.name, name) else newest.now
+    if _is_said(claim, name, newest, now):
+        return kinds.OLD
     if now:
         return f"renamed to {now.rstrip('/') + '/' * is_folder} {_when(newest)}"
+    if name in seen.ignored or f"{name}/" in seen.ignored:
+        return ""  # it may be here, though git no longer tracks it
     places = _moved_to(name, seen)
     return f"removed {_when(newest)}" + (f"; now {places}" if places else "")
+
+
+def _is_said(claim: Claim, name: str, past: Past, now: str) -> bool:
+    """True if the sentence names the commit that ended it, or the memory its new name."""
+    commit, new = past.commit[:ID_CHARACTERS], posixpath.basename(now.rstrip("/"))
+    named = (posixpath.basename(each) for each in claim.folders)
+    return any(near.startswith(commit) for near in claim.near) or (
+        bool(new) and new != posixpath.basename(name) and new in named
+    )
 
 
 def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
@@ -305,12 +417,13 @@ def _follow_folder(past: Sequence[Past], name: str) -> str:
 
 
 def _moved_to(name: str, seen: Seen) -> str:
-    folder = seen.paths.get(_folder_name(name))
-    if folder:
-        return folder[0].rstrip("/") + "/"
+    """The folder that a file became, or the only file of that name."""
+    folder = _folder_name(name)
+    if folder in seen.paths.get(folder, ()):
+        return folder + "/"
     bare = posixpath.basename(name)
     places = seen.paths.get(bare, ()) if bare != name and not is_common_symbol(bare) else ()
-    return ", ".join(places[:MAX_PLACES])
+    return places[0] if len(places) == 1 else ""
 
 
 def _folder_name(path: str) -> str:
