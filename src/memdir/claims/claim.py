@@ -43,7 +43,6 @@ class Claim:
     loose: bool = False  # in a code block or beside another repository: only a full path counts
     near: tuple[str, ...] = ()  # paths and commits named in the same sentence
     rooted: bool = False  # said to be at the root of the repository
-    folders: frozenset[str] = frozenset()  # all paths that the memory names, and its own folder
 
 
 @dataclass(frozen=True)

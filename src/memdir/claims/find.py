@@ -103,9 +103,6 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
             claims.append(Claim(VERSION, span, *block.place(start), names, otherwise))
     # Once a memory says that something is gone, this holds for every mention.
     gone = {_last_name(claim) for claim in claims if claim.aside in (DENIED, OLD)}
-    folders = frozenset(name for claim in claims if claim.kind == PATH for name in claim.names)
-    folders |= frozenset({place.partition("/.")[0]} if "/." in place else ())
-    claims = [replace(claim, folders=folders) if claim.kind == PATH else claim for claim in claims]
     return [
         replace(claim, aside=KNOWN) if not claim.aside and _last_name(claim) in gone else claim
         for claim in claims[:MAX_CLAIMS]

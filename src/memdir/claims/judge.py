@@ -96,17 +96,19 @@ def is_checkable(claim: Claim, seen: Seen) -> bool:
     return claim.kind != VERSION or claim.names[0] in seen.versions
 
 
-def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
-    """`beside` are the memories of the claim's own store."""
+def judge_claim(
+    claim: Claim, seen: Seen, beside: frozenset[str] = frozenset(), text: str = ""
+) -> Judged:
+    """`beside` are the memories of the claim's own store, `text` its own one with its path."""
     missing = ""
     if claim.aside not in NEVER_TRUE:
-        place, how, missing = _find_support(claim, seen, beside)
+        place, how, missing = _find_support(claim, seen, beside, text)
         if how:
             return Judged(claim, TRUE, how, place)
     if claim.aside:
         verdict = NOT_A_CLAIM if claim.aside in NO_CLAIM else UNKNOWN
         return Judged(claim, verdict, claim.aside)
-    gone = _find_end(claim, seen)
+    gone = _find_end(claim, seen, text)
     if gone == kinds.OLD:
         return Judged(claim, NOT_A_CLAIM, gone)
     if gone:
@@ -132,9 +134,9 @@ def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
     return "not found" + where.get(claim.kind, "")
 
 
-def _find_support(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
+def _find_support(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -> Support:
     if claim.kind == PATH:
-        return _support_path(claim, seen, beside)
+        return _support_path(claim, seen, beside, text)
     if claim.kind in (SYMBOL, PACKAGE):
         return _support_symbol(claim, seen)
     if claim.kind == COMMAND:
@@ -156,10 +158,10 @@ def _find_support(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
     return NONE
 
 
-def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
+def _support_path(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -> Support:
     if claim.names and all(name in beside for name in claim.names):
         return claim.names[0], "a memory of this store", ""
-    places = [_own_places(claim, name, seen) for name in claim.names]
+    places = [_own_places(claim, name, seen, text) for name in claim.names]
     inside = [part[2:] for part in claim.parts if part[:2] == "::"]
     if places and all(places):
         how = _how(claim.names[0], places[0])
@@ -176,7 +178,7 @@ def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
     return NONE
 
 
-def _own_places(claim: Claim, name: str, seen: Seen) -> tuple[str, ...]:
+def _own_places(claim: Claim, name: str, seen: Seen, text: str) -> tuple[str, ...]:
     """Places of the path as it is written: a file at the root that is gone is not one elsewhere.
 
     Unless it moved there under its name, or the memory names the folder that it is written from.
@@ -188,11 +190,7 @@ def _own_places(claim: Claim, name: str, seen: Seen) -> tuple[str, ...]:
     if "/" not in name and not claim.rooted and exact[0].now in places:
         return (exact[0].now,)
     above = ((place, place.removesuffix(name).rstrip("/")) for place in places)
-    return tuple(
-        place
-        for place, folder in above
-        if any(folder == each or folder.endswith("/" + each) for each in claim.folders)
-    )
+    return tuple(place for place, folder in above if f"{folder}/" in text or f"`{folder}`" in text)
 
 
 def _support_flags(flags: Sequence[str], seen: Seen) -> Support:
@@ -299,12 +297,12 @@ def _modules(names: Sequence[str]) -> list[str]:
     return [joined + ending for ending in MODULE_ENDINGS] if len(names) > 1 else [joined]
 
 
-def _find_end(claim: Claim, seen: Seen) -> str:
+def _find_end(claim: Claim, seen: Seen, text: str) -> str:
     """Sentence on how it ended and where it went; empty without evidence."""
     ends: list[str] = []
     if claim.kind in (PATH, COMMAND):
         names = _subjects(claim) if claim.kind == PATH else claim.parts
-        ends += [_find_path_end(claim, name, seen) for name in names if name[:2] != "::"]
+        ends += [_find_path_end(claim, name, seen, text) for name in names if name[:2] != "::"]
         inside = [part[2:] for part in claim.parts if part[:2] == "::"]
         ends += [_find_symbol_end(claim, (name,), seen) for name in inside]
     if claim.kind in (FLAG, COMMAND):
@@ -358,10 +356,10 @@ def _subjects(claim: Claim) -> tuple[str, ...]:
     return claim.parts if "*" in claim.text else claim.names
 
 
-def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
+def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
     is_folder = f"{name}/" in claim.text
     exact = [past for past in seen.past.get(name, ()) if past.name == name]
-    if _own_places(claim, name, seen):
+    if _own_places(claim, name, seen, text):
         return ""
     if seen.paths.get(name) and not (exact and ("/" in name or claim.rooted)):
         return ""  # a bare name, which may mean the one that is there
@@ -373,23 +371,18 @@ def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
         return ""
     newest = past[0]
     now = _follow_folder(past, name) if _folder_above(newest.name, name) else newest.now
-    if _is_said(claim, name, newest, now):
-        return kinds.OLD
+    new = posixpath.basename(now.rstrip("/"))
+    commit = newest.commit[:ID_CHARACTERS]
+    if any(near.startswith(commit) for near in claim.near):
+        return kinds.OLD  # the sentence names the commit that ended it
+    if new and new != posixpath.basename(name) and new in text:
+        return kinds.OLD  # the memory knows the new name
     if now:
         return f"renamed to {now.rstrip('/') + '/' * is_folder} {_when(newest)}"
     if name in seen.ignored or f"{name}/" in seen.ignored:
         return ""  # it may be here, though git no longer tracks it
     places = _moved_to(name, seen)
     return f"removed {_when(newest)}" + (f"; now {places}" if places else "")
-
-
-def _is_said(claim: Claim, name: str, past: Past, now: str) -> bool:
-    """True if the sentence names the commit that ended it, or the memory its new name."""
-    commit, new = past.commit[:ID_CHARACTERS], posixpath.basename(now.rstrip("/"))
-    named = (posixpath.basename(each) for each in claim.folders)
-    return any(near.startswith(commit) for near in claim.near) or (
-        bool(new) and new != posixpath.basename(name) and new in named
-    )
 
 
 def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:

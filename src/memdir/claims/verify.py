@@ -79,8 +79,12 @@ def verify_claims(
         say,
     )
     judged = {
-        path: [judge_claim(claim, seen, beside) for claim in claims if is_checkable(claim, seen)]
-        for path, claims in claims_by_path.items()
+        path: [
+            judge_claim(claim, seen, beside, f"{folder}/{path}\n{text}")
+            for claim in claims_by_path[path]
+            if is_checkable(claim, seen)
+        ]
+        for path, text in texts
     }
     return judged, seen.remarks
 

@@ -16,8 +16,7 @@ _LINE = re.compile(r"\n")
 _OPENED = r"\s{0,3}[*_(\[\"']{0,4}$"
 _GONE = r"(?:removed|deleted|gone|dropped|retired|renamed|replaced|superseded|obsolete|dead)\b"
 _ARTICLES = (
-    r"(?: (?:a|an|the|in|at|under|from|via|to|with|as|any|its|our|your|this|that|by|on|of|old|dead"
-    r"|legacy|unused|obsolete|file|folder|script|function|class|field|both|all|two|entire)){0,3}"
+    r"(?: (?:a|an|the|in|at|under|from|via|to|with|as|any|its|our|your|this|that|by|on|of)){0,3}"
 )
 # `not in x`, `instead of x`, `the old x`; `removed a, b and x`; `~~x~~`.
 _NOT = re.compile(
@@ -29,7 +28,8 @@ _ENDED = re.compile(
     r"\b(?:removed|deleted|dropped|retired|replaced|replaces|replacing|supersedes|removal of|formerly"
     r"|deletion of|no longer (?:has|have|uses?|contains?|ships?)|previously|used to be|away from"
     r"|(?:switched|migrated|ported|converted|moved|renamed) from|rid of|renamed)"
-    + _ARTICLES + r"(?:[\x01\s,/+&*_(\[\"']|and |or ){0,160}$",
+    r"(?: (?:a|an|the|any|its|our|your|this|that|old|dead|legacy|unused|obsolete|file|folder|script"
+    r"|function|class|field|both|all|two|entire)){0,3}(?:[\x01\s,/+&*_(\[\"']|and |or ){0,160}$",
     re.IGNORECASE,
 )  # fmt: skip
 _BEHIND = (
@@ -97,8 +97,7 @@ _HEAD_SLUG = re.compile(r"#{1,6} [`*]{0,3}([a-z0-9][\w-]{0,60}/[\w.-]{1,80})[`*]
 _SERVER = re.compile(r"\bon (?:the|a|our|my) (?:\w{1,20} )?(?:server|VPS|droplet|NAS|VM)\b", re.I)
 # Words before `repo` that name none.
 _UNNAMED = frozenset(
-    "this the our main whole same current target git local public private entire parent root bare"
-    " monorepo own each any every shared remote working fresh new clean a an your my code".split()
+    ["this", "the", "our", "main", "whole", "same", "current", "target", "git", "local", "public", "private", "entire", "parent", "root", "bare", "monorepo", "own", "each", "any", "every", "shared", "remote", "working", "fresh", "new", "clean", "a", "an", "your", "my", "code"]
 )
 _PIECES = re.compile(r"[\w-]+")
 
