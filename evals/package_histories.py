@@ -53,7 +53,7 @@ def make_package_history(name: str, versions: str, cache: Path) -> PackageHistor
     archives = [_download(name, version, cache / "sdists") for version in releases]
     folder = cache / "repos" / name
     made = folder / ".git" / "releases"
-    if not made.is_file() or made.read_text("utf-8") != versions:
+    if not made.is_file() or made.read_text("utf-8") != f"2 {versions}":
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         _git(folder, "init", "--quiet", "--initial-branch=main")
@@ -62,7 +62,7 @@ def make_package_history(name: str, versions: str, cache: Path) -> PackageHistor
             _git(folder, "add", "--all", "--force")
             when = f"{FIRST + number * MONTH} +0000"
             _git(folder, "commit", "--quiet", "--allow-empty", "-m", version, when=when)
-        made.write_text(versions, "utf-8")
+        made.write_text(f"2 {versions}", "utf-8")
     return PackageHistory(name, str(folder), _files(archives[0]), _files(archives[-1]))
 
 
@@ -92,7 +92,7 @@ def _files(archive: Path) -> dict[str, bytes]:
     with tarfile.open(archive) as tar:
         for member in tar:
             _, _, path = member.name.partition("/")
-            built = ".egg-info/" in path or (path in ("PKG-INFO", "setup.cfg") and member.size < 80)
+            built = ".egg-info/" in path or path == "PKG-INFO"
             parts = path.split("/")
             if member.isfile() and path and not built and not {"", "..", ".git"} & {*parts}:
                 content = tar.extractfile(member)

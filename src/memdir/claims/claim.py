@@ -42,6 +42,7 @@ class Claim:
     bare: bool = False  # not in backticks
     loose: bool = False  # in a code block or beside another repository: only a full path counts
     near: tuple[str, ...] = ()  # paths and commits named in the same sentence
+    declared: bool = False  # said to be a dependency
     rooted: bool = False  # said to be at the root of the repository
 
 

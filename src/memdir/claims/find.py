@@ -52,11 +52,12 @@ _BARE_BRANCH = re.compile(
     re.IGNORECASE,
 )
 _BRANCH_ENDED = re.compile(r"\b(?:merged|landed|closed|deleted|squashed|shipped)\b", re.IGNORECASE)
-_DEPENDENCY = re.compile(
-    r"\b(?:depend(?:s|ed|ency|encies)?|packages?|librar(?:y|ies)|requires?|install(?:s|ed)?|pip|npm"
-    r"|imports?|uses?|using|pinned)\b",
+# A sentence about dependencies, and one that may be.
+_DECLARED = re.compile(
+    r"\b(?:depend(?:s|ed|ency|encies)?|packages?|requirements?|install(?:s|ed)?|pip|npm|pinned)\b",
     re.IGNORECASE,
 )
+_USED = re.compile(r"\b(?:librar(?:y|ies)|requires?|imports?|uses?|using)\b", re.IGNORECASE)
 _RETIRED = re.compile(r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED)\b|\b[Ss]uperseded by")
 
 Span = tuple[int, int, str, forms.Form, bool]  # start, end, text, form, True outside backticks
@@ -85,17 +86,20 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
                 aside = aside if names else OUTSIDE
             if kind in (SYMBOL, PACKAGE, PATH) and _is_branch(around, start, span):
                 kind = BRANCH
-            if kind == SYMBOL and len(names) == 1 and _is_dependency(around, start, names[0]):
-                kind = PACKAGE
-            if kind == BRANCH and not aside and _BRANCH_ENDED.search(
-                around.text, *around.sentence(start)
-            ):  # fmt: skip
+            said = around.sentence(start)
+            declared = bool(_DECLARED.search(around.text, *said))
+            lower = span.islower() and "_" not in span
+            if kind == SYMBOL and span == "".join(names):
+                used = declared or (lower and _USED.search(around.text, *said))
+                kind = PACKAGE if used and "_" not in span and not bare else SYMBOL
+            if kind == BRANCH and not aside and _BRANCH_ENDED.search(around.text, *said):
                 aside = PAST
             near = _near(around, start, end, named) if kind in (SYMBOL, PATH) else ()
             claims.append(
                 Claim(
                     *(kind, span, line, column, names, aside, form.parts, form.flags),
-                    *(bare, loose, near, around.is_rooted(start, end)),
+                    *(bare, loose, near, declared and kind == PACKAGE),
+                    around.is_rooted(start, end),
                 )
             )
         for start, span, name, version in find_versions(around):
@@ -122,12 +126,6 @@ def _near(around: Context, start: int, end: int, named: list[tuple[int, str]]) -
     close = [item for item in named[first : first + MAX_NEAR] if item[0] <= end + NEAR_CHARACTERS]
     low, high = around.sentence(start) if close else (0, 0)
     return tuple(name for position, name in close if low <= position < high and position != start)
-
-
-def _is_dependency(around: Context, start: int, name: str) -> bool:
-    """A word of lower case in a sentence about packages, like `requests`."""
-    sentence = around.sentence(start)
-    return name.islower() and "_" not in name and bool(_DEPENDENCY.search(around.text, *sentence))
 
 
 def _is_branch(around: Context, start: int, span: str) -> bool:

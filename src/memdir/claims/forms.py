@@ -29,9 +29,9 @@ ENDINGS = frozenset(_ENDINGS.split())
 _WEAK_ENDINGS = "d db dev env in key local lock log map out pid prod test"
 WEAK_ENDINGS = frozenset(_WEAK_ENDINGS.split())
 _WHOLE_NAMES = """
-Brewfile CMakeLists.txt CODEOWNERS Caddyfile Cartfile Containerfile Dockerfile Fastfile
-GNUmakefile Gemfile Jenkinsfile Justfile LICENSE Makefile NOTICE Podfile Procfile Rakefile
-Vagrantfile justfile
+AUTHORS Brewfile CHANGELOG CHANGES CMakeLists.txt CODEOWNERS Caddyfile Cartfile Containerfile
+Dockerfile Fastfile GNUmakefile Gemfile Jenkinsfile Justfile LICENSE MANIFEST.in Makefile NOTICE
+Podfile Procfile README Rakefile Vagrantfile justfile
 """
 WHOLE_NAMES = frozenset(_WHOLE_NAMES.split())
 # Files that many projects have: losing one says nothing about the one a memory means.

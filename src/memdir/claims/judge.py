@@ -229,6 +229,10 @@ def _count_files(count: int) -> str:
 
 
 def _support_symbol(claim: Claim, seen: Seen) -> Support:
+    if claim.declared and claim.text in seen.packages:
+        return "", "declared", ""
+    if claim.declared and claim.text in seen.past_packages:
+        return NONE  # whatever else has that name
     for path in (claim.text, *_modules(_chain(claim))) if claim.names else ():
         if seen.paths.get(path):
             return seen.paths[path][0], _how(path, seen.paths[path]), ""
@@ -363,9 +367,11 @@ def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
         return ""
     if seen.paths.get(name) and not (exact and ("/" in name or claim.rooted)):
         return ""  # a bare name, which may mean the one that is there
-    vague = is_common_symbol(name) or not (find_file_ending(name) or is_folder)
-    if "/" not in name and vague and not (exact and not claim.bare):
-        return ""  # a bare word, or a name that many projects have
+    if "/" not in name and not exact and not (find_file_ending(name) or is_folder):
+        return ""  # a bare word
+    sure = not claim.bare and (exact or len(seen.past.get(name, ())) == 1)
+    if "/" not in name and is_common_symbol(name) and not sure:
+        return ""  # a name that many projects have
     past = [item for item in seen.past.get(name, ()) if _means(claim, name, item, is_folder)]
     if not past:
         return ""
@@ -375,7 +381,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
     commit = newest.commit[:ID_CHARACTERS]
     if any(near.startswith(commit) for near in claim.near):
         return kinds.OLD  # the sentence names the commit that ended it
-    if new and new != posixpath.basename(name) and new in text:
+    if new and new != posixpath.basename(name) and _stands_in(text, new):
         return kinds.OLD  # the memory knows the new name
     if now:
         return f"renamed to {now.rstrip('/') + '/' * is_folder} {_when(newest)}"
@@ -383,6 +389,10 @@ def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
         return ""  # it may be here, though git no longer tracks it
     places = _moved_to(name, seen)
     return f"removed {_when(newest)}" + (f"; now {places}" if places else "")
+
+
+def _stands_in(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 
 def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:

@@ -56,7 +56,7 @@ _DEFINED = re.compile(
     rb"|^[ \t]{0,40}(?:[\w*&<>:]{1,40}[ \t]{1,4}){0,4}([A-Za-z_]\w{2,79})\([^;\n]{0,200}\{[ \t]{0,8}$",
     re.MULTILINE,
 )
-_FLAG = re.compile(rb"[\"'`|(,\s](--[a-z][a-z0-9-]{1,60})[\"'`|),=:]")
+_FLAG = re.compile(rb"[\"'`|(,/\s](--[a-z][a-z0-9-]{1,60})[\"'`|),=:/]")
 
 Commits = list[tuple[str, int]]  # id and seconds since 1970, newest first
 Ends = list[tuple[str, str, int]]  # path, new path, index of the commit

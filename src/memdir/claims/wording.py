@@ -97,7 +97,40 @@ _HEAD_SLUG = re.compile(r"#{1,6} [`*]{0,3}([a-z0-9][\w-]{0,60}/[\w.-]{1,80})[`*]
 _SERVER = re.compile(r"\bon (?:the|a|our|my) (?:\w{1,20} )?(?:server|VPS|droplet|NAS|VM)\b", re.I)
 # Words before `repo` that name none.
 _UNNAMED = frozenset(
-    ["this", "the", "our", "main", "whole", "same", "current", "target", "git", "local", "public", "private", "entire", "parent", "root", "bare", "monorepo", "own", "each", "any", "every", "shared", "remote", "working", "fresh", "new", "clean", "a", "an", "your", "my", "code"]
+    [
+        "this",
+        "the",
+        "our",
+        "main",
+        "whole",
+        "same",
+        "current",
+        "target",
+        "git",
+        "local",
+        "public",
+        "private",
+        "entire",
+        "parent",
+        "root",
+        "bare",
+        "monorepo",
+        "own",
+        "each",
+        "any",
+        "every",
+        "shared",
+        "remote",
+        "working",
+        "fresh",
+        "new",
+        "clean",
+        "a",
+        "an",
+        "your",
+        "my",
+        "code",
+    ]
 )
 _PIECES = re.compile(r"[\w-]+")
 
