@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -231,11 +232,16 @@ def _required(files: Mapping[str, bytes]) -> set[str]:
     """Names in the lists of requirements of setup.py, setup.cfg, pyproject.toml and *.txt."""
     names: set[str] = set()
     for path, data in files.items():
-        text, file = data.decode("utf-8", "replace"), path.rpartition("/")[2]
+        text = data.decode("utf-8", "replace")
         lines: list[str] = []
         if "requirements" in path and path.endswith((".txt", ".in")):
             lines = text.splitlines()
-        elif file in ("setup.py", "pyproject.toml") and "/" not in path:
+        elif path == "pyproject.toml":
+            project = tomllib.loads(text).get("project", {})
+            lines = [*project.get("dependencies", ())]
+            for more in project.get("optional-dependencies", {}).values():
+                lines += more
+        elif path == "setup.py":
             for start in _LISTS.finditer(text):
                 lines += re.findall(r"[\"']([^\"'\n]+)[\"']", _bracketed(text, start.end()))
         elif path == "setup.cfg":

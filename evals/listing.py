@@ -35,7 +35,7 @@ class Listing:
     def own_names(self) -> frozenset[str]:
         """The folder is called `owner__name`."""
         top = {row[0].partition("/")[0] for row in self._rows(TREE)}
-        return frozenset({*os.path.basename(self.root).split("__"), *top})
+        return frozenset({os.path.basename(self.root).rpartition("__")[2], *top})
 
     def look(self, wanted: Wanted, say: Callable[[str], None] = lambda _: None) -> Seen:
         """Everything that was wanted, from the lists."""

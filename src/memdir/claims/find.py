@@ -9,26 +9,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from memdir.claims import claim as kinds
 from memdir.claims import forms
-from memdir.claims.claim import (
-    BRANCH,
-    COMMAND,
-    COMMIT,
-    DENIED,
-    FLAG,
-    KNOWN,
-    OLD,
-    OUTSIDE,
-    PACKAGE,
-    PAST,
-    PATH,
-    SYMBOL,
-    TEXT,
-    VERSION,
-    Claim,
-)
+from memdir.claims.claim import Claim
 from memdir.claims.manifests import version_key
-from memdir.claims.wording import Context, find_versions, hide_claim_spans, names_other_repo
+from memdir.claims.wording import (
+    Context,
+    compare_repo_name,
+    find_versions,
+    hide_claim_spans,
+    names_other_repo,
+)
 from memdir.text import markdown
 
 MAX_CLAIMS = 2_000  # of one memory
@@ -69,56 +60,39 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
     `place` is the memory's path below the repository, if any; `own` are the repository's names.
     """
     claims: list[Claim] = []
+    own = frozenset(map(compare_repo_name, own))
     blocks = list(markdown.markdown_blocks(text))
     elsewhere = {block.heads for block in blocks if names_other_repo(block.text, own)}
-    otherwise = PAST if _RETIRED.search(text[:BEGINNING_CHARACTERS]) else ""
+    otherwise = kinds.PAST if _RETIRED.search(text[:BEGINNING_CHARACTERS]) else ""
     for block in blocks:
         spans = list(islice(_spans(block), MAX_CLAIMS - len(claims)))
         around = Context(block, [span[:2] for span in spans if span[4]], own)
         loose = block.heads in elsewhere or block.kind == markdown.FENCED
-        named = [(span[0], name) for span in spans for name in _names_near(span[3])]
+        located = [span for span in spans if span[3].kind in (kinds.PATH, kinds.COMMIT)]
+        named = [(span[0], name) for span in located for name in span[3].names]
         for start, end, span, form, bare in spans:
-            line, column = block.place(start)
-            kind, names = form.kind, form.names
             aside = form.aside or around.aside(start, end) or otherwise
-            if kind == PATH and any(item in (".", "..") for n in names for item in n.split("/")):
-                names = _resolve(names, place)
-                aside = aside if names else OUTSIDE
-            if kind in (SYMBOL, PACKAGE, PATH) and _is_branch(around, start, span):
-                kind = BRANCH
-            said = around.sentence(start)
-            declared = bool(_DECLARED.search(around.text, *said))
-            lower = span.islower() and "_" not in span
-            if kind == SYMBOL and span == "".join(names):
-                used = declared or (lower and _USED.search(around.text, *said))
-                kind = PACKAGE if used and "_" not in span and not bare else SYMBOL
-            if kind == BRANCH and not aside and _BRANCH_ENDED.search(around.text, *said):
-                aside = PAST
-            near = _near(around, start, end, named) if kind in (SYMBOL, PATH) else ()
-            claims.append(
-                Claim(
-                    *(kind, span, line, column, names, aside, form.parts, form.flags),
-                    *(bare, loose, near, declared and kind == PACKAGE),
-                    around.is_rooted(start, end),
-                )
+            claim = Claim(
+                *(form.kind, span, *block.place(start), form.names, aside, form.parts, form.flags),
+                *(bare, loose, _near(around, start, end, named)),
+                rooted=around.is_rooted(start, end),
             )
+            claims.append(_read_sentence(_resolve(claim, place), around, start))
         for start, span, name, version in find_versions(around):
             names = (version_key(name), version)
-            claims.append(Claim(VERSION, span, *block.place(start), names, otherwise))
+            claims.append(Claim(kinds.VERSION, span, *block.place(start), names, otherwise))
     # Once a memory says that something is gone, this holds for every mention.
-    gone = {_last_name(claim) for claim in claims if claim.aside in (DENIED, OLD)}
+    gone = {_last_name(claim) for claim in claims if claim.aside in (kinds.DENIED, kinds.OLD)}
     return [
-        replace(claim, aside=KNOWN) if not claim.aside and _last_name(claim) in gone else claim
+        replace(claim, aside=kinds.KNOWN)
+        if not claim.aside and _last_name(claim) in gone
+        else claim
         for claim in claims[:MAX_CLAIMS]
     ]
 
 
 def _last_name(claim: Claim) -> str:
     return claim.names[-1].rsplit("/", 1)[-1] if claim.names else claim.text
-
-
-def _names_near(form: forms.Form) -> tuple[str, ...]:
-    return form.names if form.kind in (PATH, COMMIT) else ()
 
 
 def _near(around: Context, start: int, end: int, named: list[tuple[int, str]]) -> tuple[str, ...]:
@@ -128,24 +102,45 @@ def _near(around: Context, start: int, end: int, named: list[tuple[int, str]]) -
     return tuple(name for position, name in close if low <= position < high and position != start)
 
 
-def _is_branch(around: Context, start: int, span: str) -> bool:
+def _read_sentence(claim: Claim, around: Context, start: int) -> Claim:
+    """The claim as a branch or package, if its sentence speaks of such."""
+    said = around.sentence(start)
+    if claim.kind in (kinds.SYMBOL, kinds.PACKAGE, kinds.PATH) and _is_branch(around, start, claim):
+        claim = replace(claim, kind=kinds.BRANCH)
+    if claim.kind == kinds.BRANCH and _BRANCH_ENDED.search(around.text, *said):
+        claim = replace(claim, aside=claim.aside or kinds.PAST)
+    declared = bool(_DECLARED.search(around.text, *said))
+    if claim.kind == kinds.SYMBOL and (claim.text,) == claim.names and "_" not in claim.text:
+        used = claim.text.islower() and _USED.search(around.text, *said)
+        if (declared or used) and not claim.bare:
+            claim = replace(claim, kind=kinds.PACKAGE)
+    return replace(claim, declared=True) if declared and claim.kind == kinds.PACKAGE else claim
+
+
+def _is_branch(around: Context, start: int, claim: Claim) -> bool:
+    span = claim.text
     if span in forms.BRANCHES or span.startswith("origin/"):
         return True
     if span.endswith("/") and span[:-1] in forms.PREFIXES:
         return _BRANCH_WORD.search(around.text, *around.sentence(start)) is not None
-    before = around.text[max(0, start - 16) : start]
+    before = around.text[max(0, start - 24) : start]
     return not forms.find_file_ending(span) and _CALLED.search(before) is not None
 
 
-def _resolve(names: tuple[str, ...], place: str) -> tuple[str, ...]:
-    """Resolves `..` to paths below the repository; empty if one leads out of it."""
+def _resolve(claim: Claim, place: str) -> Claim:
+    """Resolves `..` to a path below the repository; outside if it leads out of it."""
+    dotted = [name for name in claim.names if not {".", ".."}.isdisjoint(name.split("/"))]
+    if claim.kind != kinds.PATH or not dotted:
+        return claim
     folder = posixpath.dirname(place)
-    climbing = any(name.startswith("../") for name in names)
+    climbing = any(name.startswith("../") for name in claim.names)
     paths = [
-        posixpath.normpath(f"{folder}/{name}" if name.startswith("../") else name) for name in names
+        posixpath.normpath(f"{folder}/{name}" if name.startswith("../") else name)
+        for name in claim.names
     ]
-    leaves = (climbing and not place) or any(path.split("/")[0] == ".." for path in paths)
-    return () if leaves else tuple(paths)
+    if (climbing and not place) or any(path.split("/")[0] == ".." for path in paths):
+        return replace(claim, names=(), aside=kinds.OUTSIDE)
+    return replace(claim, names=tuple(paths))
 
 
 def _spans(block: markdown.Block) -> Iterator[Span]:
@@ -184,16 +179,16 @@ def _spans(block: markdown.Block) -> Iterator[Span]:
         word = _trimmed(match[1] or match[2])
         if forms.read_bare_claim(word) is None and word.lower() not in forms.NO_BRANCHES:
             start = match.start(match.lastindex or 0)
-            spans.append((start, start + len(word), word, forms.Form(BRANCH, (word,)), True))
+            spans.append((start, start + len(word), word, forms.Form(kinds.BRANCH, (word,)), True))
     yield from sorted([*spans, *_words(prose)], key=lambda span: span[:2])
 
 
 def _flags(text: str, start: int, form: forms.Form) -> list[Span]:
     """Flags of a command as claims of their own."""
     spans: list[Span] = []
-    for flag in form.flags if form.kind == COMMAND else ():
+    for flag in form.flags if form.kind == kinds.COMMAND else ():
         start = text.find(flag, start)
-        spans.append((start, start + len(flag), flag, forms.Form(FLAG, (flag,)), False))
+        spans.append((start, start + len(flag), flag, forms.Form(kinds.FLAG, (flag,)), False))
     return spans
 
 
@@ -213,7 +208,7 @@ def _words(text: str) -> Iterator[Span]:
         elif "/" in word:  # `Process()/URLSession/daemon.js`: separate names
             for part in word.split("/"):
                 form = forms.read_bare_claim(part) if len(part) > 1 else None
-                if form is not None and form.kind not in (COMMIT, TEXT):
+                if form is not None and form.kind not in (kinds.COMMIT, kinds.TEXT):
                     yield start, start + len(part), part, form, True
                 start += len(part) + 1
 

@@ -7,28 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memdir.claims import claim as kinds
-from memdir.claims.claim import (
-    BRANCH,
-    COMMAND,
-    COMMIT,
-    FLAG,
-    NEVER_TRUE,
-    NO_CLAIM,
-    NOT_A_CLAIM,
-    PACKAGE,
-    PATH,
-    STALE,
-    SYMBOL,
-    TRUE,
-    UNKNOWN,
-    URL,
-    VERSION,
-    Claim,
-    Judged,
-    Past,
-    Seen,
-    Wanted,
-)
+from memdir.claims.claim import Claim, Judged, Past, Seen, Wanted
 from memdir.claims.forms import find_file_ending, is_common_symbol, is_distinctive_symbol
 from memdir.claims.manifests import allows_version
 
@@ -39,13 +18,13 @@ ID_CHARACTERS = 7  # of a commit id shown to people
 MIN_NAME_CHARACTERS = 4  # of a removed name that is an ordinary word
 # Field of `Seen` that answers for a kind.
 TABLES = {
-    PATH: "paths",
-    SYMBOL: "symbols",
-    PACKAGE: "symbols",
-    BRANCH: "branches",
-    COMMIT: "commits",
-    COMMAND: "commands",
-    FLAG: "symbols",
+    kinds.PATH: "paths",
+    kinds.SYMBOL: "symbols",
+    kinds.PACKAGE: "symbols",
+    kinds.BRANCH: "branches",
+    kinds.COMMIT: "commits",
+    kinds.COMMAND: "commands",
+    kinds.FLAG: "symbols",
 }
 
 Support = tuple[str, str, str]  # place, how it was found, or what is missing
@@ -56,30 +35,30 @@ def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits, versions = set[str](), set[str](), set[str]()
     for claim in claims:
-        if claim.aside in NEVER_TRUE:
+        if claim.aside in kinds.NEVER_TRUE:
             continue
         words = {*claim.names, *claim.parts}
-        if claim.kind in (PATH, COMMAND):
+        if claim.kind in (kinds.PATH, kinds.COMMAND):
             symbols |= {item[2:] for item in words if item[:2] == "::"}
             symbols |= {form for flag in claim.flags for form in _flag_forms(flag)}
-            named = {*claim.parts} if claim.kind == COMMAND else words
+            named = {*claim.parts} if claim.kind == kinds.COMMAND else words
             for item in named:
                 if item[:2] != "::":
                     paths |= {item, _folder_name(item) if "/" in item else ""}
                     paths |= {posixpath.basename(item)} if "*" not in item else set()
-        elif claim.kind in (SYMBOL, PACKAGE):
+        elif claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
             symbols |= {item for item in words if "/" not in item}
             packages |= {claim.text.split(" ")[0], *claim.names[:1]}
             paths |= {*claim.names, claim.text, *_modules(_chain(claim))} if claim.names else set()
             paths |= {*claim.near}
-        elif claim.kind == FLAG:
+        elif claim.kind == kinds.FLAG:
             symbols |= {form for flag in claim.names for form in _flag_forms(flag)}
-        elif claim.kind == BRANCH:
+        elif claim.kind == kinds.BRANCH:
             branches |= {claim.text, claim.text.removeprefix("origin/")}
             paths |= {claim.text.strip("/"), claim.text.removeprefix("origin/").strip("/")}
-        elif claim.kind == COMMIT:
+        elif claim.kind == kinds.COMMIT:
             commits |= words
-        elif claim.kind == VERSION:
+        elif claim.kind == kinds.VERSION:
             versions.add(claim.names[0])
     wanted = (paths, symbols, branches, packages, commits, versions)
     return Wanted(*(frozenset(names - {""}) for names in wanted))
@@ -93,7 +72,7 @@ def _flag_forms(flag: str) -> tuple[str, ...]:
 
 def is_checkable(claim: Claim, seen: Seen) -> bool:
     """A number after a word is a version only if a manifest asks for one."""
-    return claim.kind != VERSION or claim.names[0] in seen.versions
+    return claim.kind != kinds.VERSION or claim.names[0] in seen.versions
 
 
 def judge_claim(
@@ -101,23 +80,23 @@ def judge_claim(
 ) -> Judged:
     """`beside` are the memories of the claim's own store, `text` its own one with its path."""
     missing = ""
-    if claim.aside not in NEVER_TRUE:
+    if claim.aside not in kinds.NEVER_TRUE:
         place, how, missing = _find_support(claim, seen, beside, text)
         if how:
-            return Judged(claim, TRUE, how, place)
+            return Judged(claim, kinds.TRUE, how, place)
     if claim.aside:
-        verdict = NOT_A_CLAIM if claim.aside in NO_CLAIM else UNKNOWN
+        verdict = kinds.NOT_A_CLAIM if claim.aside in kinds.NO_CLAIM else kinds.UNKNOWN
         return Judged(claim, verdict, claim.aside)
     gone = _find_end(claim, seen, text)
     if gone == kinds.OLD:
-        return Judged(claim, NOT_A_CLAIM, gone)
+        return Judged(claim, kinds.NOT_A_CLAIM, gone)
     if gone:
-        return Judged(claim, STALE, gone)
-    return Judged(claim, UNKNOWN, _why_unknown(claim, seen, missing))
+        return Judged(claim, kinds.STALE, gone)
+    return Judged(claim, kinds.UNKNOWN, _why_unknown(claim, seen, missing))
 
 
 def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
-    if claim.kind == URL:
+    if claim.kind == kinds.URL:
         return "not checked: offline"
     if TABLES.get(claim.kind, "paths") not in seen.known:
         return "nothing to look it up in"
@@ -125,33 +104,33 @@ def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
         return missing
     if any(name in seen.ignored or name + "/" in seen.ignored for name in claim.names):
         return "ignored by git"
-    for name in _subjects(claim) if claim.kind == PATH else ():
+    for name in _subjects(claim) if claim.kind == kinds.PATH else ():
         past = seen.past.get(name, ())
         if past:
             fate = f"renamed to {past[0].now}" if past[0].now else "removed"
             return f"not found; {past[0].name} was {fate} {_when(past[0])}: it may be another one"
-    where = {BRANCH: " among the branches and tags", COMMIT: " among the commits"}
+    where = {kinds.BRANCH: " among the branches and tags", kinds.COMMIT: " among the commits"}
     return "not found" + where.get(claim.kind, "")
 
 
 def _find_support(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -> Support:
-    if claim.kind == PATH:
+    if claim.kind == kinds.PATH:
         return _support_path(claim, seen, beside, text)
-    if claim.kind in (SYMBOL, PACKAGE):
+    if claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
         return _support_symbol(claim, seen)
-    if claim.kind == COMMAND:
+    if claim.kind == kinds.COMMAND:
         return _support_command(claim, seen)
-    if claim.kind == BRANCH:
+    if claim.kind == kinds.BRANCH:
         for name in (claim.text, claim.text.removeprefix("origin/")):
             if name in seen.branches:
                 return "", "branch or tag", ""
             if seen.paths.get(name):
                 return seen.paths[name][0], "found", ""
-    if claim.kind == COMMIT and any(name in seen.commits for name in claim.names):
+    if claim.kind == kinds.COMMIT and any(name in seen.commits for name in claim.names):
         return "", "commit", ""
-    if claim.kind == FLAG:
+    if claim.kind == kinds.FLAG:
         return _support_flags(claim.names, seen)
-    if claim.kind == VERSION:
+    if claim.kind == kinds.VERSION:
         for pin in seen.versions.get(claim.names[0], ()):
             if allows_version(pin.asked, claim.names[1]):
                 return pin.path, f"{pin.path} has {pin.text}", ""
@@ -304,23 +283,23 @@ def _modules(names: Sequence[str]) -> list[str]:
 def _find_end(claim: Claim, seen: Seen, text: str) -> str:
     """Sentence on how it ended and where it went; empty without evidence."""
     ends: list[str] = []
-    if claim.kind in (PATH, COMMAND):
-        names = _subjects(claim) if claim.kind == PATH else claim.parts
+    if claim.kind in (kinds.PATH, kinds.COMMAND):
+        names = _subjects(claim) if claim.kind == kinds.PATH else claim.parts
         ends += [_find_path_end(claim, name, seen, text) for name in names if name[:2] != "::"]
         inside = [part[2:] for part in claim.parts if part[:2] == "::"]
         ends += [_find_symbol_end(claim, (name,), seen) for name in inside]
-    if claim.kind in (FLAG, COMMAND):
-        flags = claim.names if claim.kind == FLAG else claim.flags
+    if claim.kind in (kinds.FLAG, kinds.COMMAND):
+        flags = claim.names if claim.kind == kinds.FLAG else claim.flags
         ends += [_find_flag_end(flag, seen) for flag in flags]
-    if claim.kind == PACKAGE:
+    if claim.kind == kinds.PACKAGE:
         dropped = seen.past_packages.get(claim.text)
         ends += [f"in no manifest any more: dropped {_when(dropped)}"] if dropped else []
-    if claim.kind in (SYMBOL, PACKAGE):
+    if claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
         ends.append(_find_symbol_end(claim, _chain(claim), seen))
-    if claim.kind == BRANCH:
+    if claim.kind == kinds.BRANCH:
         names = (claim.text, claim.text.removeprefix("origin/"))
         ends += [seen.past_branches[name] for name in names if name in seen.past_branches]
-    if claim.kind == VERSION:
+    if claim.kind == kinds.VERSION:
         pin = seen.versions[claim.names[0]][0]
         ends.append(f"{pin.path} has {pin.text}")
     return next(filter(None, ends), "")

@@ -63,7 +63,7 @@ class GitRepo:
             git = checkout.git
             urls = decode_path(git.ask("config", "--get-regexp", r"^remote\..*\.url$")[0])
             for line in urls.split("\n"):
-                names.update(re.split("[/:]", line.removesuffix(".git"))[-2:])
+                names.add(re.split("[/:]", line.removesuffix(".git"))[-1])
             top = git.ask("ls-tree", "--name-only", "-z", "HEAD")[0] if checkout.commit else b""
             names.update(map(decode_path, top.split(b"\0")))
         return frozenset(names - {""})

@@ -25,7 +25,7 @@ _NOT = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _ENDED = re.compile(
-    r"\b(?:removed|deleted|dropped|retired|replaced|replaces|replacing|supersedes|removal of|formerly"
+    r"\b(?:removed|deleted|dropped|retired|replace[ds]|replacing|supersedes|removal of|formerly"
     r"|deletion of|no longer (?:has|have|uses?|contains?|ships?)|previously|used to be|away from"
     r"|(?:switched|migrated|ported|converted|moved|renamed) from|rid of|renamed)"
     r"(?: (?:a|an|the|any|its|our|your|this|that|old|dead|legacy|unused|obsolete|file|folder|script"
@@ -48,8 +48,8 @@ _NONE_EXIST = re.compile(r"\b(?:neither|none of)\b[^.\n]{0,80}\bexists?\b", re.I
 _FOREIGN = re.compile(
     "삭제|제거|폐기|없어졌|사라졌|이름이 바뀌|削除|廃止|なくな|删除|删掉|移除|废弃|不存在|已重命名"
     r"|\b(?:eliminad[oa]s?|borrad[oa]s?|renombrad[oa]s?|ya no existen?|supprimée?s?|renommée?s?"
-    r"|n['’]existent? plus|entfernt|gelöscht|umbenannt|existiert nicht|gibt es nicht mehr|rimoss[oai]"
-    r"|eliminat[oai]|rinominat[oai]|removid[oa]s?|não existem?|удал[её]н\w{0,2}|переименован\w{0,2}"
+    r"|n['’]existent? plus|entfernt|gelöscht|umbenannt|existiert nicht|gibt es nicht mehr"
+    r"|rimoss[oai]|eliminat[oai]|rinominat[oai]|removid[oa]s?|não existem?|удал[её]н\w{0,2}|переименован\w{0,2}"
     r"|не существу\w{2,4}|törölt\w{0,6}|törlés\w{0,6}|törölve|eltávolít\w{0,8}|usunięt\w{1,3}"
     r"|kaldırıldı|silindi)\b",
     re.IGNORECASE,
@@ -83,7 +83,7 @@ _HEAD_GONE = re.compile(
 _KIND = r"(?:repo|repos|repository|repositories|codebase|checkout)\b"
 _ANOTHER = re.compile(
     r"\b(?:separate|another|other|sibling|different|upstream|external|companion) (?:git )?"
-    rf"(?:{_KIND}|project\b)|\boutside (?:of )?(?:the|this) repo|\bnot (?:in|part of) (?:the|this) repo",
+    rf"(?:{_KIND}|project\b)|\b(?:outside|outside of|not in|not part of) (?:the|this) repo",
     re.IGNORECASE,
 )
 _SAID = re.compile(
@@ -96,43 +96,11 @@ _SAID = re.compile(
 _HEAD_SLUG = re.compile(r"#{1,6} [`*]{0,3}([a-z0-9][\w-]{0,60}/[\w.-]{1,80})[`*]{0,3}(?=[\s:(,]|$)")
 _SERVER = re.compile(r"\bon (?:the|a|our|my) (?:\w{1,20} )?(?:server|VPS|droplet|NAS|VM)\b", re.I)
 # Words before `repo` that name none.
-_UNNAMED = frozenset(
-    [
-        "this",
-        "the",
-        "our",
-        "main",
-        "whole",
-        "same",
-        "current",
-        "target",
-        "git",
-        "local",
-        "public",
-        "private",
-        "entire",
-        "parent",
-        "root",
-        "bare",
-        "monorepo",
-        "own",
-        "each",
-        "any",
-        "every",
-        "shared",
-        "remote",
-        "working",
-        "fresh",
-        "new",
-        "clean",
-        "a",
-        "an",
-        "your",
-        "my",
-        "code",
-    ]
-)
-_PIECES = re.compile(r"[\w-]+")
+_UNNAMED = """
+a an any bare clean code current each entire every fresh git local main monorepo my new our own
+parent private public remote root same shared target the this whole working your
+"""
+UNNAMED = frozenset(_UNNAMED.split())
 
 
 def names_other_repo(text: str, own: frozenset[str]) -> bool:
@@ -141,20 +109,19 @@ def names_other_repo(text: str, own: frozenset[str]) -> bool:
         return True
     for match in (*_SAID.finditer(text), *_HEAD_SLUG.finditer(text)):
         said = next(filter(None, match.groups())).rstrip("/.").removesuffix(".git")
+        names = [compare_repo_name(part) for part in said.split("/")]
+        ours = any(name in own for name in names)
+        if match.re is _SAID and match[1]:  # a part of the name is enough: the ROM codebase
+            ours = ours or names[-1] in UNNAMED or any(names[-1] in n.split("-") for n in own)
         is_file = match.re is _SAID and match[3] and "." in said.rpartition("/")[2]
-        if not is_file and said.lower() not in _UNNAMED and not _is_own(said, own):
+        if not is_file and not ours:
             return True
     return False
 
 
-def _is_own(said: str, own: frozenset[str]) -> bool:
-    """Compares words, since `hf_adapters` is a checkout of `hf-adapters`."""
-    words = {word for name in own for word in _split(name)}
-    return any(words.issuperset(_split(part)) for part in _PIECES.findall(said))
-
-
-def _split(name: str) -> list[str]:
-    return [word for word in re.split(r"[-_.]", name.lower()) if word]
+def compare_repo_name(name: str) -> str:
+    """`hf_adapters` is a checkout of `hf-adapters`."""
+    return name.lower().replace("_", "-").replace(".", "-")
 
 
 class Context:
@@ -236,8 +203,8 @@ def _starts(text: str, kind: str) -> Iterator[int]:
 # Versions in use: `uses postgres 14`, `Python 3.9` in a list of what a project stands on.
 
 _VERSIONED = re.compile(
-    r"(?<![\w./@-])([A-Za-z][\w.+#-]{0,40}?)(?: {1,2}v?|:v?|==|@)(\d{1,4}(?:\.\d{1,5}){0,3})(?![\w%-])"
-    r"(?!\.\d)"
+    r"(?<![\w./@-])([A-Za-z][\w.+#-]{0,40}?)(?: {1,2}v?|:v?|==|@)"
+    r"(\d{1,4}(?:\.\d{1,5}){0,3})(?![\w%-])(?!\.\d)"
 )
 _IN_USE = re.compile(
     r"\b(?:us(?:e|es|ing)|run(?:s|ning)?|requir(?:e|es|ed|ing)|needs?|target(?:s|ing)?|pin(?:s|ned)?"
@@ -245,8 +212,8 @@ _IN_USE = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:from|upgrad\w{1,4}|downgrad\w{1,4}|migrat\w{1,4}|mov(?:e|ed|ing)|bump\w{0,4}|was|were|until"
-    r"|before|since|instead|unlike|than|vs|not|no longer|dropp?\w{0,3}|if|when|would|will|later)\b|→|->",
+    r"\b(?:from|(?:up|down)grad\w{1,4}|migrat\w{1,4}|mov(?:e|ed|ing)|bump\w{0,4}|was|were|until|if"
+    r"|before|since|instead|unlike|than|vs|not|dropp?\w{0,3}|when|would|will|later)\b|→|->",
     re.IGNORECASE,
 )
 
