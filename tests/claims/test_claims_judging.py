@@ -24,7 +24,7 @@ SEEN = Seen(
         "tools/gen.py": ("tools/gen.py",),
         "*_pb2.py": ("gen/a_pb2.py", "gen/b_pb2.py"),
     },
-    ignored=frozenset({"build/out.js", "fleet.yaml"}),
+    ignored=frozenset({"build/out.js", "fleet.yaml", "dist/a.js"}),
     past={
         "src/auth.py": (GONE,),
         "auth.py": (GONE,),

@@ -69,7 +69,7 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
         around = Context(block, [span[:2] for span in spans if span[4]], own)
         loose = block.heads in elsewhere or block.kind == markdown.FENCED
         located = [span for span in spans if span[3].kind in (kinds.PATH, kinds.COMMIT)]
-        named = [(span[0], name) for span in located for name in span[3].names]
+        named = [(span[0], n) for span in located for n in span[3].names if ".." not in n]
         for start, end, span, form, bare in spans:
             aside = form.aside or around.aside(start, end) or otherwise
             claim = Claim(

@@ -335,9 +335,8 @@ class _Look:
             for name, pin in manifests.read_manifest_pins(path, text):
                 if name in wanted.versions:
                     pins.setdefault(name, []).append(pin)
-        packages = [
-            name for name in wanted.packages if manifests.compare_package_name(name) in named
-        ]
+        words = {name: manifests.read_package_words("", name) for name in wanted.packages}
+        packages = [name for name in words if words[name] and named.issuperset(words[name])]
         versions = {name: tuple(some) for name, some in pins.items()}
         return frozenset(packages), frozenset(commands), versions
 
