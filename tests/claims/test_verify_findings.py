@@ -88,7 +88,7 @@ def claims(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("number", "row"), enumerate(ROWS), ids=[f"{row[0]} {row[1][:50]}" for row in ROWS]
+    ("number", "row"), list(enumerate(ROWS)), ids=[f"{row[0]} {row[1][:50]}" for row in ROWS]
 )
 def test_each_finding_is_closed(claims, number, row):
     _, _, span, verdict, reason = row

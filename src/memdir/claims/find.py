@@ -23,7 +23,6 @@ from memdir.claims.wording import (
 from memdir.text import markdown
 
 MAX_CLAIMS = 2_000  # of one memory
-BEGINNING_CHARACTERS = 1_500  # of a memory, searched for a note that it is no longer valid
 NEAR_CHARACTERS = 120  # maximum distance of a symbol from its file
 MAX_NEAR = 8  # names of one sentence
 MAX_TICKED_CHARACTERS = 400  # a longer span is an unclosed backtick
@@ -49,7 +48,6 @@ _DECLARED = re.compile(
     re.IGNORECASE,
 )
 _USED = re.compile(r"\b(?:librar(?:y|ies)|requires?|imports?|uses?|using)\b", re.IGNORECASE)
-_RETIRED = re.compile(r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED)\b|\b[Ss]uperseded by")
 
 Span = tuple[int, int, str, forms.Form, bool]  # start, end, text, form, True outside backticks
 
@@ -63,7 +61,6 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
     own = frozenset(map(compare_repo_name, own))
     blocks = list(markdown.markdown_blocks(text))
     elsewhere = {block.heads for block in blocks if names_other_repo(block.text, own)}
-    otherwise = kinds.PAST if _RETIRED.search(text[:BEGINNING_CHARACTERS]) else ""
     for block in blocks:
         spans = list(islice(_spans(block), MAX_CLAIMS - len(claims)))
         around = Context(block, [span[:2] for span in spans if span[4]], own)
@@ -71,7 +68,7 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
         located = [span for span in spans if span[3].kind in (kinds.PATH, kinds.COMMIT)]
         named = [(span[0], n) for span in located for n in span[3].names if ".." not in n]
         for start, end, span, form, bare in spans:
-            aside = form.aside or around.aside(start, end) or otherwise
+            aside = form.aside or around.aside(start, end)
             claim = Claim(
                 *(form.kind, span, *block.place(start), form.names, aside, form.parts, form.flags),
                 *(bare, loose, _near(around, start, end, named)),
@@ -80,7 +77,7 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
             claims.append(_read_sentence(_resolve(claim, place), around, start))
         for start, span, name, version in find_versions(around):
             names = (version_key(name), version)
-            claims.append(Claim(kinds.VERSION, span, *block.place(start), names, otherwise))
+            claims.append(Claim(kinds.VERSION, span, *block.place(start), names))
     # Once a memory says that something is gone, this holds for every mention.
     gone = {_last_name(claim) for claim in claims if claim.aside in (kinds.DENIED, kinds.OLD)}
     return [

@@ -328,11 +328,11 @@ def _find_symbol_end(claim: Claim, names: Sequence[str], seen: Seen) -> str:
 
 
 def _find_flag_end(flag: str, seen: Seen) -> str:
-    forms = [seen.symbols[form] for form in _flag_forms(flag) if form in seen.symbols]
     past = seen.past_symbols.get(flag)
-    if past is None or any(uses.code for uses in forms):
-        return ""
-    return f"{flag} is no longer in the code: removed {_when(past)}"
+    there = past is None or _support_flags((flag,), seen)[1]
+    return (
+        "" if there or past is None else f"{flag} is no longer in the code: removed {_when(past)}"
+    )
 
 
 def _subjects(claim: Claim) -> tuple[str, ...]:
@@ -355,47 +355,27 @@ def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
     if not past:
         return ""
     newest = past[0]
-    now = _follow_folder(past, name) if _folder_above(newest.name, name) else newest.now
-    new = posixpath.basename(now.rstrip("/"))
-    commit = newest.commit[:ID_CHARACTERS]
-    if any(near.startswith(commit) for near in claim.near):
+    if any(near.startswith(newest.commit[:ID_CHARACTERS]) for near in claim.near):
         return kinds.OLD  # the sentence names the commit that ended it
-    if new and new != posixpath.basename(name) and _stands_in(text, new):
+    new = posixpath.basename(newest.now)
+    as_word = rf"(?<![\w-]){re.escape(new)}(?![\w-])"
+    if new and new != posixpath.basename(name) and re.search(as_word, text):
         return kinds.OLD  # the memory knows the new name
-    if now:
-        return f"renamed to {now.rstrip('/') + '/' * is_folder} {_when(newest)}"
+    if newest.now:
+        return f"renamed to {newest.now + '/' * is_folder} {_when(newest)}"
     if name in seen.ignored or f"{name}/" in seen.ignored:
         return ""  # it may be here, though git no longer tracks it
     places = _moved_to(name, seen)
     return f"removed {_when(newest)}" + (f"; now {places}" if places else "")
 
 
-def _stands_in(text: str, name: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
-
-
 def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
     """True if the claim means this past path; `a/b` without an ending is too vague."""
-    if past.name == name or past.name.startswith(name + "/"):
+    if past.name == name:
         return True
     if claim.loose or claim.text[0] == "/" or not (find_file_ending(name) or is_folder):
         return False
     return not claim.bare or is_distinctive_symbol(name.rsplit("/", 1)[-1].replace("-", "_"))
-
-
-def _folder_above(path: str, name: str) -> str:
-    """Folder of that name above a path; empty if the path itself has the name."""
-    position = f"/{path}/".find(f"/{name}/")
-    folder = path[: position + len(name)] if position >= 0 else ""
-    return "" if folder == path else folder
-
-
-def _follow_folder(past: Sequence[Past], name: str) -> str:
-    places = set()
-    for item in past:
-        rest = item.name[len(_folder_above(item.name, name)) :]
-        places.add(item.now.removesuffix(rest) + "/" if item.now.endswith(rest) else "")
-    return places.pop() if len(places) == 1 else ""
 
 
 def _moved_to(name: str, seen: Seen) -> str:

@@ -49,9 +49,9 @@ _FOREIGN = re.compile(
     "삭제|제거|폐기|없어졌|사라졌|이름이 바뀌|削除|廃止|なくな|删除|删掉|移除|废弃|不存在|已重命名"
     r"|\b(?:eliminad[oa]s?|borrad[oa]s?|renombrad[oa]s?|ya no existen?|supprimée?s?|renommée?s?"
     r"|n['’]existent? plus|entfernt|gelöscht|umbenannt|existiert nicht|gibt es nicht mehr"
-    r"|rimoss[oai]|eliminat[oai]|rinominat[oai]|removid[oa]s?|não existem?|удал[её]н\w{0,2}|переименован\w{0,2}"
-    r"|не существу\w{2,4}|törölt\w{0,6}|törlés\w{0,6}|törölve|eltávolít\w{0,8}|usunięt\w{1,3}"
-    r"|kaldırıldı|silindi)\b",
+    r"|rimoss[oai]|eliminat[oai]|rinominat[oai]|removid[oa]s?|não existem?|удал[её]н\w{0,2}"
+    r"|переименован\w{0,2}|не существу\w{2,4}|törölt\w{0,6}|törlés\w{0,6}|törölve"
+    r"|eltávolít\w{0,8}|usunięt\w{1,3}|kaldırıldı|silindi)\b",
     re.IGNORECASE,
 )
 _WAS = re.compile(
@@ -83,12 +83,13 @@ _HEAD_GONE = re.compile(
 _KIND = r"(?:repo|repos|repository|repositories|codebase|checkout)\b"
 _ANOTHER = re.compile(
     r"\b(?:separate|another|other|sibling|different|upstream|external|companion) (?:git )?"
-    rf"(?:{_KIND}|project\b)|\b(?:outside|outside of|not in|not part of) (?:the|this) repo",
+    rf"{_KIND}|\b(?:separate|another|sibling|different|companion) project\b"
+    r"|\b(?:outside|outside of|not in|not part of) (?:the|this) repo",
     re.IGNORECASE,
 )
 _SAID = re.compile(
     rf"\b(?:in|of|from) (?:the )?[`*\"']{{0,3}}([\w./-]{{2,80}}?)[`*\"']{{0,3}}(?:['’]s)? {_KIND}"
-    r"|\b(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)[/:]([\w.-]{1,60}/[\w.-]{1,80})"
+    r"|(?:://|git@)(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)[/:]([\w.-]{1,60}/[\w.-]{1,80}+)"
     r"(?!\S{0,100}(?:/issues/|/pull/|/-/|\#))"
     r"|(?:~|\$HOME|/home/[\w.-]{1,60}|/Users/[\w.-]{1,60})/((?!\.)[\w./-]{1,160})",
     re.IGNORECASE,
@@ -166,8 +167,9 @@ class Context:
         return bool(_ROOT_BEFORE.search(before) or _ROOT_BEHIND.match(self.text, end))
 
     def _read_sentence(self, low: int, high: int) -> str:
-        sentence, lead = self.text[low:high], self.block.lead
-        above = " ".join((*self.block.heads, lead))
+        sentence = self.text[low:high]
+        plain = self.block.kind == markdown.PROSE and markdown.list_item_start(self.block.text) < 0
+        above = " ".join((*self.block.heads, "" if plain else self.block.lead))
         whole = self.block.text[low:high]
         if names_other_repo(whole, self.own) or names_other_repo(above, self.own):
             return OTHER
