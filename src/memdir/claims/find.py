@@ -102,6 +102,8 @@ def _near(around: Context, start: int, end: int, named: list[tuple[int, str]]) -
 def _read_sentence(claim: Claim, around: Context, start: int) -> Claim:
     """The claim as a branch or package, if its sentence speaks of such."""
     said = around.sentence(start)
+    if claim.kind == kinds.URL and claim.aside == kinds.OTHER:
+        return replace(claim, aside="")  # it names the repository itself
     if claim.kind in (kinds.SYMBOL, kinds.PACKAGE, kinds.PATH) and _is_branch(around, start, claim):
         claim = replace(claim, kind=kinds.BRANCH)
     if claim.kind == kinds.BRANCH and _BRANCH_ENDED.search(around.text, *said):
