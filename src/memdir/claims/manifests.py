@@ -5,26 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from fnmatch import translate
 
 from memdir.claims.claim import Pin
 
-_NAMES = (
-    *("package.json", "composer.json", "deno.json", "pyproject.toml", "setup.py", "setup.cfg"),
-    *("Cargo.toml", "Pipfile", "go.mod", "Gemfile", "Podfile", "pom.xml", "build.gradle"),
-    *("build.gradle.kts", "libs.versions.toml", "pubspec.yaml", "Directory.Packages.props"),
-    *("environment.yml", "environment.yaml", "mix.exs", "*.csproj", "*.fsproj", "*.gemspec"),
-    *("*requirements*.txt", "*requirements*.in", "*constraints*.txt"),
-)
-MANIFEST_PATHS = tuple(f":(icase,glob)**/{name}" for name in _NAMES)
-MANIFEST = re.compile(
-    r"(?:^|/)(?:package\.json|composer\.json|deno\.json|pyproject\.toml|cargo\.toml|pipfile|go\.mod"
-    r"|setup\.py|setup\.cfg|gemfile|podfile|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml"
-    r"|pubspec\.yaml|directory\.packages\.props|environment\.ya?ml|mix\.exs|(?:gnu)?makefile"
-    r"|\.?justfile|taskfile\.ya?ml|[^/]{0,60}(?:requirements|constraints)[^/]{0,60}\.(?:txt|in)"
-    r"|[^/]{1,200}\.(?:csproj|fsproj|gemspec|mk|just)|[^/]{0,60}dockerfile[^/]{0,60}"
-    r"|[^/]{0,60}compose[^/]{0,60}\.ya?ml|\.python-version|\.nvmrc|\.node-version)$",
-    re.IGNORECASE,
-)
+_WITH_PACKAGES = """
+package.json composer.json deno.json pyproject.toml setup.py setup.cfg cargo.toml pipfile go.mod
+gemfile podfile pom.xml build.gradle build.gradle.kts libs.versions.toml pubspec.yaml
+directory.packages.props environment.y*ml mix.exs *.csproj *.fsproj *.gemspec
+*requirements*.txt *requirements*.in *constraints*.txt
+"""
+_OTHERS = """
+makefile gnumakefile justfile .justfile taskfile.y*ml *.mk *.just *dockerfile* *compose*.y*ml
+.python-version .nvmrc .node-version
+"""
+MANIFEST_PATHS = tuple(f":(icase,glob)**/{name}" for name in _WITH_PACKAGES.split())
+_MANIFEST = re.compile("|".join(map(translate, (_WITH_PACKAGES + _OTHERS).split())))
 _COMMENT = re.compile(r"^\s{0,40}(?:#|//).{0,2000}$", re.M)
 _PACKAGE = re.compile(r"[a-z0-9@][a-z0-9@/.-]{0,120}")
 # In a script, only what is quoted and nothing but a requirement is a package.
@@ -34,6 +30,10 @@ _REQUIRED = re.compile(
 _TARGET = re.compile(r"^([A-Za-z0-9_./%-][A-Za-z0-9_./% -]{0,200}):(?![=:])", re.M)
 _RECIPE = re.compile(r"^@?([A-Za-z_][A-Za-z0-9_-]{0,80})(?: [^:\n]{0,200})?:(?!=)", re.M)
 _TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
+
+
+def is_manifest(path: str) -> bool:
+    return _MANIFEST.match(path.rpartition("/")[2].lower()) is not None
 
 
 def compare_package_name(name: str) -> str:

@@ -301,23 +301,21 @@ class PastPaths:
 
 
 def find_removed_symbols(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
-    query = "SELECT number, defined FROM removed WHERE word = ?"
-    rows = {name: index.db.execute(query, (encode_path(name),)).fetchone() for name in names}
-    return {
-        name: Past(name, *_find_commit(index, row[0]), defined=bool(row[1]))
-        for name, row in rows.items()
-        if row
-    }
+    return _find_words(index, "number, defined FROM removed", {name: name for name in names})
 
 
 def find_dropped_packages(index: CodeIndex, names: Mapping[str, str]) -> dict[str, Past]:
     """Of names, each with its form as manifests are compared."""
-    query = "SELECT number FROM dropped WHERE word = ?"
-    rows = {
-        name: index.db.execute(query, (encode_path(form),)).fetchone()
-        for name, form in names.items()
-    }
-    return {name: Past(name, *_find_commit(index, row[0])) for name, row in rows.items() if row}
+    return _find_words(index, "number, 0 FROM dropped", names)
+
+
+def _find_words(index: CodeIndex, table: str, names: Mapping[str, str]) -> dict[str, Past]:
+    found = {}
+    for name, form in names.items():
+        row = index.db.execute(f"SELECT {table} WHERE word = ?", (encode_path(form),)).fetchone()
+        if row:
+            found[name] = Past(name, *_find_commit(index, row[0]), defined=bool(row[1]))
+    return found
 
 
 _CHECKED_OUT = re.compile(r"checkout: moving from (\S{1,200}) to (\S{1,200})$")

@@ -315,7 +315,7 @@ class _Look:
     def _read_manifests(
         self, wanted: Wanted
     ) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[Pin, ...]]]:
-        found = filter(manifests.MANIFEST.search, self.files)
+        found = filter(manifests.is_manifest, self.files)
         paths = sorted(found, key=lambda path: path.count("/"))
         reading = code_index.Reading(self.say, cut=len(paths) > self.bounds.manifests)
         paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
