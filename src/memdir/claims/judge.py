@@ -300,8 +300,8 @@ def _find_end(claim: Claim, seen: Seen, text: str) -> str:
         names = (claim.text, claim.text.removeprefix("origin/"))
         ends += [seen.past_branches[name] for name in names if name in seen.past_branches]
     if claim.kind == kinds.VERSION:
-        pin = seen.versions[claim.names[0]][0]
-        ends.append(f"{pin.path} has {pin.text}")
+        pins = seen.versions.get(claim.names[0], ())
+        ends += [f"{pin.path} has {pin.text}" for pin in pins]
     return next(filter(None, ends), "")
 
 

@@ -10,6 +10,7 @@ from memdir.claims.claim import DENIED, OLD, OTHER, PAST, PLANNED, SERVER
 from memdir.text import markdown
 
 MAX_SENTENCE_CHARACTERS = 2_400  # a longer one is cut
+MAX_HEAD_CHARACTERS = 200  # of a heading
 BEFORE_CHARACTERS = 160  # before a span, where `removed` and `not` may refer to it
 _END = re.compile(r"[.!?。！？](?=[\s\"')\]*_]|$)|\n\s{0,20}(?=[-*+] )")
 _LINE = re.compile(r"\n")
@@ -136,6 +137,10 @@ class Context:
         self.text = hide_claim_spans(block.masked, bare)
         self.starts = list(_starts(self.text, block.kind))
         self._by_sentence: dict[int, str] = {}
+        plain = block.kind == markdown.PROSE and markdown.list_item_start(block.text) < 0
+        heads = [head[:MAX_HEAD_CHARACTERS] for head in block.heads]
+        self.above = " ".join((*heads, "" if plain else block.lead))
+        self.above_names_other = names_other_repo(self.above, own)
 
     def sentence(self, position: int) -> tuple[int, int]:
         after = bisect_right(self.starts, position)
@@ -168,18 +173,16 @@ class Context:
 
     def _read_sentence(self, low: int, high: int) -> str:
         sentence = self.text[low:high]
-        plain = self.block.kind == markdown.PROSE and markdown.list_item_start(self.block.text) < 0
-        above = " ".join((*self.block.heads, "" if plain else self.block.lead))
         whole = self.block.text[low:high]
-        if names_other_repo(whole, self.own) or names_other_repo(above, self.own):
+        if names_other_repo(whole, self.own) or self.above_names_other:
             return OTHER
         if _NONE_EXIST.search(sentence) or _FOREIGN.search(sentence):
             return DENIED
         if _SERVER.search(sentence):
             return SERVER
-        if _PLANNED.search(sentence) or _PLANNED.search(above):
+        if _PLANNED.search(sentence) or _PLANNED.search(self.above):
             return PLANNED
-        return PAST if _HEAD_GONE.search(above) else ""
+        return PAST if _HEAD_GONE.search(self.above) else ""
 
 
 def hide_claim_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
