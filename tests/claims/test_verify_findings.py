@@ -32,7 +32,8 @@ FILES: dict[str, str | bytes] = {
     "merged.py": "merged = 1\n",
     "requirements.txt": "requests==2.31.0\nsimplejson\n",
     "docker-compose.yml": "services:\n  db:\n    image: postgres:14-alpine\n",
-    "pyproject.toml": '[project]\nname = "shop"\nrequires-python = ">=3.9"\n',
+    "pyproject.toml": '[project]\nname = "shop"\nrequires-python = ">=3.9"\n'
+    '[project.optional-dependencies]\nserve = ["fastapi>=0.1"]\n',
     "docs/odd ü name.md": "odd\n",
 }
 

@@ -45,6 +45,7 @@ def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
             for item in named:
                 if item[:2] != "::":
                     paths |= {item, _folder_name(item) if "/" in item else ""}
+                    paths |= {*_as_modules(claim, item)}
                     paths |= {posixpath.basename(item)} if "*" not in item else set()
         elif claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
             symbols |= {item for item in words if "/" not in item}
@@ -140,7 +141,11 @@ def _find_support(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -
 def _support_path(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -> Support:
     if claim.names and all(name in beside for name in claim.names):
         return claim.names[0], "a memory of this store", ""
-    places = [_own_places(claim, name, seen, text) for name in claim.names]
+    places = [
+        _own_places(claim, name, seen, text)
+        or tuple(path for path in _as_modules(claim, name) if path in seen.paths.get(path, ()))
+        for name in claim.names
+    ]
     inside = [part[2:] for part in claim.parts if part[:2] == "::"]
     if places and all(places):
         how = _how(claim.names[0], places[0])
@@ -170,6 +175,12 @@ def _own_places(claim: Claim, name: str, seen: Seen, text: str) -> tuple[str, ..
         return (exact[0].now,)
     above = ((place, place.removesuffix(name).rstrip("/")) for place in places)
     return tuple(place for place, folder in above if f"{folder}/" in text or f"`{folder}`" in text)
+
+
+def _as_modules(claim: Claim, name: str) -> list[str]:
+    """`evals/capture` may be a module: the files that it may mean."""
+    vague = "/" not in name or find_file_ending(name) or "*" in name or f"{name}/" in claim.text
+    return [] if vague else [name + ending for ending in MODULE_ENDINGS[1:]]
 
 
 def _support_flags(flags: Sequence[str], seen: Seen) -> Support:
@@ -384,7 +395,8 @@ def _moved_to(name: str, seen: Seen) -> str:
     if folder in seen.paths.get(folder, ()):
         return folder + "/"
     bare = posixpath.basename(name)
-    places = seen.paths.get(bare, ()) if bare != name and not is_common_symbol(bare) else ()
+    named = bare != name and find_file_ending(bare) and not is_common_symbol(bare)
+    places = seen.paths.get(bare, ()) if named else ()
     return places[0] if len(places) == 1 else ""
 
 

@@ -27,6 +27,18 @@ _PACKAGE = re.compile(r"[a-z0-9@][a-z0-9@/.-]{0,120}")
 _REQUIRED = re.compile(
     r"[\"']([A-Za-z0-9][\w.-]{0,80})(?:\[[^\]\n]{0,80}\])?(?:[ <>=!~;(][^\"'\n]{0,120})?[\"']"
 )
+_REQUIREMENT = re.compile(
+    r"([A-Za-z0-9][\w.-]{0,80})(?:\[[^\]\n]{0,80}\])?\s?(?:(?:===?|~=|!=|>=|<=|<|>|;|@ ).{0,200})?$"
+)
+# `"left-pad": "^1"`, `serde = { version = "1" }`, `github.com/a/b v1.2`
+_VERSIONED = re.compile(
+    r"(?:require )?[\"']?(@?[A-Za-z0-9][\w./-]{0,120}?)[\"']?"
+    r"(?:\s?[:=]\s?(?:\{\s?version\s?=\s?)?[\"'][\^~<>=v\s]{0,3}\d| v\d)"
+)
+_LIST = re.compile(r"requires?\b|dependencies\b|=\s?\[|^gem ")
+_NO_PACKAGES = frozenset(
+    ("version", "python", "requires-python", "rust-version", "edition", "node")
+)
 _TARGET = re.compile(r"^([A-Za-z0-9_./%-][A-Za-z0-9_./% -]{0,200}):(?![=:])", re.M)
 _RECIPE = re.compile(r"^@?([A-Za-z_][A-Za-z0-9_-]{0,80})(?: [^:\n]{0,200})?:(?!=)", re.M)
 _TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
@@ -49,12 +61,15 @@ def read_package_words(path: str, text: str) -> list[str]:
 
 
 def read_dropped_packages(removed: str) -> set[str]:
-    """Packages that removed lines of manifests named."""
-    names = {compare_package_name(name) for name in _REQUIRED.findall(removed)}
-    for line in removed.split("\n"):
-        word = _PACKAGE.match(line.strip().lower().replace("_", "-"))
-        names |= {word[0].rstrip("/.-")} if word else set()
-    return names
+    """Packages that removed lines asked for: requirements, items of lists, names with a version."""
+    names: set[str] = set()
+    for line in map(str.strip, removed.split("\n")):
+        match = _REQUIREMENT.match(line) or _VERSIONED.match(line)
+        if match and match[1] not in _NO_PACKAGES:
+            names.add(match[1])
+        elif line[:1] in "\"'" or _LIST.search(line):
+            names.update(_REQUIRED.findall(line.partition("=[")[2] or line))
+    return {compare_package_name(name) for name in names}
 
 
 def read_manifest_commands(name: str, text: str) -> list[str]:

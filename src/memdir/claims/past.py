@@ -52,7 +52,7 @@ _KEPT = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,79}")
 _DEFINED = re.compile(
     rb"\b(?:def|class|function|func(?: \([^()\n]{0,80}\))?|fn|fun|struct|enum|trait|interface|type"
     rb"|const|let|var|val|module|protocol|sub|#define)[ \t]{1,8}([A-Za-z_]\w{2,79})"
-    rb"|^[ \t]{0,40}([A-Za-z_]\w{2,79})[ \t]{0,8}(?::[^=\n]{1,80})?=[^=]"
+    rb"|^[ \t]{0,40}(?=[a-z0-9]{0,79}[A-Z_])([A-Za-z_]\w{2,79})[ \t]{0,8}(?::[^=\n]{1,80})?=[^=]"
     rb"|^[ \t]{0,40}(?:[\w*&<>:]{1,40}[ \t]{1,4}){0,4}([A-Za-z_]\w{2,79})\([^;\n]{0,200}\{\s{0,8}$",
     re.MULTILINE,
 )

@@ -14,7 +14,8 @@ MAX_HEAD_CHARACTERS = 200  # of a heading
 BEFORE_CHARACTERS = 160  # before a span, where `removed` and `not` may refer to it
 _END = re.compile(r"[.!?。！？](?=[\s\"')\]*_]|$)|\n\s{0,20}(?=[-*+] )")
 _LINE = re.compile(r"\n")
-_OPENED = r"\s{0,3}[*_(\[\"']{0,4}$"
+# Up to the span: marks, and the names before it in a list.
+_OPENED = r"(?:[\x01\s,/+&*_(\[\"']|and |or ){0,160}$"
 _GONE = r"(?:removed|deleted|gone|dropped|retired|renamed|replaced|superseded|obsolete|dead)\b"
 _ARTICLES = (
     r"(?: (?:a|an|the|in|at|under|from|via|to|with|as|any|its|our|your|this|that|by|on|of)){0,3}"
@@ -30,7 +31,7 @@ _ENDED = re.compile(
     r"|deletion of|no longer (?:has|have|uses?|contains?|ships?)|previously|used to be|away from"
     r"|(?:switched|migrated|ported|converted|moved|renamed) from|rid of|renamed)"
     r"(?: (?:a|an|the|any|its|our|your|this|that|old|dead|legacy|unused|obsolete|file|folder|script"
-    r"|function|class|field|both|all|two|entire)){0,3}(?:[\x01\s,/+&*_(\[\"']|and |or ){0,160}$",
+    r"|function|class|field|both|all|two|entire)){0,3}" + _OPENED,
     re.IGNORECASE,
 )  # fmt: skip
 _BEHIND = (
@@ -71,7 +72,7 @@ _NOW = re.compile(
     r"[\s,;:(*_—–-]{1,5}(?:(?:it['’]?s|it is|is|are) )?now "
     r"(?:(?:at|in|called|named|under|known|as|lives?|part|of|inside) ){0,3}[*_\"'(]{0,3}\x01"
 )
-_ROOT_BEFORE = re.compile(r"\b(?:root|top-level)(?:['’]s| level)?" + _OPENED, re.IGNORECASE)
+_ROOT_BEFORE = re.compile(r"\b(?:root|top-level)(?:['’]s| level)? [*_\"']{0,3}$", re.IGNORECASE)
 _ROOT_BEHIND = re.compile(
     r"[\s*_)\]\"',(]{0,4}(?:is |lies |lives |sits )?(?:at|in) the (?:\w{1,12} )?root\b",
     re.IGNORECASE,
