@@ -80,7 +80,7 @@ def verify_claims(
     )
     judged = {
         path: [
-            judge_claim(claim, seen, beside, f"{folder}/{path}\n{text}")
+            judge_claim(claim, seen, beside, f"{folder}/\n{text}")
             for claim in claims_by_path[path]
             if is_checkable(claim, seen)
         ]
