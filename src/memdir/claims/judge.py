@@ -79,7 +79,7 @@ def is_checkable(claim: Claim, seen: Seen) -> bool:
 def judge_claim(
     claim: Claim, seen: Seen, beside: frozenset[str] = frozenset(), text: str = ""
 ) -> Judged:
-    """`beside` are the memories of the claim's own store, `text` is the store's path and its own."""
+    """`beside` are the memories of its own store; `text` is the memory, with the store's path."""
     missing = ""
     if claim.aside not in kinds.NEVER_TRUE:
         place, how, missing = _find_support(claim, seen, beside, text)
