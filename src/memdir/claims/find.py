@@ -62,7 +62,7 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
     blocks = list(markdown.markdown_blocks(text))
     elsewhere = {block.heads for block in blocks if names_other_repo(block.text, own)}
     for block in blocks:
-        spans = list(islice(_spans(block), MAX_CLAIMS - len(claims)))
+        spans = list(islice(_spans(block), max(MAX_CLAIMS - len(claims), 0)))
         around = Context(block, [span[:2] for span in spans if span[4]], own)
         loose = block.heads in elsewhere or block.kind == markdown.FENCED
         located = [span for span in spans if span[3].kind in (kinds.PATH, kinds.COMMIT)]
