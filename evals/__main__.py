@@ -13,7 +13,8 @@ from dataclasses import replace
 from evals.answers import evaluate_answers
 from evals.baselines import BASELINES
 from evals.capture import evaluate_capture
-from evals.claims import evaluate_claims
+from evals.claims import evaluate_claims, list_stale_claims
+from evals.claims_packages import evaluate_packages
 from evals.claims_set import read as read_claims
 from evals.pairs import evaluate_pairs
 from evals.quiet import evaluate_quiet
@@ -56,10 +57,20 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
     return report, evaluation_report_fields(report)
 
 
+def claims(given: argparse.Namespace, say: Say) -> Answer:
+    if given.set == PACKAGES:
+        return evaluate_packages(os.environ, say)
+    if given.stale:
+        with open(given.stale, "w", encoding="utf-8") as file:
+            file.write(list_stale_claims(given.data))
+    return evaluate_claims(read_claims(given.data), say)
+
+
+PACKAGES = "packages"
 BENCHES: dict[str, Callable[[argparse.Namespace, Say], Answer]] = {
     "recall": recall,
     "quiet": lambda given, say: evaluate_quiet(given.data),
-    "claims": lambda given, say: evaluate_claims(read_claims(given.data), say),
+    "claims": claims,
     "pairs": lambda given, say: evaluate_pairs(given.data, say),
     "capture": lambda given, say: evaluate_capture(given.data),
     "types": lambda given, say: evaluate_types(given.data),
@@ -70,11 +81,17 @@ def main(words: list[str]) -> int:
     """Measure, then print a page or JSON."""
     parser = argparse.ArgumentParser(prog="python -m evals", description="Measure memdir.")
     parser.add_argument("bench", choices=[*BENCHES])
-    parser.add_argument("--data", required=True, metavar="DIR", help="where the labels lie")
+    parser.add_argument("--data", default="", metavar="DIR", help="where the labels lie")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--set", choices=[*READERS], default="corpus", help="for recall")
+    sets = "for recall; claims know corpus and packages (public releases, downloaded)"
+    parser.add_argument("--set", choices=[*READERS, PACKAGES], default="corpus", help=sets)
+    parser.add_argument(
+        "--stale", metavar="FILE", help="for claims: list every stale verdict there"
+    )
     parser.add_argument("--k", type=int, default=DEPTH, help="for recall: memories per prompt")
     given = parser.parse_args(words)
+    if not given.data and given.set != PACKAGES:
+        parser.error("the following arguments are required: --data")
     screen = Screen(dict(os.environ))
     try:
         report, answer = BENCHES[given.bench](given, lambda text: None)

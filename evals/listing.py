@@ -32,6 +32,11 @@ class Listing:
         """The commit that the lists describe."""
         return str(self._meta().get("commit", ""))
 
+    def own_names(self) -> frozenset[str]:
+        """The folder is called `owner__name`."""
+        top = {row[0].partition("/")[0] for row in self._rows(TREE)}
+        return frozenset({os.path.basename(self.root).rpartition("__")[2], *top})
+
     def look(self, wanted: Wanted, say: Callable[[str], None] = lambda _: None) -> Seen:
         """Everything that was wanted, from the lists."""
         meta = self._meta()
@@ -41,7 +46,10 @@ class Listing:
             self._read = Paths(tree), pasts
         paths, pasts = self._read
         found = {name: paths.find(name) for name in wanted.paths}
-        past = {name: pasts.find(name) for name in wanted.paths if not found[name]}
+        past = {name: pasts.find(name) for name in wanted.paths if name not in found[name]}
+        for name, some in past.items():
+            if found[name]:
+                past[name] = tuple(one for one in some if one.name == name)
         ignored = {str(one).rstrip("/") for one in _list(meta, "ignored_mentions")}
         branches = {str(one) for key in ("branches", "tags") for one in _list(meta, key)}
         commits = [key for key, there in _dict(meta, "commits_mentioned").items() if there]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memdir.claims.claim import Past
@@ -65,16 +66,24 @@ class Pasts:
                     below.append(past)
 
     def find(self, name: str) -> tuple[Past, ...]:
-        """Everything that ended so, or lay in a folder that did; the newest first."""
+        """Everything that ended so, files and folders; the whole path first, then the newest."""
         some = self._by_name.get(name.rsplit("/", 1)[-1], [])
         found = [
-            past
+            below[0] if below[0].name == path else _folder(path, below)
             for path, below in some
             if path == name or path.endswith("/" + name)
-            for past in below
         ]
-        whole = [one for one in found if one.name == name or one.name.startswith(name + "/")]
-        return tuple(sorted(whole or found, key=lambda one: one.date, reverse=True)[:MOST_BELOW])
+        found.sort(key=lambda one: one.date, reverse=True)
+        return tuple(sorted(found, key=lambda one: one.name != name)[:FEW])
+
+
+def _folder(path: str, below: Sequence[Past]) -> Past:
+    """Ended with its last file; moved to wherever more than half of its files went."""
+    newest = max(below, key=lambda one: one.date)
+    rests = [(one.now, one.name[len(path) :]) for one in below]
+    votes = Counter(now[: -len(rest)] for now, rest in rests if now.endswith(rest))
+    best, count = votes.most_common(1)[0] if votes else ("", 0)
+    return Past(path, newest.commit, newest.date, best if count * 2 > len(below) else "")
 
 
 def _today(path: str, went: Mapping[str, str], tracked: Collection[str]) -> str:

@@ -16,7 +16,8 @@ MARKS = "`/.*{}[]()<>|~#:-_@$\\\"' \n\ta1Z→…é中\0\x1b\ud800"
 PIECES = [
     "`", "``", "```\n", "~~~\n", "src/a.py", "**Why:**", "- [ ] ", "](", "[[", "]]", "{a,b}", "::",
     "was removed", " → ", "http://x", "not ", ". ", "| a | b |\n", "---\n", "# Old\n", "../", "*",
-    "#12", "v1.2", "deadbeef1", "e.g. ", "npm run ", "A_B", "fooBar()", "\n", " ", "\0",
+    "#12", "v1.2", "deadbeef1", "on branch ", "in the x repo ",
+    "postgres 14 ", "--flag ", "~~", "e.g. ", "npm run ", "A_B", "fooBar()", "\n", " ", "\0",
 ]  # fmt: skip
 
 
@@ -85,6 +86,12 @@ BAIT = {
     "more claims than are taken": "`a/b.py` " * 10_000,
     "table rows": "| `a/b.py` | x |\n" * 20_000,
     "fences that open": "```\n" * 100_001,
+    "verbs before a span": "removed the old " * 40_000 + "`a/b.py`",
+    "names of repositories": "in the a-b repo ~/a/b github.com/a/b " * 20_000,
+    "branches": "on branch a-b " * 40_000,
+    "versions": "uses postgres 14 " * 40_000,
+    "flags": "`python a/b.py" + " --flag" * 20_000 + "`" + "```\npython a/b.py --x\n" * 9_000,
+    "a long heading over many items": "# " + "~/a/b " * 3_000 + "\n" + "- `a.py`\n" * 20_000,
     "hex": "deadbeef0" * 100_000,
     "a header without an end": "---\n" + "description: x\n" * 100_000,
 }

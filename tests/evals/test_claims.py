@@ -81,7 +81,8 @@ def test_the_goals_are_met_on_the_corpus(shared):
     given = figures("claims", shared / "corpus")
     assert given["n"] == 187
     assert given["stale"]["gone"] == 19
-    assert given["stale"]["found"] >= 14
+    assert given["stale"]["found"] >= 16 and given["held_out"]["found"] >= 16
+    assert given["held_out"]["false_alarms"] <= 1
     assert given["stale"]["false_alarms"] <= 1
     assert given["extraction"]["recall"] >= 0.90
     assert given["extraction"]["on_line"] >= 0.90

@@ -12,17 +12,18 @@ from dataclasses import dataclass, field
 # Kinds of claims; `text` names nothing in a repository.
 PATH, SYMBOL, URL, BRANCH = "path", "symbol", "url", "branch"
 PACKAGE, COMMIT, COMMAND, TEXT = "package", "commit", "command", "text"
+FLAG, VERSION = "flag", "version"
 
 # Why a span is no claim about the present repository: by its form …
 PLACEHOLDER, OUTSIDE, CODE = "placeholder", "outside the repository", "quoted code"
 # … or by its sentence.
 DENIED, OLD, PAST, PLANNED = "denied", "old name", "past", "planned"
-CHANGED = "its sentence speaks of a change"
+OTHER, SERVER = "about another repository", "on a server"
 KNOWN = "said to be gone elsewhere in this memory"
 # These cannot be true or false here; the others cannot be decided.
 NO_CLAIM = frozenset({DENIED, OLD, PAST, CODE})
 # With these, finding the name does not support the sentence.
-NEVER_TRUE = frozenset({DENIED, PLACEHOLDER, CODE, OUTSIDE})
+NEVER_TRUE = frozenset({DENIED, PLACEHOLDER, CODE, OUTSIDE, OTHER})
 
 # Verdicts; `stale` needs evidence that the claim was once true.
 TRUE, STALE, UNKNOWN, NOT_A_CLAIM = "true", "stale", "unknown", "not_a_claim"
@@ -37,9 +38,12 @@ class Claim:
     names: tuple[str, ...] = ()  # all are looked up; without `:73`, braces expanded
     aside: str = ""  # why it is no claim (denied, planned, placeholder …); empty for a claim
     parts: tuple[str, ...] = ()  # alternatives: items of a list, files of a command
+    flags: tuple[str, ...] = ()  # of a command that runs a file of the repository
     bare: bool = False  # not in backticks
     loose: bool = False  # in a code block or beside another repository: only a full path counts
-    near: tuple[str, ...] = ()  # code files named in the same sentence
+    near: tuple[str, ...] = ()  # paths and commits named in the same sentence
+    declared: bool = False  # said to be a dependency
+    rooted: bool = False  # said to be at the root of the repository
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Past:
     commit: str
     date: str  # YYYY-MM-DD
     now: str = ""  # new path; empty if removed
+    defined: bool = False  # a removed line defined the identifier
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,16 @@ class Wanted:
     branches: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     commits: frozenset[str] = frozenset()
+    versions: frozenset[str] = frozenset()  # of what: `postgres`, `python`
+
+
+@dataclass(frozen=True)
+class Pin:
+    """The version that a manifest asks for."""
+
+    path: str
+    asked: str  # `16-alpine`, `>=3.11`
+    text: str  # as it stands there
 
 
 @dataclass(frozen=True)
@@ -79,7 +94,10 @@ class Seen:
     symbols: Mapping[str, Uses] = field(default_factory=dict)
     past_symbols: Mapping[str, Past] = field(default_factory=dict)
     branches: frozenset[str] = frozenset()  # wanted branches that exist; tags count
+    past_branches: Mapping[str, str] = field(default_factory=dict)  # evidence that they existed
     packages: frozenset[str] = frozenset()  # wanted packages named in a manifest
+    past_packages: Mapping[str, Past] = field(default_factory=dict)  # dropped from every manifest
+    versions: Mapping[str, tuple[Pin, ...]] = field(default_factory=dict)
     commits: frozenset[str] = frozenset()  # wanted commits that exist
     commands: frozenset[str] = frozenset()  # every script, make target and recipe
     known: frozenset[str] = frozenset()  # fields that could be filled

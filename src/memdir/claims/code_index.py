@@ -25,7 +25,7 @@ from memdir.hot.place import store_key
 from memdir.store.git import Ended, Git
 
 FOLDER, FILE, SUM = "repos", "index.sqlite", "index.sum"
-VERSION = 2  # change it with the content
+VERSION = 3  # change it with the content
 MAX_REPOSITORIES = 50  # the least recently used goes first
 LOCK_SECONDS = 5.0  # wait for another look at the repository; then work without the file
 # Names, words and paths are bytes, because not all are UTF-8. `hits` are numbers of names.
@@ -37,7 +37,8 @@ SCHEMA = (
     "CREATE TABLE skipped (path BLOB PRIMARY KEY)",
     "CREATE TABLE commits (number INTEGER PRIMARY KEY, log TEXT, oid TEXT, seconds INT)",
     "CREATE TABLE ends (old BLOB, new BLOB, number INT)",
-    "CREATE TABLE removed (word BLOB PRIMARY KEY, number INT)",
+    "CREATE TABLE removed (word BLOB PRIMARY KEY, number INT, defined INT)",
+    "CREATE TABLE dropped (word BLOB PRIMARY KEY, number INT)",
 )
 DAMAGED = (sqlite3.Error, ValueError)
 Texts = Iterable[tuple[str, bytes]]

@@ -29,9 +29,9 @@ ENDINGS = frozenset(_ENDINGS.split())
 _WEAK_ENDINGS = "d db dev env in key local lock log map out pid prod test"
 WEAK_ENDINGS = frozenset(_WEAK_ENDINGS.split())
 _WHOLE_NAMES = """
-Brewfile CMakeLists.txt CODEOWNERS Caddyfile Cartfile Containerfile Dockerfile Fastfile
-GNUmakefile Gemfile Jenkinsfile Justfile LICENSE Makefile NOTICE Podfile Procfile Rakefile
-Vagrantfile justfile
+AUTHORS Brewfile CHANGELOG CHANGES CMakeLists.txt CODEOWNERS Caddyfile Cartfile Containerfile
+Dockerfile Fastfile GNUmakefile Gemfile Jenkinsfile Justfile LICENSE MANIFEST.in Makefile NOTICE
+Podfile Procfile README Rakefile Vagrantfile justfile
 """
 WHOLE_NAMES = frozenset(_WHOLE_NAMES.split())
 # Files that many projects have: losing one says nothing about the one a memory means.
@@ -41,15 +41,19 @@ install main makefile models package pyproject readme requirements run server se
 tests tsconfig types utils
 """
 COMMON_STEMS = frozenset(_COMMON_STEMS.split())
-# Folders with generated or local content, which exist without being tracked.
-_MADE = """
-.cache .git .gradle .idea .next .pytest_cache .turbo .venv .worktrees DerivedData __pycache__
-build coverage dist logs node_modules obj out target temp tmp vendor venv
-"""
-MADE = frozenset(_MADE.split())
 # Programs that run scripts declared in the repository.
 RUNNERS = frozenset(("bun", "composer", "just", "make", "npm", "pnpm", "task", "yarn"))
+# Programs that run a file of the repository, with the words between them and the file.
+_INTERPRETERS = (
+    "bash bun deno go hatch node npx pdm perl php poetry python python3 ruby run sh tsx uv"
+)
+INTERPRETERS = frozenset(_INTERPRETERS.split())
 BRANCHES = frozenset(("HEAD", "develop", "main", "master", "trunk"))
+# Words after `on branch` that name none.
+_NO_BRANCHES = (
+    "a an and basis before but coverage creation for from in is level name names of off or"
+)
+NO_BRANCHES = frozenset((*_NO_BRANCHES.split(), "protection", "so", "the", "to", "was", "with"))
 _PREFIXES = """
 bugfix build chore ci claude codex dependabot docs experiment feat feature fix hotfix perf
 refactor release renovate spike style test wip
@@ -69,6 +73,7 @@ _BRACES = re.compile(r"\{([^{}]{1,160})\}")
 _URL = re.compile(r"(?:https?|ftp|ssh|git|wss?|file|postgres(?:ql)?|redis|mongodb)://\S{1,190}")
 _HEX = re.compile(r"[0-9a-f]{7,40}")
 _KEBAB = re.compile(r"[a-z0-9]{1,40}(?:-[a-z0-9]{1,40}){1,8}")
+_FLAG = re.compile(r"(--[a-z][a-z0-9-]{1,60})(?:[= ][^\s-]\S{0,60})?")
 _ASSIGNED = re.compile(r"[A-Z][A-Z0-9_]{0,60}=\S{0,100}")
 
 
@@ -80,6 +85,7 @@ class Form:
     names: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     aside: str = ""
+    flags: tuple[str, ...] = ()
 
 
 QUOTED = Form(claim.TEXT, aside=claim.CODE)
@@ -87,8 +93,11 @@ AWAY = Form(claim.PATH, aside=claim.OUTSIDE)
 
 
 def read_code_claim(text: str) -> Form:
-    if not text or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] == "-":
+    if not text or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable():
         return QUOTED
+    if text[0] == "-":
+        flag = _FLAG.fullmatch(text)
+        return Form(claim.FLAG, (flag[1],)) if flag else QUOTED
     if _URL.fullmatch(text):
         return Form(claim.URL)
     if " " in text:
@@ -187,7 +196,7 @@ def _phrase(text: str) -> Form:
                 files += [*path[0][:1], *(item for item in path[1] if item[:2] == "::")]
     names = (script,) if script and not is_placeholder_claim(script) else ()
     if names or files:
-        return Form(claim.COMMAND, names, tuple(files[:4]))
+        return Form(claim.COMMAND, names, tuple(files[:4]), flags=_own_flags(words))
     symbols = [
         name
         for word in words
@@ -195,6 +204,17 @@ def _phrase(text: str) -> Form:
     ]
     telling = tuple(dict.fromkeys(name for name in symbols if is_distinctive_symbol(name)))[:4]
     return Form(claim.SYMBOL, (), telling) if telling else QUOTED
+
+
+def _own_flags(words: list[str]) -> tuple[str, ...]:
+    """Flags of a file of the repository that a command runs; not those of pytest or git."""
+    for i, word in enumerate(words):
+        if "/" in word and find_file_ending(word):
+            flags = (_FLAG.fullmatch(word) for word in words[i + 1 :])
+            return tuple(dict.fromkeys(flag[1] for flag in flags if flag))
+        if word[0] != "-" and word not in INTERPRETERS:
+            break
+    return ()
 
 
 def is_placeholder_claim(text: str) -> bool:

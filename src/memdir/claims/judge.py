@@ -6,42 +6,25 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
-from memdir.claims.claim import (
-    BRANCH,
-    CHANGED,
-    COMMAND,
-    COMMIT,
-    NEVER_TRUE,
-    NO_CLAIM,
-    NOT_A_CLAIM,
-    PACKAGE,
-    PATH,
-    STALE,
-    SYMBOL,
-    TRUE,
-    UNKNOWN,
-    URL,
-    Claim,
-    Judged,
-    Past,
-    Seen,
-    Wanted,
-)
-from memdir.claims.forms import MADE, find_file_ending, is_common_symbol, is_distinctive_symbol
+from memdir.claims import claim as kinds
+from memdir.claims.claim import Claim, Judged, Past, Seen, Wanted
+from memdir.claims.forms import find_file_ending, is_common_symbol, is_distinctive_symbol
+from memdir.claims.manifests import allows_version
 
 # A dotted name may be a module: possible endings of its file; empty for a folder.
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
 SELF = frozenset(("self", "this", "cls", "super", "Self"))  # not looked up
-MAX_PLACES = 3  # named in a reason
 ID_CHARACTERS = 7  # of a commit id shown to people
+MIN_NAME_CHARACTERS = 4  # of a removed name that is an ordinary word
 # Field of `Seen` that answers for a kind.
 TABLES = {
-    PATH: "paths",
-    SYMBOL: "symbols",
-    PACKAGE: "symbols",
-    BRANCH: "branches",
-    COMMIT: "commits",
-    COMMAND: "commands",
+    kinds.PATH: "paths",
+    kinds.SYMBOL: "symbols",
+    kinds.PACKAGE: "symbols",
+    kinds.BRANCH: "branches",
+    kinds.COMMIT: "commits",
+    kinds.COMMAND: "commands",
+    kinds.FLAG: "symbols",
 }
 
 Support = tuple[str, str, str]  # place, how it was found, or what is missing
@@ -50,49 +33,71 @@ NONE: Support = ("", "", "")
 
 def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
     paths, symbols, packages = set[str](), set[str](), set[str]()
-    branches, commits = set[str](), set[str]()
+    branches, commits, versions = set[str](), set[str](), set[str]()
     for claim in claims:
-        if claim.aside in NEVER_TRUE:
+        if claim.aside in kinds.NEVER_TRUE:
             continue
         words = {*claim.names, *claim.parts}
-        if claim.kind in (PATH, COMMAND):
+        if claim.kind in (kinds.PATH, kinds.COMMAND):
             symbols |= {item[2:] for item in words if item[:2] == "::"}
-            named = {*claim.parts} if claim.kind == COMMAND else words
+            symbols |= {form for flag in claim.flags for form in _flag_forms(flag)}
+            named = {*claim.parts} if claim.kind == kinds.COMMAND else words
             for item in named:
                 if item[:2] != "::":
                     paths |= {item, _folder_name(item) if "/" in item else ""}
+                    paths |= {*_as_modules(claim, item)}
                     paths |= {posixpath.basename(item)} if "*" not in item else set()
-        elif claim.kind in (SYMBOL, PACKAGE):
+        elif claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
             symbols |= {item for item in words if "/" not in item}
             packages |= {claim.text.split(" ")[0], *claim.names[:1]}
             paths |= {*claim.names, claim.text, *_modules(_chain(claim))} if claim.names else set()
-        elif claim.kind == BRANCH:
+            paths |= {*claim.near}
+        elif claim.kind == kinds.FLAG:
+            symbols |= {form for flag in claim.names for form in _flag_forms(flag)}
+        elif claim.kind == kinds.BRANCH:
             branches |= {claim.text, claim.text.removeprefix("origin/")}
             paths |= {claim.text.strip("/"), claim.text.removeprefix("origin/").strip("/")}
-        elif claim.kind == COMMIT:
+        elif claim.kind == kinds.COMMIT:
             commits |= words
-    return Wanted(*(frozenset(s - {""}) for s in (paths, symbols, branches, packages, commits)))
+        elif claim.kind == kinds.VERSION:
+            versions.add(claim.names[0])
+    wanted = (paths, symbols, branches, packages, commits, versions)
+    return Wanted(*(frozenset(names - {""}) for names in wanted))
 
 
-def judge_claim(claim: Claim, seen: Seen, beside: frozenset[str] = frozenset()) -> Judged:
-    """`beside` are the memories of the claim's own store."""
+def _flag_forms(flag: str) -> tuple[str, ...]:
+    """`--dry-run` may stand in the code as `"dry-run"` or as `dry_run`."""
+    name = flag[2:]
+    return (flag, name, name.replace("-", "_")) if "-" in name else (flag,)
+
+
+def is_checkable(claim: Claim, seen: Seen) -> bool:
+    """A number after a word is a version only if a manifest asks for one."""
+    return claim.kind != kinds.VERSION or claim.names[0] in seen.versions
+
+
+def judge_claim(
+    claim: Claim, seen: Seen, beside: frozenset[str] = frozenset(), text: str = ""
+) -> Judged:
+    """`beside` are the memories of its own store; `text` is the memory, with the store's path."""
     missing = ""
-    if claim.aside not in NEVER_TRUE:
-        place, how, missing = _find_support(claim, seen, beside)
+    if claim.aside not in kinds.NEVER_TRUE:
+        place, how, missing = _find_support(claim, seen, beside, text)
         if how:
-            return Judged(claim, TRUE, how, place)
-    # Changes of files say nothing about a branch.
-    if claim.aside and not (claim.kind == BRANCH and claim.aside == CHANGED):
-        verdict = NOT_A_CLAIM if claim.aside in NO_CLAIM else UNKNOWN
+            return Judged(claim, kinds.TRUE, how, place)
+    if claim.aside:
+        verdict = kinds.NOT_A_CLAIM if claim.aside in kinds.NO_CLAIM else kinds.UNKNOWN
         return Judged(claim, verdict, claim.aside)
-    gone = _find_end(claim, seen)
+    gone = _find_end(claim, seen, text)
+    if gone == kinds.OLD:
+        return Judged(claim, kinds.NOT_A_CLAIM, gone)
     if gone:
-        return Judged(claim, STALE, gone)
-    return Judged(claim, UNKNOWN, _why_unknown(claim, seen, missing))
+        return Judged(claim, kinds.STALE, gone)
+    return Judged(claim, kinds.UNKNOWN, _why_unknown(claim, seen, missing))
 
 
 def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
-    if claim.kind == URL:
+    if claim.kind == kinds.URL:
         return "not checked: offline"
     if TABLES.get(claim.kind, "paths") not in seen.known:
         return "nothing to look it up in"
@@ -100,37 +105,47 @@ def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
         return missing
     if any(name in seen.ignored or name + "/" in seen.ignored for name in claim.names):
         return "ignored by git"
-    for name in _subjects(claim) if claim.kind == PATH else ():
-        past = () if seen.paths.get(name) else seen.past.get(name, ())
+    for name in _subjects(claim) if claim.kind == kinds.PATH else ():
+        past = seen.past.get(name, ())
         if past:
             fate = f"renamed to {past[0].now}" if past[0].now else "removed"
             return f"not found; {past[0].name} was {fate} {_when(past[0])}: it may be another one"
-    where = {BRANCH: " among the branches and tags", COMMIT: " among the commits"}
+    where = {kinds.BRANCH: " among the branches and tags", kinds.COMMIT: " among the commits"}
     return "not found" + where.get(claim.kind, "")
 
 
-def _find_support(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
-    if claim.kind == PATH:
-        return _support_path(claim, seen, beside)
-    if claim.kind in (SYMBOL, PACKAGE):
+def _find_support(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -> Support:
+    if claim.kind == kinds.PATH:
+        return _support_path(claim, seen, beside, text)
+    if claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
         return _support_symbol(claim, seen)
-    if claim.kind == COMMAND:
+    if claim.kind == kinds.COMMAND:
         return _support_command(claim, seen)
-    if claim.kind == BRANCH:
+    if claim.kind == kinds.BRANCH:
         for name in (claim.text, claim.text.removeprefix("origin/")):
             if name in seen.branches:
                 return "", "branch or tag", ""
             if seen.paths.get(name):
                 return seen.paths[name][0], "found", ""
-    if claim.kind == COMMIT and any(name in seen.commits for name in claim.names):
+    if claim.kind == kinds.COMMIT and any(name in seen.commits for name in claim.names):
         return "", "commit", ""
+    if claim.kind == kinds.FLAG:
+        return _support_flags(claim.names, seen)
+    if claim.kind == kinds.VERSION:
+        for pin in seen.versions.get(claim.names[0], ()):
+            if allows_version(pin.asked, claim.names[1]):
+                return pin.path, f"{pin.path} has {pin.text}", ""
     return NONE
 
 
-def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
+def _support_path(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -> Support:
     if claim.names and all(name in beside for name in claim.names):
         return claim.names[0], "a memory of this store", ""
-    places = [seen.paths.get(name, ()) for name in claim.names]
+    places = [
+        _own_places(claim, name, seen, text)
+        or tuple(path for path in _as_modules(claim, name) if path in seen.paths.get(path, ()))
+        for name in claim.names
+    ]
     inside = [part[2:] for part in claim.parts if part[:2] == "::"]
     if places and all(places):
         how = _how(claim.names[0], places[0])
@@ -145,6 +160,38 @@ def _support_path(claim: Claim, seen: Seen, beside: frozenset[str]) -> Support:
     if any(parts) and "*" not in claim.text and (all(parts) or not claim.names):
         return next(part[0] for part in parts if part), "found", ""
     return NONE
+
+
+def _own_places(claim: Claim, name: str, seen: Seen, text: str) -> tuple[str, ...]:
+    """Places of the path as it is written: a file at the root that is gone is not one elsewhere.
+
+    Unless it moved there under its name, or the memory names the folder that it is written from.
+    """
+    places = seen.paths.get(name, ())
+    exact = [past for past in seen.past.get(name, ()) if past.name == name]
+    if name in places or not places or not exact:
+        return places
+    if "/" not in name and not claim.rooted and exact[0].now in places:
+        return (exact[0].now,)
+    above = ((place, place.removesuffix(name).rstrip("/")) for place in places)
+    return tuple(place for place, folder in above if f"{folder}/" in text or f"`{folder}`" in text)
+
+
+def _as_modules(claim: Claim, name: str) -> list[str]:
+    """`evals/capture` may be a module: the files that it may mean."""
+    vague = "/" not in name or find_file_ending(name) or "*" in name or f"{name}/" in claim.text
+    return [] if vague else [name + ending for ending in MODULE_ENDINGS[1:]]
+
+
+def _support_flags(flags: Sequence[str], seen: Seen) -> Support:
+    place = ""
+    for flag in flags:
+        uses = [seen.symbols[form] for form in _flag_forms(flag) if form in seen.symbols]
+        found = [each for each in uses if each.code]
+        if not found:
+            return "", "", f"{flag} was not found in the code"
+        place = (*found[0].places, "")[0]
+    return place, "found in the code" if flags else "", ""
 
 
 def _how(name: str, places: Sequence[str]) -> str:
@@ -172,6 +219,10 @@ def _count_files(count: int) -> str:
 
 
 def _support_symbol(claim: Claim, seen: Seen) -> Support:
+    if claim.declared and claim.text in seen.packages:
+        return "", "declared", ""
+    if claim.declared and claim.text in seen.past_packages:
+        return NONE  # whatever else has that name
     for path in (claim.text, *_modules(_chain(claim))) if claim.names else ():
         if seen.paths.get(path):
             return seen.paths[path][0], _how(path, seen.paths[path]), ""
@@ -226,7 +277,8 @@ def _support_command(claim: Claim, seen: Seen) -> Support:
         else:
             file = seen.paths[part][0]
             place, how = place or file, how or "found"
-    return place, how, ""
+    missing_flag = _support_flags(claim.flags, seen)[2]
+    return ("", "", missing_flag) if missing_flag else (place, how, "")
 
 
 def _chain(claim: Claim) -> tuple[str, ...]:
@@ -239,78 +291,113 @@ def _modules(names: Sequence[str]) -> list[str]:
     return [joined + ending for ending in MODULE_ENDINGS] if len(names) > 1 else [joined]
 
 
-def _find_end(claim: Claim, seen: Seen) -> str:
+def _find_end(claim: Claim, seen: Seen, text: str) -> str:
     """Sentence on how it ended and where it went; empty without evidence."""
-    if claim.kind in (PATH, COMMAND):
-        names = _subjects(claim) if claim.kind == PATH else claim.parts
-        return next(filter(None, (_find_path_end(claim, name, seen) for name in names)), "")
-    if claim.kind != SYMBOL or claim.bare or claim.loose or len(claim.names) != 1:
+    ends: list[str] = []
+    if claim.kind in (kinds.PATH, kinds.COMMAND):
+        names = _subjects(claim) if claim.kind == kinds.PATH else claim.parts
+        ends += [_find_path_end(claim, name, seen, text) for name in names if name[:2] != "::"]
+        inside = [part[2:] for part in claim.parts if part[:2] == "::"]
+        ends += [_find_symbol_end(claim, (name,), seen) for name in inside]
+    if claim.kind in (kinds.FLAG, kinds.COMMAND):
+        flags = claim.names if claim.kind == kinds.FLAG else claim.flags
+        ends += [_find_flag_end(flag, seen) for flag in flags]
+    if claim.kind == kinds.PACKAGE:
+        dropped = seen.past_packages.get(claim.text)
+        ends += [f"in no manifest any more: dropped {_when(dropped)}"] if dropped else []
+    if claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
+        ends.append(_find_symbol_end(claim, _chain(claim), seen))
+    if claim.kind == kinds.BRANCH:
+        names = (claim.text, claim.text.removeprefix("origin/"))
+        ends += [seen.past_branches[name] for name in names if name in seen.past_branches]
+    if claim.kind == kinds.VERSION:
+        pins = seen.versions.get(claim.names[0], ())
+        ends += [f"{pin.path} has {pin.text}" for pin in pins]
+    return next(filter(None, ends), "")
+
+
+def _find_symbol_end(claim: Claim, names: Sequence[str], seen: Seen) -> str:
+    """A name whose definition was removed, or which the sentence puts into a file of ours."""
+    if claim.loose or not names:
         return ""
-    # Only a coined name that its sentence places in a file of this repository and no file has.
-    name = claim.names[0]
-    near = any(seen.paths.get(file) or seen.past.get(file) for file in claim.near)
-    past = seen.past_symbols.get(name)
-    if past is None or not near or name in seen.symbols or not is_distinctive_symbol(name):
+    name, owner = names[-1], names[-2] if len(names) > 1 else ""
+    past, uses = seen.past_symbols.get(name), seen.symbols.get(name)
+    if past is None or (uses and uses.code):
+        return ""
+    if owner and not _is_there(owner, seen) and owner not in seen.past_symbols:
+        return ""  # a name of somebody else's library
+    distinctive = is_distinctive_symbol(name)
+    near = any(
+        find_file_ending(file) not in ("", "md") and (seen.paths.get(file) or seen.past.get(file))
+        for file in claim.near
+    )
+    coined = distinctive or (not claim.bare and len(name) >= MIN_NAME_CHARACTERS)
+    placed = near and distinctive and not claim.bare and not owner and uses is None
+    if not placed and not (past.defined and coined):
         return ""
     return f"no longer in the code: removed {_when(past)}"
+
+
+def _find_flag_end(flag: str, seen: Seen) -> str:
+    past = seen.past_symbols.get(flag)
+    there = past is None or _support_flags((flag,), seen)[1]
+    return (
+        "" if there or past is None else f"{flag} is no longer in the code: removed {_when(past)}"
+    )
 
 
 def _subjects(claim: Claim) -> tuple[str, ...]:
     return claim.parts if "*" in claim.text else claim.names
 
 
-def _find_path_end(claim: Claim, name: str, seen: Seen) -> str:
+def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
     is_folder = f"{name}/" in claim.text
-    if seen.paths.get(name) or not seen.past.get(name):
+    exact = [past for past in seen.past.get(name, ()) if past.name == name]
+    if _own_places(claim, name, seen, text):
         return ""
-    if "/" not in name and (is_common_symbol(name) or not (find_file_ending(name) or is_folder)):
-        return ""  # a bare word, or a name that many projects have
-    past = [item for item in seen.past[name] if _means(claim, name, item, is_folder)]
+    if seen.paths.get(name) and not (exact and ("/" in name or claim.rooted)):
+        return ""  # a bare name, which may mean the one that is there
+    if "/" not in name and not exact and not (find_file_ending(name) or is_folder):
+        return ""  # a bare word
+    sure = not claim.bare and (exact or len(seen.past.get(name, ())) == 1)
+    if "/" not in name and is_common_symbol(name) and not sure:
+        return ""  # a name that many projects have
+    past = [item for item in seen.past.get(name, ()) if _means(claim, name, item, is_folder)]
     if not past:
         return ""
     newest = past[0]
-    parts = name.split("/")
-    local = not MADE.isdisjoint(parts) or parts[-1].startswith(".env")
-    if local and not newest.now:
-        return ""  # may still exist locally, though git no longer tracks it
-    now = _follow_folder(past, name) if _folder_above(newest.name, name) else newest.now
-    if now:
-        return f"renamed to {now.rstrip('/') + '/' * is_folder} {_when(newest)}"
+    if any(near.startswith(newest.commit[:ID_CHARACTERS]) for near in claim.near):
+        return kinds.OLD  # the sentence names the commit that ended it
+    new = posixpath.basename(newest.now)
+    as_word = rf"(?<![\w-]){re.escape(new)}(?![\w-])"
+    if new and new != posixpath.basename(name) and re.search(as_word, text):
+        return kinds.OLD  # the memory knows the new name
+    if newest.now:
+        return f"renamed to {newest.now + '/' * is_folder} {_when(newest)}"
+    if name in seen.ignored or f"{name}/" in seen.ignored:
+        return ""  # it may be here, though git no longer tracks it
     places = _moved_to(name, seen)
     return f"removed {_when(newest)}" + (f"; now {places}" if places else "")
 
 
 def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
     """True if the claim means this past path; `a/b` without an ending is too vague."""
-    if past.name == name or past.name.startswith(name + "/"):
+    if past.name == name:
         return True
     if claim.loose or claim.text[0] == "/" or not (find_file_ending(name) or is_folder):
         return False
     return not claim.bare or is_distinctive_symbol(name.rsplit("/", 1)[-1].replace("-", "_"))
 
 
-def _folder_above(path: str, name: str) -> str:
-    """Folder of that name above a path; empty if the path itself has the name."""
-    position = f"/{path}/".find(f"/{name}/")
-    folder = path[: position + len(name)] if position >= 0 else ""
-    return "" if folder == path else folder
-
-
-def _follow_folder(past: Sequence[Past], name: str) -> str:
-    places = set()
-    for item in past:
-        rest = item.name[len(_folder_above(item.name, name)) :]
-        places.add(item.now.removesuffix(rest) + "/" if item.now.endswith(rest) else "")
-    return places.pop() if len(places) == 1 else ""
-
-
 def _moved_to(name: str, seen: Seen) -> str:
-    folder = seen.paths.get(_folder_name(name))
-    if folder:
-        return folder[0].rstrip("/") + "/"
+    """The folder that a file became, or the only file of that name."""
+    folder = _folder_name(name)
+    if folder in seen.paths.get(folder, ()):
+        return folder + "/"
     bare = posixpath.basename(name)
-    places = seen.paths.get(bare, ()) if bare != name and not is_common_symbol(bare) else ()
-    return ", ".join(places[:MAX_PLACES])
+    named = bare != name and find_file_ending(bare) and not is_common_symbol(bare)
+    places = seen.paths.get(bare, ()) if named else ()
+    return places[0] if len(places) == 1 else ""
 
 
 def _folder_name(path: str) -> str:

@@ -1,15 +1,17 @@
-"""Removed and renamed paths and removed words, read once from a repository's history."""
+"""Removed and renamed paths, removed words and dropped packages, read once from the history."""
 
 from __future__ import annotations
 
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 
 from memdir.claims.claim import Past
 from memdir.claims.code_index import PROSE, WORD_BYTES, CodeIndex, Say
+from memdir.claims.manifests import MANIFEST_PATHS, read_dropped_packages
 from memdir.claims.tree import (
     COMMIT,
     MAX_PATHS,
@@ -21,46 +23,183 @@ from memdir.claims.tree import (
 )
 from memdir.store.git import Ended, Git
 
-# Options of every log: no merges (both sides are read), no user settings, no external program.
+# Options of every log: no user settings, no external program.
 _LOG = (
-    *("log", "--no-merges", "--no-color", "--no-ext-diff", "--no-textconv", "--no-decorate"),
+    *("log", "--no-color", "--no-ext-diff", "--no-textconv", "--no-decorate"),
     *("--no-notes", "--no-show-signature", "--no-mailmap", "--ignore-submodules=all"),
     "--format=%x01%H %ct",
 )
-_RENAMES = "-l200"  # limit for rename detection within one commit
+# Rename detection within one commit: limited, and empty files resemble nothing.
+_RENAMES = ("-l200", "--no-rename-empty", "--no-merges")
+# What a merge itself removed; what its sides removed is known from their own commits.
+_MERGES = ("--merges", "-m", "--no-renames")
 _STATUS = re.compile(rb"D|R[0-9]{1,3}")
 MAX_RENAMES = 50  # in a row
 MAX_SECOND_DIGITS = 15
 ID_CHARACTERS = 7  # of a commit id
-PATHS, WORDS = "paths", "words"  # names of the two logs
-_TABLES = {PATHS: "ends", WORDS: "removed"}
+PATHS, WORDS, PACKAGES = "paths", "words", "packages"  # names of the logs
+_TABLES = {PATHS: "ends", WORDS: "removed", PACKAGES: "dropped"}
+
+# Words in prose, which memories are, and in data are no evidence.
+_CODE_PATHS = (
+    *(".", *(f":(exclude,icase)*.{suffix}" for suffix in sorted(PROSE))),
+    *(":(exclude)*.min.js", ":(exclude)*package-lock.json", ":(exclude)*pnpm-lock.yaml"),
+)
+_MARK = "//memdir//"  # prefix of paths, to tell a file header from a removed line
+_HEADER = re.compile(rb"^\x01[0-9a-f]{40,64} [0-9]{1,15}$", re.MULTILINE)
+_REMOVED = re.compile(rb'^-(?!-- "?//memdir//)(.{1,2000})', re.MULTILINE)
+_KEPT = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,79}")
+_DEFINED = re.compile(
+    rb"\b(?:def|class|function|func(?: \([^()\n]{0,80}\))?|fn|fun|struct|enum|trait|interface|type"
+    rb"|const|let|var|val|module|protocol|sub|#define)[ \t]{1,8}([A-Za-z_]\w{2,79})"
+    rb"|^[ \t]{0,40}(?=[a-z0-9]{0,79}[A-Z_])([A-Za-z_]\w{2,79})[ \t]{0,8}(?::[^=\n]{1,80})?=[^=]"
+    rb"|^[ \t]{0,40}(?:[\w*&<>:]{1,40}[ \t]{1,4}){0,4}([A-Za-z_]\w{2,79})\([^;\n]{0,200}\{\s{0,8}$",
+    re.MULTILINE,
+)
+_FLAG = re.compile(rb"[\"'`|(,/\s](--[a-z][a-z0-9-]{1,60})[\"'`|),=:/]")
 
 Commits = list[tuple[str, int]]  # id and seconds since 1970, newest first
+Ends = list[tuple[str, str, int]]  # path, new path, index of the commit
 
 
-def _start(index: CodeIndex, log: str, git: Git, head: str) -> tuple[str, ...]:
-    """Revisions to read; all of them unless the last commit read is an ancestor."""
-    old = index.commit_of(f"{log} commit")
-    if old == head:
-        return ()
-    if old and git.ask("merge-base", "--is-ancestor", old, head)[1].whole:
-        return head, f"^{old}"
-    index.db.execute(f"DELETE FROM {_TABLES[log]}")
-    index.db.execute("DELETE FROM commits WHERE log = ?", (log,))
-    index.put(f"{log} floor", "")
-    return (head,)
+@dataclass(frozen=True)
+class History:
+    """Brings the tables of an index in step with the history of a commit."""
 
+    index: CodeIndex
+    git: Git
+    head: str
+    bounds: Bounds
+    say: Say
 
-def _finish(index: CodeIndex, log: str, head: str, commits: Commits, *, cut: bool) -> int:
-    """Stores the commits and returns the number of the newest."""
-    last = int(index.db.execute("SELECT coalesce(max(number), 0) FROM commits").fetchone()[0])
-    newest = last + len(commits)
-    rows = [(newest - i, log, *commit) for i, commit in enumerate(commits)]
-    index.db.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
-    if cut:  # nothing is known before the oldest commit that was read
-        index.put(f"{log} floor", _day(commits[-1][1]) if commits else "-")
-    index.put(f"{log} commit", head if commits or not cut else "")  # if nothing was read, try again
-    return newest
+    def update_removed_paths(self) -> None:
+        revisions = self._start(PATHS)
+        if not revisions:
+            return
+        alike = "-M100%" if self.git.partial else "-M"  # a partial clone may lack contents
+        known = {row[0] for row in self.index.db.execute("SELECT old FROM ends")}
+        for options in ((alike, *_RENAMES), _MERGES):
+            commits, ends, cut = self._read_ends(options, revisions)
+            newest = self._finish(PATHS, commits, cut=cut)
+            rows = [(encode_path(old), encode_path(new), newest - i) for old, new, i in ends]
+            rows = [row for row in rows if row[0] not in known or options != _MERGES]
+            self.index.db.executemany("INSERT INTO ends VALUES (?, ?, ?)", rows)
+            known.update(row[0] for row in rows)
+
+    def update_removed_symbols(self) -> None:
+        """All removed words are kept, so that a new memory costs no other pass."""
+        words: dict[bytes, int] = {}  # index of the commit
+        defined: set[bytes] = set()
+
+        def take(i: int, removed: bytes) -> bool:
+            for word in {*removed.translate(WORD_BYTES).split(), *_FLAG.findall(removed)}:
+                if word not in words and (_KEPT.fullmatch(word) or word[:2] == b"--"):
+                    words[word] = i
+            defined.update(filter(None, chain.from_iterable(_DEFINED.findall(removed))))
+            return len(words) <= self.bounds.removed_words
+
+        newest = self._read_removed_lines(WORDS, _CODE_PATHS, take)
+        self.index.db.executemany(
+            "INSERT INTO removed VALUES (?, ?, ?) ON CONFLICT (word) DO UPDATE SET "
+            "number = excluded.number, defined = max(defined, excluded.defined)",
+            [(word, newest - i, word in defined) for word, i in words.items()],
+        )
+
+    def update_dropped_packages(self) -> None:
+        names: dict[str, int] = {}
+
+        def take(i: int, removed: bytes) -> bool:
+            for name in read_dropped_packages(removed.decode("utf-8", "replace")):
+                names.setdefault(name, i)
+            return len(names) <= self.bounds.removed_words
+
+        newest = self._read_removed_lines(PACKAGES, MANIFEST_PATHS, take)
+        rows = [(encode_path(name), newest - i) for name, i in names.items()]
+        self.index.db.executemany("INSERT OR REPLACE INTO dropped VALUES (?, ?)", rows)
+
+    def _start(self, log: str) -> tuple[str, ...]:
+        """Revisions to read; all of them unless the last commit read is an ancestor."""
+        index, head = self.index, self.head
+        old = index.commit_of(f"{log} commit")
+        if old == head:
+            return ()
+        if old and self.git.ask("merge-base", "--is-ancestor", old, head)[1].whole:
+            return head, f"^{old}"
+        index.db.execute(f"DELETE FROM {_TABLES[log]}")
+        index.db.execute("DELETE FROM commits WHERE log = ?", (log,))
+        index.put(f"{log} floor", "")
+        return (head,)
+
+    def _finish(self, log: str, commits: Commits, *, cut: bool) -> int:
+        """Stores the commits and returns the number of the newest."""
+        index = self.index
+        last = int(index.db.execute("SELECT coalesce(max(number), 0) FROM commits").fetchone()[0])
+        newest = last + len(commits)
+        rows = [(newest - i, log, *commit) for i, commit in enumerate(commits)]
+        index.db.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
+        if cut:  # nothing is known before the oldest commit that was read
+            index.put(f"{log} floor", _day(commits[-1][1]) if commits else "-")
+        # If nothing was read, try again.
+        index.put(f"{log} commit", self.head if commits or not cut else "")
+        return newest
+
+    def _read_ends(
+        self, options: tuple[str, ...], revisions: tuple[str, ...]
+    ) -> tuple[Commits, Ends, bool]:
+        commits: Commits = []
+        ends: Ends = []
+        ended, rest = Ended(), b""
+        stream = self.git.stream(
+            *(*_LOG, "-z", "--name-status", *options, "--diff-filter=DR"),
+            *(f"--max-count={self.bounds.commits}", *revisions, "--"),
+            seconds=self.bounds.log_seconds,
+            limit=self.bounds.tree_bytes,
+            ended=ended,
+        )
+        tokens: list[bytes] = []
+        for piece in stream:
+            *more, rest = (rest + piece).split(b"\0")
+            try:
+                tokens = _take_tokens(commits, ends, [*tokens, *more])
+            except ValueError:
+                ended.cut = True
+                break
+            self.say(f"read {len(commits):,} commits with renames and removals")
+        return commits, ends, not ended.whole or len(commits) >= self.bounds.commits
+
+    def _read_removed_lines(
+        self, log: str, paths: tuple[str, ...], take: Callable[[int, bytes], bool]
+    ) -> int:
+        """Gives each commit's removed lines to `take`, until it has had enough."""
+        revisions = self._start(log)
+        if not revisions:
+            return 0
+        commits: Commits = []
+        ended, rest = Ended(), b""
+        stream = self.git.stream(
+            *(*_LOG, "--no-merges", "-p", "-U0", "--no-renames", "--diff-filter=MD"),
+            *(f"--src-prefix={_MARK}", f"--max-count={self.bounds.commits}"),
+            *(*revisions, "--", *paths),
+            seconds=self.bounds.patch_seconds,
+            limit=self.bounds.patch_bytes,
+            ended=ended,
+        )
+        for piece in chain(stream, (b"\n",)):  # ends the last line, too
+            block, end, rest = (rest + piece).rpartition(b"\n")
+            start, more = 0, True
+            for header in (*_HEADER.finditer(block + end), None):
+                patch = (block + end)[start : header.start() if header else None]
+                if commits:
+                    more = take(len(commits) - 1, b"\n".join(_REMOVED.findall(patch)))
+                if header:
+                    commits.append(_read_header(header.group()))
+                    start = header.end()
+            self.say(f"read {len(commits):,} commits for words that were removed")
+            if not more:
+                ended.cut = True
+                break
+        cut = not ended.whole or len(commits) >= self.bounds.commits
+        return self._finish(log, commits, cut=cut)
 
 
 def _day(seconds: int) -> str:
@@ -77,45 +216,7 @@ def _read_header(header: bytes) -> tuple[str, int]:
     return oid.decode("ascii", "replace"), int(seconds) if is_number else 0
 
 
-def _find_commit(index: CodeIndex, number: int) -> tuple[str, str]:
-    query = "SELECT oid, seconds FROM commits WHERE number = ?"
-    oid, seconds = index.db.execute(query, (number,)).fetchone()
-    return oid[:ID_CHARACTERS], _day(seconds)
-
-
-def update_removed_paths(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
-    revisions = _start(index, PATHS, git, head)
-    if not revisions:
-        return
-    commits: Commits = []
-    ends: list[tuple[str, str, int]] = []  # path, new path, index in `commits`
-    ended, rest = Ended(), b""
-    alike = "-M100%" if git.partial else "-M"  # a partial clone may lack contents
-    stream = git.stream(
-        *(*_LOG, "-z", "--name-status", alike, _RENAMES, "--diff-filter=DR"),
-        *(f"--max-count={bounds.commits}", *revisions, "--"),
-        seconds=bounds.log_seconds,
-        limit=bounds.tree_bytes,
-        ended=ended,
-    )
-    tokens: list[bytes] = []
-    for piece in stream:
-        *more, rest = (rest + piece).split(b"\0")
-        try:
-            tokens = _take_tokens(commits, ends, [*tokens, *more])
-        except ValueError:
-            ended.cut = True
-            break
-        say(f"read {len(commits):,} commits with renames and removals")
-    cut = not ended.whole or len(commits) >= bounds.commits
-    newest = _finish(index, PATHS, head, commits, cut=cut)
-    rows = [(encode_path(old), encode_path(new), newest - i) for old, new, i in ends]
-    index.db.executemany("INSERT INTO ends VALUES (?, ?, ?)", rows)
-
-
-def _take_tokens(
-    commits: Commits, ends: list[tuple[str, str, int]], tokens: list[bytes]
-) -> list[bytes]:
+def _take_tokens(commits: Commits, ends: Ends, tokens: list[bytes]) -> list[bytes]:
     """Stores complete entries, returns the rest; ValueError for output no git log prints."""
     i = 0
     while i < len(tokens):
@@ -136,6 +237,12 @@ def _take_tokens(
                 ends.append((old, new, len(commits) - 1))
         i += needed
     return tokens[i:]
+
+
+def _find_commit(index: CodeIndex, number: int) -> tuple[str, str]:
+    query = "SELECT oid, seconds FROM commits WHERE number = ?"
+    oid, seconds = index.db.execute(query, (number,)).fetchone()
+    return oid[:ID_CHARACTERS], _day(seconds)
 
 
 class PastPaths:
@@ -162,17 +269,20 @@ class PastPaths:
         return {
             name: tuple(
                 Past(path, *_find_commit(self.index, number), now)
-                for _, path, number, now in sorted(some, key=lambda end: -end[0])[:MAX_PATHS]
+                for _, path, number, now in sorted(
+                    some, key=lambda end: (end[1] != names[name], -end[0])
+                )[:MAX_PATHS]
             )
             for name, some in ends.items()
         }
 
     def _follow(self, path: str) -> tuple[int, str, int, str]:
+        """Order, the path, the commit that gave it its last name or removed it, that name."""
         now, number = self.newest[path]
         first = number
         for _ in range(MAX_RENAMES):
             if not now or now in self.files:
-                return first, path, first if now else number, now
+                return first, path, number, now
             if now not in self.newest or self.newest[now][1] < number:
                 break  # no later trace: a merge or a shallow history
             now, number = self.newest[now]
@@ -190,57 +300,52 @@ class PastPaths:
         return number, folder, number, best if count * 2 > len(paths) else ""
 
 
-# All removed words are kept, not only those asked for: a new memory must not cost another pass
-# over the history.
-
-# Words in prose, which memories are, and in data are no evidence.
-_NOT_CODE = (
-    *(f":(exclude,icase)*.{suffix}" for suffix in sorted(PROSE)),
-    *(":(exclude)*.min.js", ":(exclude)*package-lock.json", ":(exclude)*pnpm-lock.yaml"),
-)
-_MARK = "//memdir//"  # prefix of paths, to tell a file header from a removed line
-_HEADER = re.compile(rb"^\x01[0-9a-f]{40,64} [0-9]{1,15}$", re.MULTILINE)
-_REMOVED = re.compile(rb'^-(?!-- "?//memdir//)(.{1,2000})', re.MULTILINE)
-_KEPT = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,79}")
-
-
-def update_removed_symbols(index: CodeIndex, git: Git, head: str, bounds: Bounds, say: Say) -> None:
-    revisions = _start(index, WORDS, git, head)
-    if not revisions:
-        return
-    commits: Commits = []
-    words: dict[bytes, int] = {}  # index in `commits`
-    ended, rest = Ended(), b""
-    stream = git.stream(
-        *(*_LOG, "-p", "-U0", "--no-renames", "--diff-filter=MD", f"--src-prefix={_MARK}"),
-        *(f"--max-count={bounds.commits}", *revisions, "--", ".", *_NOT_CODE),
-        seconds=bounds.patch_seconds,
-        limit=bounds.patch_bytes,
-        ended=ended,
-    )
-    for piece in chain(stream, (b"\n",)):  # ends the last line, too
-        block, end, rest = (rest + piece).rpartition(b"\n")
-        start = 0
-        for header in (*_HEADER.finditer(block + end), None):
-            patch = (block + end)[start : header.start() if header else None]
-            removed = b"\n".join(_REMOVED.findall(patch)) if commits else b""
-            for word in set(removed.translate(WORD_BYTES).split()):
-                if word not in words and _KEPT.fullmatch(word):
-                    words[word] = len(commits) - 1
-            if header:
-                commits.append(_read_header(header.group()))
-                start = header.end()
-        say(f"read {len(commits):,} commits for words that were removed")
-        if len(words) > bounds.removed_words:
-            ended.cut = True
-            break
-    cut = not ended.whole or len(commits) >= bounds.commits
-    newest = _finish(index, WORDS, head, commits, cut=cut)
-    rows = [(word, newest - i) for word, i in words.items()]
-    index.db.executemany("INSERT OR REPLACE INTO removed VALUES (?, ?)", rows)
-
-
 def find_removed_symbols(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
-    query = "SELECT number FROM removed WHERE word = ?"
-    rows = {name: index.db.execute(query, (encode_path(name),)).fetchone() for name in names}
-    return {name: Past(name, *_find_commit(index, row[0])) for name, row in rows.items() if row}
+    return _find_words(index, "number, defined FROM removed", {name: name for name in names})
+
+
+def find_dropped_packages(index: CodeIndex, names: Mapping[str, str]) -> dict[str, Past]:
+    """Of names, each with its form as manifests are compared."""
+    return _find_words(index, "number, 0 FROM dropped", names)
+
+
+def _find_words(index: CodeIndex, table: str, names: Mapping[str, str]) -> dict[str, Past]:
+    found = {}
+    for name, form in names.items():
+        row = index.db.execute(f"SELECT {table} WHERE word = ?", (encode_path(form),)).fetchone()
+        if row:
+            found[name] = Past(name, *_find_commit(index, row[0]), defined=bool(row[1]))
+    return found
+
+
+_CHECKED_OUT = re.compile(r"checkout: moving from (\S{1,200}) to (\S{1,200})$")
+_MERGED = re.compile(
+    r"Merge (?:remote-tracking )?branch '([^'\s]{1,200})'"
+    r"|Merge pull request #\d{1,9} from [^\s/]{1,100}/(\S{1,200})"
+)
+_WHOLE_REMOTE = "refs/heads/*:"  # of a clone that knows every branch of its remote
+
+
+def find_past_branches(git: Git, names: Iterable[str], bounds: Bounds) -> dict[str, str]:
+    """Evidence that branches without a reference once existed: merged, or checked out here."""
+    asked = set(names)
+    fetched = git.ask("config", "--get-regexp", r"^remote\..*\.fetch$")[0].split(b"\n")
+    if not asked or not all(_WHOLE_REMOTE.encode() in line for line in fetched if line):
+        return {}
+    evidence: dict[str, str] = {}
+    limit = f"--max-count={bounds.commits}"
+    subjects = git.ask(*_LOG[:-1], "--format=%H %ct %s", "--merges", limit, "HEAD", "--")[0]
+    for line in decode_path(subjects).split("\n"):
+        oid, _, rest = line.partition(" ")
+        seconds, _, subject = rest.partition(" ")
+        match = _MERGED.match(subject)
+        name = (match[1] or match[2]).removeprefix("origin/") if match else ""
+        if name in asked and seconds.isdigit():
+            when = f"{oid[:ID_CHARACTERS]}, {_day(int(seconds))}"
+            evidence.setdefault(name, f"merged in {when}, and no branch or tag any more")
+    moves = git.ask("log", "-g", "--format=%gs", limit, "HEAD", "--")[0]
+    for line in decode_path(moves).split("\n"):
+        match = _CHECKED_OUT.match(line)
+        for name in asked.intersection(match.groups() if match else ()):
+            evidence.setdefault(name, "deleted: it was checked out here, and is no branch any more")
+    return evidence

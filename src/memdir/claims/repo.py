@@ -7,15 +7,15 @@ the removal is committed. An untracked file exists. In a submodule only checked-
 from __future__ import annotations
 
 import hashlib
-import json
+import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memdir.claims import code_index, past, tree
-from memdir.claims.claim import Past, Seen, Uses, Wanted
+from memdir.claims import code_index, manifests, past, tree
+from memdir.claims.claim import Past, Pin, Seen, Uses, Wanted
 from memdir.claims.code_index import Say, Texts
 from memdir.claims.tree import Bounds, Files, Tree, decode_path, encode_path
 from memdir.store.git import Git
@@ -32,6 +32,7 @@ class Repo(Protocol):
     root: str
 
     def state(self) -> str: ...
+    def own_names(self) -> frozenset[str]: ...
     def look(self, wanted: Wanted, say: Callable[[str], None] = ...) -> Seen: ...
 
 
@@ -53,6 +54,19 @@ class GitRepo:
         for path, letters in sorted(dirty.items()):
             total.update(encode_path(f"{path}\0{letters}{work_tree.facts(path)}\n"))
         return f"{checkout.commit}+{total.hexdigest()[:12]}"
+
+    def own_names(self) -> frozenset[str]:
+        """Names of the repository, of its remotes' repositories and of its top folders."""
+        checkout = tree.open_repo_checkout(self.root)
+        names = {os.path.basename(checkout.git.root)}
+        if not checkout.problem:
+            git = checkout.git
+            urls = decode_path(git.ask("config", "--get-regexp", r"^remote\..*\.url$")[0])
+            for line in urls.split("\n"):
+                names.add(re.split("[/:]", line.removesuffix(".git"))[-1])
+            top = git.ask("ls-tree", "--name-only", "-z", "HEAD")[0] if checkout.commit else b""
+            names.update(map(decode_path, top.split(b"\0")))
+        return frozenset(names - {""})
 
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
         try:
@@ -91,12 +105,16 @@ class _Look:
     def __post_init__(self) -> None:
         self.git, self.remarks = self.checkout.git, self.checkout.remarks
         self.work_tree = tree.WorkTree(self.git.root)
+        commit = self.checkout.commit
+        self.history = past.History(self.index, self.git, commit, self.bounds, self.say)
 
     def see(self, wanted: Wanted) -> Seen:
         self._read_tree()
         forms = {name: tree.path_in_repo(name, self.git.root) for name in wanted.paths}
         paths, missing = self._find_paths(forms)
-        gone, ignored = self._find_past(missing), frozenset[str]()
+        # A path that only ends so elsewhere may be another file: the one at the root may be gone.
+        lost = {name: form for name, form in forms.items() if form not in paths.get(name, ("",))}
+        gone, ignored = self._find_past({**lost, **missing}, missing), frozenset[str]()
         if self.git.work_tree:
             for name, form in missing.items():
                 # An untracked folder that once had tracked files is left over from a build.
@@ -107,7 +125,8 @@ class _Look:
             )
             self.known.add("ignored")
         uses, past_symbols = self._find_symbols(wanted.symbols)
-        packages, commands = self._read_manifests(wanted.packages)
+        packages, commands, versions = self._read_manifests(wanted)
+        branches = _find_branches(self.git, wanted.branches)
         self.known |= {"paths", "branches", "commits", "packages", "commands"}
         return Seen(
             commit=self.checkout.commit,
@@ -116,8 +135,13 @@ class _Look:
             past=gone,
             symbols=uses,
             past_symbols=past_symbols,
-            branches=_find_branches(self.git, wanted.branches),
+            branches=branches,
+            past_branches=past.find_past_branches(
+                self.git, wanted.branches - branches, self.bounds
+            ),
             packages=packages,
+            past_packages=self._find_dropped(wanted.packages - packages),
+            versions=versions,
             commits=_find_commits(self.git, wanted.commits),
             commands=commands,
             known=frozenset(self.known),
@@ -166,26 +190,26 @@ class _Look:
             name: tree.pick_nearest_repo_paths(some, forms[name]) for name, some in there.items()
         }, missing
 
-    def _find_past(self, missing: dict[str, str]) -> Pasts:
-        """Past paths of the missing names, without those that may exist untracked."""
+    def _find_past(self, names: dict[str, str], missing: Collection[str]) -> Pasts:
+        """Past paths of the names, without those that may exist untracked."""
         if not self.checkout.commit:
             return {}
-        past.update_removed_paths(self.index, self.git, self.checkout.commit, self.bounds, self.say)
+        self.history.update_removed_paths()
         self.known.add("past")
         self._remark_floor(past.PATHS, "for renames and removals")
         folders = self.tree.folders(self.tree.files)
-        gone = past.PastPaths(self.index, self.tree.files, folders).find(missing)
+        gone = past.PastPaths(self.index, self.tree.files, folders).find(names)
+        for name in gone.keys() - missing:
+            gone[name] = tuple(item for item in gone[name] if item.name == names[name])
         if not self.git.work_tree:
             return gone
         submodules = tuple(f"{each}/" for each in self.tree.submodules)
-        folders = {item.name for pasts in gone.values() for item in pasts}
-        # A folder counts only if it is ignored; otherwise a build left it behind.
-        left = {path: path for path in folders if self.work_tree.has_folder(path)}
-        ignored = tree.find_paths_git_ignores(self.git, left, self.files, self.tree.submodules)
+        ended = {item.name: item.name for pasts in gone.values() for item in pasts}
+        ignored = tree.find_paths_git_ignores(self.git, ended, (), self.tree.submodules)
 
         def may_be_there(name: str, item: Past) -> bool:
             return (
-                item.name in ignored
+                (item.name in ignored and not item.now)
                 or item.name.startswith(submodules)
                 or (bool(submodules) and not item.now and "/" not in name)
                 or self.work_tree.has_file(item.name, folder=name.endswith("/"))
@@ -194,7 +218,7 @@ class _Look:
         return {
             name: pasts
             for name, pasts in gone.items()
-            if not any(may_be_there(name, item) for item in pasts)
+            if pasts and not any(may_be_there(name, item) for item in pasts)
         }
 
     def _find_symbols(self, names: frozenset[str]) -> tuple[dict[str, Uses], dict[str, Past]]:
@@ -266,12 +290,9 @@ class _Look:
         """Removals of words that no file has; None if not all files could be searched."""
         if not names:
             return {}
-        past.update_removed_symbols(
-            self.index, self.git, self.checkout.commit, self.bounds, self.say
-        )
+        self.history.update_removed_symbols()
         self._remark_floor(past.WORDS, "for removed identifiers")
-        words = [name for name in names if code_index.WORD.fullmatch(encode_path(name))]
-        removed = past.find_removed_symbols(self.index, words)
+        removed = past.find_removed_symbols(self.index, names)
         untracked = tree.read_untracked_paths(self.git, self.bounds) if removed else []
         rows = self.index.db.execute("SELECT path FROM skipped") if removed else ()
         skipped = [
@@ -291,8 +312,11 @@ class _Look:
             since = "" if floor == "-" else f" before {floor}"
             self.remarks.append(f"the history{since} was not looked at {purpose}")
 
-    def _read_manifests(self, wanted: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
-        paths = sorted(filter(_MANIFEST.search, self.files), key=lambda path: path.count("/"))
+    def _read_manifests(
+        self, wanted: Wanted
+    ) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[Pin, ...]]]:
+        found = filter(manifests.is_manifest, self.files)
+        paths = sorted(found, key=lambda path: path.count("/"))
         reading = code_index.Reading(self.say, cut=len(paths) > self.bounds.manifests)
         paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
         on_disk = [path for path in paths if path in self.dirty or self.git.partial]
@@ -303,49 +327,25 @@ class _Look:
             self.remarks.append("not all manifest files were read")
         named: set[str] = set()
         commands: set[str] = set()
+        pins: dict[str, list[Pin]] = {}
         for path, data in texts:
             text = data.decode("utf-8", "replace")
-            named.update(_package_words(_COMMENT.sub("", text)))
-            commands.update(_read_commands(path.rpartition("/")[2].lower(), text))
-        words = {name: _package_words(name) for name in wanted}
-        packages = [name for name in wanted if words[name] and named.issuperset(words[name])]
-        return frozenset(packages), frozenset(commands)
+            named.update(manifests.read_package_words(path, text))
+            commands.update(manifests.read_manifest_commands(path.rpartition("/")[2].lower(), text))
+            for name, pin in manifests.read_manifest_pins(path, text):
+                if name in wanted.versions:
+                    pins.setdefault(name, []).append(pin)
+        words = {name: manifests.read_package_words("", name) for name in wanted.packages}
+        packages = [name for name in words if words[name] and named.issuperset(words[name])]
+        versions = {name: tuple(some) for name, some in pins.items()}
+        return frozenset(packages), frozenset(commands), versions
 
-
-_MANIFEST = re.compile(
-    r"(?:^|/)(?:package\.json|composer\.json|deno\.json|pyproject\.toml|cargo\.toml|pipfile|go\.mod"
-    r"|gemfile|podfile|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml|pubspec\.yaml"
-    r"|directory\.packages\.props|environment\.ya?ml|mix\.exs|(?:gnu)?makefile|\.?justfile"
-    r"|taskfile\.ya?ml|(?:requirements|constraints)[^/]{0,60}\.(?:txt|in)"
-    r"|[^/]{1,200}\.(?:csproj|fsproj|gemspec|mk|just))$",
-    re.IGNORECASE,
-)
-_COMMENT = re.compile(r"^\s{0,40}(?:#|//).{0,2000}$", re.M)
-_PACKAGE = re.compile(r"[a-z0-9@][a-z0-9@/.-]{0,120}")
-_TARGET = re.compile(r"^([A-Za-z0-9_./%-][A-Za-z0-9_./% -]{0,200}):(?![=:])", re.M)
-_RECIPE = re.compile(r"^@?([A-Za-z_][A-Za-z0-9_-]{0,80})(?: [^:\n]{0,200})?:(?!=)", re.M)
-_TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
-
-
-def _package_words(text: str) -> list[str]:
-    """Ignores case, and treats `-` and `_` alike."""
-    return [word.rstrip("/.-") for word in _PACKAGE.findall(text.lower().replace("_", "-"))]
-
-
-def _read_commands(name: str, text: str) -> list[str]:
-    if name.endswith(".json"):
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError):
-            return []
-        tables = [data.get(key) for key in ("scripts", "tasks")] if isinstance(data, dict) else []
-        return [key for table in tables if isinstance(table, dict) for key in table]
-    if "makefile" in name or name.endswith(".mk"):
-        rules = _TARGET.findall(text)
-        return [target for rule in rules for target in rule.split() if target[0] != "."]
-    if "just" in name:
-        return _RECIPE.findall(text)
-    return _TASK.findall(text) if "taskfile" in name else []
+    def _find_dropped(self, names: Collection[str]) -> dict[str, Past]:
+        if not names or not self.checkout.commit or self.git.partial:
+            return {}
+        self.history.update_dropped_packages()
+        forms = {name: manifests.compare_package_name(name) for name in names}
+        return past.find_dropped_packages(self.index, forms)
 
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")

@@ -68,18 +68,23 @@ def verify_claims(
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
     """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
     from memdir.claims.find import find_claims  # compiling its patterns would slow every command
-    from memdir.claims.judge import collect_evidence_wanted, judge_claim
+    from memdir.claims.judge import collect_evidence_wanted, is_checkable, judge_claim
 
+    own = repo.own_names()
     claims_by_path = {
-        path: find_claims(text, f"{folder}/{path}" if folder else "") for path, text in texts
+        path: find_claims(text, f"{folder}/{path}" if folder else "", own) for path, text in texts
     }
     seen = repo.look(
         collect_evidence_wanted([claim for claims in claims_by_path.values() for claim in claims]),
         say,
     )
     judged = {
-        path: [judge_claim(claim, seen, beside) for claim in claims]
-        for path, claims in claims_by_path.items()
+        path: [
+            judge_claim(claim, seen, beside, f"{folder}/\n{text}")
+            for claim in claims_by_path[path]
+            if is_checkable(claim, seen)
+        ]
+        for path, text in texts
     }
     return judged, seen.remarks
 
