@@ -78,8 +78,9 @@ _TABLE: tuple[tuple[str, int, str, str], ...] = (
     (FEEDBACK, 3, START, rf"(?:please |also |when\b.{{1,60}}, )?(?:{_VERBS})(?![\w:-])"),
     (FEEDBACK, 3, HEAD, rf"(?:[—–;:,.]|\s-)\s(?:then )?(?:{_VERBS}|don['’]?t|do not|never)"
      r"(?![\w:-])"),
-    (FEEDBACK, 5, START, r"(?:from now on|always|never|don['’]?t|do not|no|before|after|every"
-     r"|when(?:ever)?|for (?:any|every|each|all))\b"),
+    (FEEDBACK, 5, START, r"(?:from now on|always|never|don['’]?t|do not)\b"),
+    (FEEDBACK, 4, START, r"(?:before|after|when(?:ever)?|for (?:any|every|each|all))\b"),
+    (FEEDBACK, 3, START, r"(?:no|every)\b"),
     (FEEDBACK, 3, START, r"we (?:prefer|avoid|never|always|don['’]?t|do not)\b"),
     (FEEDBACK, 3, HEAD, rf"\b(?:{_RULES})\b"),
     (FEEDBACK, 2, ANYWHERE, r"\buser (?:\w+ )?(?:wants?|corrected|pushed back|rejected|prefers)\b"),
