@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from memdir.config.settings import repository_root
 from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
 from memdir.format.draft import (
     ARCHIVED,
@@ -24,7 +25,6 @@ from memdir.format.draft import (
 from memdir.format.names import expand_names, find_named_path
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem
-from memdir.hot.place import repository_root
 from memdir.store import look, ports, save
 from memdir.store.history import History
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_stored
