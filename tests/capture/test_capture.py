@@ -176,7 +176,7 @@ def test_where_it_is_not_clear_what_is_meant_a_person_decides(opened):
 PELICAN = "Remember: the staging cluster is called pelican."
 FORGET = "Forget what I said about the pelican cluster."
 AGAIN = "Remember: the pelican cluster is in Oslo now."
-CALLED, NOW = "the-staging-cluster-is-called-pelican.md", "the-pelican-cluster-is-in-oslo-now.md"
+CALLED, NOW = "staging-cluster-called-pelican.md", "pelican-cluster-oslo.md"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_a_run_that_was_killed_anywhere_is_repeated_and_saves_nothing_twice(tmp_
             except Killed:
                 steps += 1
         opened.capture()
-        saved = ["the-staging-cluster-is-in-oslo.md", "we-deploy-only-on-tuesdays.md"]
+        saved = ["staging-cluster-oslo.md", "we-deploy-only-on-tuesdays.md"]
         assert opened.memories() == saved, steps
         assert all(path in opened.index for path in saved), steps
         assert opened.counts() == (3, 3, 0, 0, 0), steps

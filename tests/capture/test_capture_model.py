@@ -75,7 +75,7 @@ def test_a_model_reads_a_conversation_once_when_it_ends(opened):
     assert capture(opened.app(), turn).decided == ()
     opened.say(OSLO, "Noted.")
     outcome = capture(opened.app(), turn)
-    assert names(outcome) == ["the-staging-cluster-is-in-oslo"]
+    assert names(outcome) == ["staging-cluster-oslo"]
     assert capture(opened.app(), turn).decided == ()
     assert opened.ledger.calls() == []
     quote = "write the tests against a real database"
@@ -83,7 +83,7 @@ def test_a_model_reads_a_conversation_once_when_it_ends(opened):
     (killed,) = find_uncaptured_sessions(opened.app(), [], 20)  # should nobody say that it ended
     outcome = capture(opened.app(), killed)
     assert len(opened.ledger.calls()) == 1
-    assert opened.memories() == ["real-database-in-tests.md", "the-staging-cluster-is-in-oslo.md"]
+    assert opened.memories() == ["real-database-in-tests.md", "staging-cluster-oslo.md"]
     assert opened.capture().reason == NOTHING_NEW
     assert opened.counts()[-1] == 0
 
@@ -100,7 +100,7 @@ def test_after_an_error_what_was_asked_for_is_saved_and_the_rest_is_done_later(o
     again |= {"description": "Where staging runs", "quote": "the staging cluster is in Oslo"}
     opened.answers({"answer": {"drafts": [again, DRAFT]}})
     assert names(opened.capture()) == ["real-database-in-tests"]  # and nothing twice
-    assert opened.memories() == ["real-database-in-tests.md", "the-staging-cluster-is-in-oslo.md"]
+    assert opened.memories() == ["real-database-in-tests.md", "staging-cluster-oslo.md"]
     assert opened.counts() == (2, 2, 0, 0, 0)
 
 

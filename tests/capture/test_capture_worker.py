@@ -289,4 +289,4 @@ def test_a_session_counts_for_the_project_it_was_started_in(inside, tmp_path):
     talk.say(OSLO, "Yes.")
     inside.hook("stop", talk, cwd=str(elsewhere))
     inside.settle()
-    assert inside.memories() == ["the-staging-cluster-is-in-oslo"]
+    assert inside.memories() == ["staging-cluster-oslo"]

@@ -71,5 +71,5 @@ def test_over_the_budget_the_rest_waits_and_what_was_asked_for_is_saved(past):
     past.options["MEMDIR_DAY_TOKENS"] = "10"
     made = past.extract(model=True)
     assert (made.tokens, len(made.waiting)) == (0, 2)
-    assert list(past.memories()) == ["the-staging-cluster-is-in-oslo.md"]
+    assert list(past.memories()) == ["staging-cluster-oslo.md"]
     assert past.held() == []

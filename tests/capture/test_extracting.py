@@ -20,7 +20,7 @@ from tests.helpers.past_sessions import NO_FORCE, NO_MOCKS, OSLO, READABLE, TUES
 from tests.helpers.tables import toml_cases as cases
 
 SQLITE = "Remember to add to the decision log: SQLite, because nobody should run a server."
-OSLO_FILE = "the-staging-cluster-is-in-oslo.md"
+OSLO_FILE = "staging-cluster-oslo.md"
 
 
 @pytest.fixture

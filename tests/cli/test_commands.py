@@ -24,9 +24,8 @@ def save(text: str = RULE, *more: str) -> dict:
 )
 def test_a_missing_type_is_guessed_and_the_guess_is_said(text, type):
     said = memdir("remember", text)
-    assert f"type {type}, from its wording; to change it: memdir edit" in " ".join(
-        said.text.split()
-    )
+    words = " ".join(said.text.split())
+    assert f"type {type}, " in words and "to change it: memdir edit" in words
     assert memdir("list", "--json").json["memories"][0]["type"] == type
 
 

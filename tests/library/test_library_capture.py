@@ -62,7 +62,7 @@ def test_the_forms_of_both_apis_are_read(memory):
         {"role": "tool", "tool_call_id": "t", "content": "remember: nor this"},
     ]
     outcome = memory.capture(talk)
-    assert [one.name for one in outcome.decided] == ["we-deploy-only-on-fridays-never-on-mondays"]
+    assert [one.name for one in outcome.decided] == ["deploy-fridays-never-mondays"]
 
 
 def test_a_transcript_of_a_client_is_read_by_its_path(memory, tmp_path):

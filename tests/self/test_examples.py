@@ -68,7 +68,7 @@ def test_the_agent_knows_what_it_was_told_and_learns(folder, monkeypatch, capsys
     assert "Never tag by hand." not in json.dumps(second["messages"])  # told once
     assert [one["role"] for one in second["messages"]] == ["user", "assistant", "user"]
     printed = capsys.readouterr().out.splitlines()
-    assert printed == ["On it.", "Noted.", "[saved: the-staging-host-is-called-pelican]"]
+    assert printed == ["On it.", "Noted.", "[saved: staging-host-called-pelican]"]
     assert "pelican" in Memdir.open(dir=str(folder)).recall("the staging host").text
 
 

@@ -219,3 +219,19 @@ def test_a_megabyte_of_a_trap_is_read_to_its_end(piece):
     """A search that is not linear would not come back from this."""
     text = piece * (1_000_000 // len(piece)) + "\nAKIA" + "Q3EXMPLRS7TUVW2Z\n"
     assert any(secret.rule == "aws-access-key" for secret in find_secrets(text))
+
+
+@pytest.mark.parametrize("text", table("text", "a_weak_password_is_known_by_its_label"))
+def test_a_weak_password_is_known_by_its_label(text):
+    assert [one.rule for one in find_secrets(text)] == ["password"]
+
+
+@pytest.mark.parametrize("text", table("text", "words_after_a_label_are_no_password"))
+def test_words_after_a_label_are_no_password(text):
+    assert find_secrets(text) == ()
+
+
+def test_a_uuid_is_a_key_only_after_its_label():
+    value = "123e4567-e89b-12d3-a456-" + "426614174000"
+    assert [one.rule for one in find_secrets(f"api_key: {value}")] == ["secret-assignment"]
+    assert find_secrets(f"session: {value}") == ()

@@ -14,6 +14,7 @@ from memdir.capture import typed
 from memdir.clients.conversation import AGENT, PERSON, Message
 from memdir.format import draft as drafts
 from memdir.format.draft import Draft
+from memdir.format.type_guess import guess_memory_type
 from memdir.hot.memory import read_header
 from memdir.hot.safe import inert_line
 from memdir.hot.words import Words, stem_word
@@ -217,9 +218,8 @@ def _type_of(kind: str, text: str) -> str:
     bare = typed.typed_sentence(text).bare
     if kind == RULE or typed.begins_with_request("order", bare):
         return "feedback"
-    if "://" in text:
-        return "reference"
-    return "user" if typed.begins_with_request("self", bare) else "project"
+    own = typed.begins_with_request("self", bare)
+    return "user" if own else guess_memory_type(text).type
 
 
 def _says_something(text: str, min_words: int = MIN_WORDS) -> bool:

@@ -259,7 +259,7 @@ class Site:
             return True
         if is_below(path, os.path.realpath(self.claude)):
             return False
-        return bool(place.repository_root(path))
+        return bool(repository_root(path))
 
     @property
     def config_file(self) -> str:
@@ -267,6 +267,11 @@ class Site:
 
     def own(self, kind: str) -> str:
         return place.xdg_folder(self.env, self.home, kind)
+
+
+def repository_root(path: str) -> str:
+    """The nearest folder at or above this path with a `.git` of any kind, or ""."""
+    return place.checkout_root(path, lambda git: True if os.path.lexists(git) else None)
 
 
 def find_config_site(

@@ -57,7 +57,7 @@ def memory_name(title: str, type: str, separator: str = "-") -> str:
         telling = [
             word for word in words if word.strip(_EDGES).replace("’", "'").lower() not in FILLERS
         ]
-        words = (telling if len(telling) > NAME_WORDS // 2 + 1 else words)[:NAME_WORDS]
+        words = (telling if len(telling) > 2 else words)[:NAME_WORDS]
     return _or_hash(slugify(" ".join(words), separator, MAX_NAME - 20), title, type)
 
 

@@ -20,7 +20,7 @@ _SEPARATORS = ("—", "–", "--", "-", ":", "→", "|")
 # Control characters, and U+2028 and U+2029, which would also end a line.
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
 _SHORTEST_HOOK = 8  # characters
-_FACT = pattern(r"https?://[^\s<>()]*[^\s<>().,;:]|\S*\d(?:\S*\w)?")
+_FACT = pattern(r"(?<!\S)(?:\(?https?://\S+|[^\s\d]*\d\S*)")  # starts with a word: linear
 TITLE_WORDS = 3
 
 
@@ -213,9 +213,10 @@ def cut_hook_at_word(text: str, size: int) -> str:
     """A number, date or address that would be lost is kept, whole, after the cut."""
     if len(text) <= size:
         return text
-    facts = [fact[0] for fact in _FACT.finditer(text) if fact.end() > size - 1]
-    if facts and len(facts[0]) <= size - _SHORTEST_HOOK:
-        return f"{_cut_at_word(text, size - len(facts[0]) - 1)} {facts[0]}"
+    lost = next((fact for fact in _FACT.finditer(text) if fact.end() > size - 1), None)
+    fact = lost[0].strip("()<>.,;:") if lost else ""
+    if fact and len(fact) <= size - _SHORTEST_HOOK:
+        return f"{_cut_at_word(text, size - len(fact) - 1)} {fact}"
     return _cut_at_word(text, size)
 
 

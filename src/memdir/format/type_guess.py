@@ -75,15 +75,17 @@ _TABLE: tuple[tuple[str, int, str, str], ...] = (
     (REFERENCE, 3, SHORT, rf"\b(?:{_TOOLS})\b"),
     (REFERENCE, 6, HEAD, r"\bwhere\b[^.\n]{0,60}\b(?:lives?|found|documented|describe)\b"),
     # how to work
-    (FEEDBACK, 3, START, rf"(?:please |also |when\b.{{1,60}}, )?(?:{_VERBS})(?![\w-])"),
+    (FEEDBACK, 3, START, rf"(?:please |also |when\b.{{1,60}}, )?(?:{_VERBS})(?![\w:-])"),
     (FEEDBACK, 3, HEAD, rf"(?:[—–;:,.]|\s-)\s(?:then )?(?:{_VERBS}|don['’]?t|do not|never)"
-     r"(?![\w-])"),
-    (FEEDBACK, 5, START, r"(?:always|never|don['’]?t|do not|no|before|after|every|when(?:ever)?"
-     r"|for (?:any|every|each|all))\b"),
+     r"(?![\w:-])"),
+    (FEEDBACK, 5, START, r"(?:from now on|always|never|don['’]?t|do not)\b"),
+    (FEEDBACK, 4, START, r"(?:before|after|when(?:ever)?|for (?:any|every|each|all))\b"),
+    (FEEDBACK, 3, START, r"(?:no|every)\b"),
+    (FEEDBACK, 3, START, r"we (?:prefer|avoid|never|always|don['’]?t|do not)\b"),
     (FEEDBACK, 3, HEAD, rf"\b(?:{_RULES})\b"),
     (FEEDBACK, 2, ANYWHERE, r"\buser (?:\w+ )?(?:wants?|corrected|pushed back|rejected|prefers)\b"),
     (FEEDBACK, 1, ANYWHERE, r"\*\*How to apply"),
-    (FEEDBACK, 3, SHORT, rf"^\s*(?:please )?(?:{_VERBS})(?![\w-])"),
+    (FEEDBACK, 3, SHORT, rf"^\s*(?:please )?(?:{_VERBS})(?![\w:-])"),
     # what is going on
     (PROJECT, 2, HEAD, r"\b20\d\d-\d\d(?:-\d\d)?\b"),
     (PROJECT, 1, HEAD, r"\b[A-Z]{2,6}-\d+\b|(?<!\w)#\d+\b"),
@@ -106,7 +108,7 @@ def guess_memory_type(text: str, description: str = "") -> Guess:
         find = words.match if place == START else words.search
         if any(map(find, places[place])):
             points[type] = points.get(type, 0) + worth
-    best = max(points, key=lambda type: (points[type], type != PROJECT))
+    best = max(points, key=lambda type: (points[type], type == PROJECT))
     rest = max((points[type] for type in points if type != best), default=0)
     proven = best != PROJECT or points[PROJECT] > PRIOR_POINTS
     return Guess(best, proven and points[best] - rest >= SURE_POINTS)

@@ -45,11 +45,6 @@ def checkout_root(start: str, look: "Look") -> str:
     return here
 
 
-def repository_root(path: str) -> str:
-    """The nearest folder at or above this path with a `.git` of any kind, or ""."""
-    return checkout_root(path, lambda git: True if os.path.lexists(git) else None)
-
-
 def git_root(start: str, look: "Look", real: "Callable[[str], str]" = tidy_path) -> str:
     """Root shared by all worktrees of a repository; `start`, a real path, without git.
 

@@ -196,8 +196,7 @@ def forget_recalled(apps: Named, session: str) -> None:
 
 
 def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
-    # eight modules that a prompt spares
-    from memdir.store.look import read_store_files, survey_index
+    from memdir.store.look import read_store_files, survey_index  # a prompt spares eight modules
 
     files, findings = read_store_files(app.store, survey_index(app).pointers)
     for finding in findings:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
+from memdir.config.settings import repository_root
 from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
 from memdir.format.draft import (
     ARCHIVED,
@@ -27,7 +28,6 @@ from memdir.format.names import expand_names, find_named_path
 from memdir.format.pointer import parse_pointers
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem, write_header
-from memdir.hot.place import repository_root
 from memdir.store import look, ports, save
 from memdir.store.history import History
 from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_stored

@@ -15,7 +15,7 @@ from collections.abc import Collection, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
-from memdir.hot.place import repository_root
+from memdir.config.settings import repository_root
 from memdir.store import state
 
 CHUNK = 1 << 20

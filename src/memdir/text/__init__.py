@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 _FILLERS = (
     "a am an the is are was were be been of to in on at by for from with and or as that this these"
     " it its we we're our you your i me my who please always just also really very only all any"
-    " every each should must will would can has have remember note so then there here"
+    " every each should must will would can has have remember note now so then there here"
 )
 FILLERS = frozenset(_FILLERS.split())
 
