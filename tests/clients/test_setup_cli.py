@@ -73,7 +73,7 @@ def test_a_plugin_that_is_there_keeps_hooks_out_of_the_settings(settings):
 
 def test_a_secret_beside_our_lines_is_not_shown(settings, home):
     settings.write_text(json.dumps({"env": {"GITHUB_TOKEN": SECRET}}, indent=2))
-    answer = memdir("setup", "claude-code")
+    answer = memdir("setup", "claude-code", "--diff")
     assert SECRET not in answer.text and "not shown" in answer.text
     assert SECRET in settings.read_text()
     [receipt] = home.rglob("clients/*.json")  # it holds the settings as they were

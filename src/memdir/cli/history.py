@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import click
@@ -13,7 +14,7 @@ from memdir.cli.command import Session, command, read_time_option
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import find_named_memory, name_means
 from memdir.hot import safe
-from memdir.hot.memory import INDEX, RECORD_INDEX, read_memory, stem
+from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, read_memory, stem
 from memdir.store import changes, look, ports
 from memdir.store.ports import ARCHIVE, TRASH, Logged
 from memdir.store.writer import App
@@ -49,7 +50,7 @@ def log(session: Session, name: str, number: int) -> output.Answer:
     items = [
         (scope, logged)
         for scope, app in session.apps()
-        for logged in look.store_log(app, _path_of(app, name), limit)
+        for logged in look.store_log(app, _path_of(name, app.store.scan().memories), limit)
     ]
     if several:
         items = sorted(items, key=lambda item: -item[1].time)[:limit]
@@ -63,10 +64,10 @@ def log(session: Session, name: str, number: int) -> output.Answer:
     return output.Answer({"changes": changes}, lines)
 
 
-def _path_of(app: App, name: str) -> str:
-    """Path of a memory that is there under this name or label; else the name."""
+def _path_of(name: str, memories: Iterable[Memory]) -> str:
+    """Path of the memory with this name or label; the name itself if none has it."""
     with suppress(MemdirError):
-        return find_named_memory(name, app.store.scan().memories).path if name else ""
+        return find_named_memory(name, memories).path if name else ""
     return name
 
 
@@ -112,7 +113,7 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
     try:
         return look.diff_of_change(app, name)
     except Missing:
-        path = _path_of(app, name)
+        path = _path_of(name, app.store.scan().memories)
         newest = look.store_log(app, path, 1) if name else []
         if not newest:
             raise
@@ -190,7 +191,7 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> output
     an archive/ folder that another tool left inside the store.
     """
     if names and not show_list:
-        paths = [_shelved_path_of(session.app, name) for name in names]
+        paths = [_path_of(name, _shelved(session.app)) for name in names]
         return session.done_answer(session.app, changes.restore_memories(session.app, paths))
     fields, rows = [], []
     for scope, app in session.apps():
@@ -205,15 +206,9 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> output
     return output.Answer({"memories": fields}, lines if rows else ["nothing to restore"])
 
 
-def _shelved_path_of(app: App, name: str) -> str:
-    """Path of what was put away under this label; else the name."""
-    items = look.list_shelved_memories(app)
-    if not any(name_means(name, item.path) for item in items):
-        for item in items:
-            with suppress(MemdirError):
-                if read_memory(item.path, app.shelf.read(item), item.time).name == name:
-                    return item.path
-    return name
+def _shelved(app: App) -> Iterator[Memory]:
+    for item in look.list_shelved_memories(app):
+        yield read_memory(item.path, app.shelf.read(item), item.time)
 
 
 @command("purge", "memdir purge --expired --yes", changes=True)

@@ -108,18 +108,15 @@ def diff_of_change(
 
 def list_shelved_and_missing(app: App) -> list[Shelved]:
     """Shelved memories that are not in the store; an undo leaves its copy on the shelf."""
-    there = set(app.store.files())
 
     def is_back(item: Shelved) -> bool:
-        if item.path not in there:
-            return False
         try:
-            copies = app.shelf.read(item), app.store.read(item.path)
+            there, shelved = app.store.read(item.path), app.shelf.read(item)
         except MemdirError:
-            return False  # cannot be compared, so list it
-        headers = [memory.read_header(memory.decode(data)) for data in copies]
-        shelved, now = (header.get(*memory.CREATED_KEYS) for header in headers)
-        return copies[0] == copies[1] or bool(now and shelved == now)  # edited since it is back
+            return False  # not there, or it cannot be compared
+        texts = map(memory.decode, (there, shelved))
+        created = {memory.read_header(text).get(*memory.CREATED_KEYS) for text in texts}
+        return there == shelved or (len(created) == 1 and "" not in created)  # edited since
 
     return [item for item in list_shelved_memories(app) if not is_back(item)]
 
