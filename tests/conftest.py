@@ -1,6 +1,8 @@
 """What every test stands on: a throw-away home, a fixed day, and ../shared if it is here."""
 
 import os
+import signal
+import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,10 @@ from memdir.config.config import read_config
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("fresh", deadline=None)
 settings.load_profile("fresh" if os.environ.get("HYPOTHESIS_FRESH") else "same")
+
+# In the background a shell has interrupts ignored, and whatever a test starts would inherit that.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 EVERY = bool(os.environ.get("MEMDIR_TEST_EVERY"))  # everything, not only what stands for the rest

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 TURN_SECONDS = 60
-CLOSE_SECONDS = 20
+CLOSE_SECONDS = 60
 
 
 class Conversation:

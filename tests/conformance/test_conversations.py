@@ -10,8 +10,8 @@ from tests.helpers.tables import cases, rows
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
 TURNS = (Turn('{"x": 1}', "told first"), Turn('{"x": 2}', "told next"))
-FIRST = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, more=True)
-THIRD = Question("Be brief.", "Which one?", SCHEMA, 100, 20.0, TURNS, more=True)
+FIRST = Question("Be brief.", "Which one?", SCHEMA, 100, 60.0, more=True)
+THIRD = Question("Be brief.", "Which one?", SCHEMA, 100, 60.0, TURNS, more=True)
 EPHEMERAL = {"type": "ephemeral", "ttl": "5m"}
 
 

@@ -39,7 +39,7 @@ def server(reply: Callable[[Handler], None]) -> AbstractContextManager[str]:
     return listen(Speaker)
 
 
-def ask(name: str, address: str, seconds: float = 20.0):
+def ask(name: str, address: str, seconds: float = 60.0):
     model = registry.load("models", name).open_model("m", address, own.KEYS)
     return model.answer(Question("s", "u", None, 10, seconds))
 

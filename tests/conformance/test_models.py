@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from memdir.models.model import (
 )
 from memdir.store import registry
 from tests.conformance import own
+from tests.helpers.processes import wait_for_none
 from tests.helpers.programs import program_text, run_program
 from tests.helpers.scripted_server import Reply, Script, serve
 from tests.helpers.tables import cases, rows
@@ -35,7 +35,7 @@ KEY = "sk-planted-0123456789"
 KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 SCHEMA = dict(rows(globals(), "SCHEMA"))
 DATA = {"memories": ["a.md"]}
-LIMIT = 1.5  # seconds; a process of its own has to start within it
+LIMIT = 1.5  # seconds, where the answer comes too late anyway
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Member:
     open: Callable[[], Model]
     heard: Callable[[], str]  # everything that reached the far end
 
-    def ask(self, reply: Reply, schema: dict | None = SCHEMA, seconds: float = 20.0):
+    def ask(self, reply: Reply, schema: dict | None = SCHEMA, seconds: float = 60.0):
         self.say(reply)
         return self.open().answer(Question("Be brief.", "Which ones?", schema, 256, seconds))
 
@@ -190,7 +190,7 @@ def test_the_limit_holds_and_nothing_is_left_running(member):
 @cases("reply", "kind")
 def test_a_broken_server_is_a_typed_failure(name, reply, kind):
     with ExitStack() as stack, pytest.raises(kind):
-        over_http(name, stack).ask(reply, seconds=1.0)
+        over_http(name, stack).ask(reply, seconds=LIMIT if reply.cut == "hang" else 60.0)
 
 
 @own.needs_extra
@@ -243,7 +243,7 @@ def test_the_command_is_alone_and_marked(tmp_path):
     member = as_a_program(tmp_path, "claude")
     member.say(Reply(data=DATA))
     turns = (Turn('{"x": 1}', "told first"),)
-    member.open().answer(Question("Be brief.", "Which ones?", SCHEMA, 256, 20.0, turns))
+    member.open().answer(Question("Be brief.", "Which ones?", SCHEMA, 256, 60.0, turns))
     heard = json.loads(member.heard())
     words = heard["words"]
     for flag, value in [("--setting-sources", ""), ("--tools", ""), ("--model", "haiku")]:
@@ -260,15 +260,19 @@ def test_the_command_is_alone_and_marked(tmp_path):
 
 def test_a_late_command_is_ended_with_its_children(tmp_path):
     member = as_a_program(tmp_path, "claude")
-    with pytest.raises(ModelTimeout):
-        member.ask(Reply(wait=60), seconds=LIMIT)
-    child = int((tmp_path / "heard.json.pid").read_text())
-    status = Path(f"/proc/{child}/stat")
-    for _ in range(100):  # whoever adopts it may take a moment to bury it
-        if not status.exists() or status.read_text().split()[2] == "Z":
-            return
-        time.sleep(0.02)
-    pytest.fail(f"{child} is still running")
+    started, seconds = tmp_path / "heard.json.pid", LIMIT
+    while not started.exists():  # a busy machine may not come that far at first
+        with pytest.raises(ModelTimeout):
+            member.ask(Reply(wait=600), seconds=seconds)
+        seconds *= 2
+    status = Path(f"/proc/{started.read_text()}/stat")
+
+    def running() -> list[str]:
+        """Whoever adopts it may take a moment to bury it."""
+        words = status.read_text().split() if status.exists() else []
+        return words if words[2:3] != ["Z"] else []
+
+    wait_for_none(running)
 
 
 def test_a_command_inside_a_command_is_refused(tmp_path):

@@ -31,6 +31,7 @@ from tests.faults.linear import Op
 from tests.faults.stage import Tally
 
 P99_MS, MAX_MS = 250.0, 2000.0
+BUSY = 2.0  # runnable processes for each processor: others compete with the race
 WHOLE = re.compile(rb"---\nname: (\w+)\n(?:.+\n)+---\n\n(?:.+\n)+")
 MARK = re.compile(rb"w\d+\.\d+")
 
@@ -285,10 +286,11 @@ def run(
     tries: int = 1,
     defect: str = "",
 ) -> Race:
-    """A race, or several until one shows something."""
+    """A race, or several until one shows something; beside others, waits are told, not judged."""
+    busy = os.getloadavg()[0] > BUSY * len(kernel.processors())
     for _ in range(tries):
         race = _run(make, processes, each, defect)
-        if judge_waits:
+        if judge_waits and not busy:
             race.judge_waits()
         if race.violations:
             break
