@@ -24,7 +24,7 @@ from memdir.capture.route import (
     Known,
     Text,
     find_undone_captures,
-    text_learned_before,
+    list_known_texts,
     why_not_capture_again,
 )
 from memdir.capture.signals import (
@@ -155,7 +155,9 @@ def plan_drafts(
             items[index] = replace(item, refuse=LATER)
         elif index in later.values() and not item.target:
             items[index] = replace(item, refuse=BEFORE)
-    return Plan(f"capture-{run}", progress, tuple(items), tuple(waits), tuple(dropped), reason)
+    return Plan(
+        f"capture-{_hash(run, *ids)}", progress, tuple(items), tuple(waits), tuple(dropped), reason
+    )
 
 
 def leave_out_decided(
@@ -320,16 +322,7 @@ def _why_not_hold(app: App, catch: Catch) -> str:
     """A person is not asked about what a memory, CLAUDE.md or another held draft says."""
     if catch.draft is None:
         return ""
-    known = [Text(CLAUDE_MD, app.rules().claude_md)]
-    for hit in app.search.find(catch.draft.body, MAX_SEARCHED).hits:
-        with suppress(MemdirError):
-            path = hit.memory.path
-            known.append(text_learned_before(path, app.store.read(path)))
-    mine = held_draft_id(catch)
-    for held in open_inbox(app).list():
-        if held.catch.draft and held.id != mine:
-            text = f"{held.catch.draft.description}\n{held.catch.draft.body}"
-            known.append(Text(f"the held draft {held.id}", text))
+    known = [*list_known_texts(app), Text(CLAUDE_MD, app.rules().claude_md)]
     where = Known(known).where(catch)
     return f"{where} says it already" if where else ""
 
