@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from memdir.capture import review
 from memdir.capture.ask import NOBODY_SAID_IT
 from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, find_uncaptured_sessions
 from memdir.capture.inbox import open_inbox
@@ -86,6 +87,15 @@ def test_a_model_reads_a_conversation_once_when_it_ends(opened):
     assert opened.memories() == ["real-database-in-tests.md", "staging-cluster-oslo.md"]
     assert opened.capture().reason == NOTHING_NEW
     assert opened.counts()[-1] == 0
+
+
+def test_one_undo_takes_back_one_turn(opened):
+    turn = Request(str(opened.talk.path), "s1", ends=False)
+    for text in (OSLO, "Remember that invoices are numbered per country."):
+        opened.say("Please write the tests against a real database.", "I will.", text, "Noted.")
+        assert len(names(capture(opened.app(), turn))) == 1
+    review.undo_and_hold_again(opened.app())
+    assert opened.memories() == ["the-staging-cluster-is-in-oslo.md"]
 
 
 def test_after_an_error_what_was_asked_for_is_saved_and_the_rest_is_done_later(opened):

@@ -139,6 +139,8 @@ def test_forget_retires_only_what_has_every_word_that_tells_it_from_others(talk,
     answer = capture(talk)
     assert (answer["saved"], len(answer["held"])) == ([], 1)
     assert "it may mean: fridays.md" in answer["held"][0]["reason"]
+    talk.say("Forget about the pelican cluster.", "There is none.")
+    assert capture(talk)["refused"][0]["reason"] == "no memory says anything like it"
     talk.say("Forget that we deploy on Fridays.", "Done.")
     assert [item["name"] for item in capture(talk)["saved"]] == ["fridays"]
     assert not (store / "fridays.md").exists()

@@ -24,7 +24,7 @@ from memdir.capture.route import (
     Known,
     Text,
     find_undone_captures,
-    text_learned_before,
+    list_known_texts,
     why_not_capture_again,
 )
 from memdir.capture.signals import (
@@ -39,7 +39,7 @@ from memdir.errors import BadInput, Conflict, MemdirError, Missing
 from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Draft, Wishes, content_hash
 from memdir.hot.disk import read_start
-from memdir.hot.memory import INDEX, SOURCE_KEYS, Memory, decode, read_header, stem
+from memdir.hot.memory import INDEX, SOURCE_KEYS, decode, read_header, stem
 from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
 from memdir.store.look import find_memories
@@ -55,6 +55,7 @@ MAX_SEARCHED = 20  # memories with words of a request to forget
 LATER = "it was to be forgotten later on"
 BEFORE = "what it takes back was not saved yet"
 SETTLED = "a review has settled it already"
+NOTHING_NEAR = "no memory says anything like it"
 BY_AGENT = "the agent saved it itself"
 SAVED_SHARE, SAME_SHARE = 0.5, 0.8  # of a request's words in a memory that the agent wrote
 SAVED_SECONDS = 60.0  # after the last message of a turn
@@ -155,7 +156,9 @@ def plan_drafts(
             items[index] = replace(item, refuse=LATER)
         elif index in later.values() and not item.target:
             items[index] = replace(item, refuse=BEFORE)
-    return Plan(f"capture-{run}", progress, tuple(items), tuple(waits), tuple(dropped), reason)
+    return Plan(
+        f"capture-{_hash(run, *ids)}", progress, tuple(items), tuple(waits), tuple(dropped), reason
+    )
 
 
 def leave_out_decided(
@@ -293,39 +296,36 @@ def _item(app: App, id: str, catch: Catch) -> Item:
         return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
     except MemdirError:  # not the name of a memory
         hits = app.search.find(catch.forget, MAX_SEARCHED).hits
-    meant = [hit.memory.path for hit in hits if _is_meant(app, catch.forget, hit.memory)]
+    wish, near, meant = catch.forget, [], []
+    for memory in (hit.memory for hit in hits):
+        text = _read_memory(app, memory.path)
+        if _share(forget_words(wish), forget_words(f"{memory.path}\n{text}")) >= SAVED_SHARE:
+            near.append(memory.path)
+        about = Draft(text, name=stem(memory.path), description=memory.description)
+        if forgets_draft(wish, about):  # it has every word that tells it from others
+            meant.append(memory.path)
     if len(meant) == 1:
         return Item(id, catch, meant[0])
-    near = ", ".join(meant[:MAX_CANDIDATES] or [hit.memory.path for hit in hits[:MAX_CANDIDATES]])
-    hint = f"it may mean: {near}" if near else "no memory fits"
+    if not near:
+        return Item(id, catch, refuse=NOTHING_NEAR)
+    hint = f"it may mean: {', '.join((meant or near)[:MAX_CANDIDATES])}"
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
+
+
+def _read_memory(app: App, path: str) -> str:
+    try:
+        return decode(app.store.read(path))
+    except MemdirError:
+        return ""
 
 
 def _why_not_hold(app: App, catch: Catch) -> str:
     """A person is not asked about what a memory, CLAUDE.md or another held draft says."""
     if catch.draft is None:
         return ""
-    known = [Text(CLAUDE_MD, app.rules().claude_md)]
-    for hit in app.search.find(catch.draft.body, MAX_SEARCHED).hits:
-        with suppress(MemdirError):
-            path = hit.memory.path
-            known.append(text_learned_before(path, app.store.read(path)))
-    mine = held_draft_id(catch)
-    for held in open_inbox(app).list():
-        if held.catch.draft and held.id != mine:
-            text = f"{held.catch.draft.description}\n{held.catch.draft.body}"
-            known.append(Text(f"the held draft {held.id}", text))
+    known = [*list_known_texts(app), Text(CLAUDE_MD, app.rules().claude_md)]
     where = Known(known).where(catch)
     return f"{where} says it already" if where else ""
-
-
-def _is_meant(app: App, wish: str, memory: Memory) -> bool:
-    """A memory is meant if it has every word that tells it from others."""
-    try:
-        text = decode(app.store.read(memory.path))
-    except MemdirError:
-        return False
-    return forgets_draft(wish, Draft(text, name=stem(memory.path), description=memory.description))
 
 
 def carry_out_drafts(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:

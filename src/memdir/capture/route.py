@@ -251,7 +251,7 @@ class Places:
         root = root if os.path.lexists(os.path.join(root, ".git")) else config.checkout
         page = read_rules_page(root, CLAUDE_MD_FILE)
         rules = replace(app.rules(), claude_md=memory.decode(page.data or b""))
-        known = Known([*_texts(app, root), Text(CLAUDE_MD_FILE, rules.claude_md)])
+        known = Known([*list_known_texts(app, root), Text(CLAUDE_MD_FILE, rules.claude_md)])
         return Place(app, root, rules, known, page, find_undone_captures(app))
 
 
@@ -265,7 +265,8 @@ def _standing_in(project: str, cwd: str) -> str:
     return project
 
 
-def _texts(app: App, root: str) -> Iterator[Text]:
+def list_known_texts(app: App, root: str = "") -> Iterator[Text]:
+    """What memories say, also those put away, drafts that wait, and pages for people."""
     store = app.store
     if store.exists():
         yield from (
@@ -284,5 +285,5 @@ def _texts(app: App, root: str) -> Iterator[Text]:
         if draft is not None:
             text = f"{draft.description}\n{draft.body}"
             yield Text(f"the review inbox ({held.id})", text, origin.session, origin.message)
-    for page in read_knowledge_pages(root):
+    for page in read_knowledge_pages(root or app.config.checkout):
         yield Text(page.path, memory.decode(page.data or b""))
