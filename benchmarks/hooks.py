@@ -23,7 +23,7 @@ from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
 from memdir.config.scope import project_scope_name
 
 RUNS = 40
-PROMPTS = {200: 15.0, 1_000: None, 10_000: 30.0}
+PROMPTS = {200: 12.0, 1_000: None, 10_000: 20.0}
 START, STOP = 40.0, 10.0  # milliseconds over a bare interpreter
 MEMORIES = 1_000  # of the start of a session, and of the end of a turn
 SETTLED = 0.5  # seconds after which a file counts as unchanged and a process has begun

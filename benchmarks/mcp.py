@@ -20,6 +20,7 @@ from memdir.config.scope import project_scope_name
 RUNS = 20
 MEMORIES = 200
 FIRST_MS = 300.0  # from the start to the first answers
+RECALL_MS = 120.0  # and to the first recall
 MOST_BYTES = 4096  # of tools/list
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OURS = [sys.executable, "-m", "memdir.mcp"]
@@ -136,7 +137,7 @@ def _rows(asking: Asking) -> list[Row]:
         _row(
             f"start to first recall, {MEMORIES} memories",
             recalled,
-            None,
+            RECALL_MS,
             asking.processor("recall"),
         ),
         Row("first answers, over a bare interpreter", middle(bare), middle(ours), note=beside),

@@ -707,15 +707,15 @@ MEANINGS = {
         "Where the model of `model.name` chooses the memories: nowhere, in `memdir recall` and the "
         "library, or also at every prompt, which waits for it. `memdir recall --model` asks once.",
     ),
-    "hooks_always": (
-        "true or false",
-        "Let the hooks work also where the client's own memory is switched off: memdir instead of "
-        "it. By default memory off means off.",
-    ),
     "hooks": (
         "true or false",
         "Let the hooks of a client speak and note. With `false` they stay installed and do "
         "nothing.",
+    ),
+    "hooks_always": (
+        "true or false",
+        "Let the hooks work also where the client's own memory is switched off: memdir instead of "
+        "it. By default memory off means off.",
     ),
     "private_urls": (
         "true or false",

@@ -181,7 +181,7 @@ def test_a_session_gets_no_more_than_its_share(scopes):
         body = f"word{number} " + "lorem ipsum\n" * 400
         about = f"pelican restarts staging {number}"
         scopes.write(f"m{number:02}.md", memory(f"M{number}", about, body))
-    sizes = [len(scopes.recall(session="s", pointers=0).text.encode()) for _ in range(40)]
+    sizes = [len(scopes.recall(session="s", pointers=0).text.encode()) for _ in range(60)]
     assert session_state.SESSION_BYTES >= sum(sizes) > session_state.SESSION_BYTES - 1000
     assert sizes[-1] == 0
     assert scopes.sessions.load("s").left == session_state.SESSION_BYTES - sum(sizes)
