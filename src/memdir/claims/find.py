@@ -13,7 +13,7 @@ from memdir.claims import claim as kinds
 from memdir.claims import forms
 from memdir.claims.claim import Claim
 from memdir.claims.manifests import version_key
-from memdir.claims.wording import (
+from memdir.claims.context import (
     Context,
     compare_repo_name,
     find_versions,
