@@ -12,14 +12,14 @@ from itertools import islice
 from memdir.claims import claim as kinds
 from memdir.claims import forms
 from memdir.claims.claim import Claim
-from memdir.claims.manifests import version_key
-from memdir.claims.wording import (
+from memdir.claims.context import (
     Context,
     compare_repo_name,
     find_versions,
     hide_claim_spans,
     names_other_repo,
 )
+from memdir.claims.manifests import version_key
 from memdir.text import markdown
 
 MAX_CLAIMS = 2_000  # of one memory
