@@ -17,6 +17,7 @@ from memdir.config.config import read_config
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Draft, Revision, Wishes
 from memdir.format.names import check_memory_name
+from memdir.format.type_guess import guess_memory_type
 from memdir.hot.behaviour import MODES
 from memdir.hot.inject import Recalled
 from memdir.hot.memory import decode, read_memory
@@ -26,24 +27,17 @@ from memdir.recall.answer import Prompt, Recall
 from memdir.store import changes, look
 from memdir.store.accept import hide_unaccepted
 from memdir.store.writer import App, Done, open_app
-from memdir.text import pattern
 
 if TYPE_CHECKING:
     from memdir.audit.audit import Audit
     from memdir.capture.plan import Outcome
     from memdir.store.ports import Logged
 
-# The words of a rule; a text without one is a fact.
-RULE = pattern(r"(?i)\b(always|never|don['’]?t|do not|use|prefer|must)\b")
 P = ParamSpec("P")
 R = TypeVar("R")
 ALL, PROJECT = "all", "project"
 ACTOR = "library"
 MAX_FOUND = 1_000  # of a search
-
-
-def guess_memory_type(text: str) -> str:
-    return "feedback" if RULE.search(text) else "project"
 
 
 def known_scopes(scopes: Mapping[str, str]) -> list[str]:
@@ -201,7 +195,7 @@ class Memdir:
         `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
         """
         named = check_memory_name(name) if name else ""
-        type = type or guess_memory_type(text)
+        type = type or guess_memory_type(text).type
         draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
         done = changes.save_memory(self.app, draft, Wishes(anyway, allow_secret))
         self._see_own()
