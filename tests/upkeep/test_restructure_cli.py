@@ -154,11 +154,3 @@ def test_a_save_leaves_a_line_that_says_something_alone(unfit):
 
 def contents(store):
     return {path.name: path.read_bytes() for path in store.glob("*.md")}
-
-
-def test_a_memory_of_one_endless_line_is_restructured_at_once(store):
-    store.mkdir(parents=True)
-    (store / "MEMORY.md").write_text("- [Dump](dump.md) — the dump\n", encoding="utf-8")
-    text = RULE.format("2026-03-20", "word " * 700_000)
-    (store / "dump.md").write_text(text, encoding="utf-8")
-    assert memdir("restructure", "--json").json["lost"] == []
