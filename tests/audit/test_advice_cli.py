@@ -47,10 +47,11 @@ OVER = "Superseded by the queue: we plan Kafka with three brokers."
         ("project", 3, OVER, "", "fix", "keep"),
         ("project", 400, "Status: done. The importer reads CSV now.", "", "retire", "prune"),
         ("reference", 400, QUEUE, "", "look", "prune"),
-        # A rule or a choice never goes for its age, and one half-life is no reason to look.
+        # A rule or a choice never goes for its age, and is looked at late.
         *((type, 4_000, QUEUE, "", "look", "prune") for type in ("user", "feedback", "decision")),
         *((type, 4_000, OVER, "", "fix", "prune") for type in ("user", "feedback", "value")),
         ("feedback", 100, QUEUE, "", "keep", "review"),
+        ("feedback", 200, QUEUE, "", "keep", "prune"),
     ],
 )
 def test_advice_needs_a_reason_beside_age(store, type, days, text, more, advice, band):

@@ -1,6 +1,5 @@
 """The plan of a restructuring: which content becomes which memory, and what the index keeps."""
 
-
 from memdir.format.draft import Style
 from memdir.upkeep.restructure import Plan, plan_restructure
 from memdir.upkeep.worksheet import Given, Page
