@@ -49,6 +49,9 @@ def test_a_hundred_findings_of_a_kind_are_a_few_lines(store):
     assert "… and 97 more: --all" in short
     assert short.count("\n") < 80 < long.count("\n")
     assert "m99.md:8" in long
+    found = memdir("audit", "--json").json
+    kinds = [finding["kind"] for finding in found["findings"]]
+    assert kinds.count("broken-link") == 21 and found["finding_counts"]["broken-link"] == 100
 
 
 def test_a_setting_lets_addresses_of_the_own_network_be_asked(store, monkeypatch):

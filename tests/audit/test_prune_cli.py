@@ -19,12 +19,12 @@ pytestmark = pytest.mark.usefixtures("project")
 
 def text(name: str, modified: str = "2020-01-01", more: str = "") -> str:
     head = f"name: {name}\ndescription: About {name}\ntype: project\nmodified: {modified}\n{more}"
-    return f"---\n{head}---\n\nThe body of {name}.\n"
+    return f"---\n{head}---\n\nSuperseded by the handbook.\n\nThe body of {name}.\n"
 
 
 @pytest.fixture
 def worn(store: Path) -> Path:
-    """Four worn-out memories, one to review, one fresh."""
+    """Four that are old and superseded, one that is superseded but not old, one fresh."""
     memdir("remember", "Use uv, never pip, to install packages.", "--name", "fresh")
     week = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 20 * 86_400))
     for name in ("one", "two", "three", "four"):
@@ -150,3 +150,26 @@ def test_a_script_takes_all_but_pinned_ones_as_one_batch(worn, option, room):
     assert memdir("undo", "--batch", answer["batch"]).code == 0
     assert contents(worn) == before
     assert memdir("restore", "--json").json["memories"] == []  # all of them are back
+
+
+def test_an_agent_prunes_the_memories_it_names_and_no_other(worn):
+    answer = memdir("prune", "two", "fresh", "--json")
+    assert answer.code == 0
+    assert {item["path"] for item in answer.json["candidates"]} == {"two.md", "fresh.md"}
+    assert names(worn) == ALL - {"two", "fresh"}
+    assert memdir("undo", "--batch", answer.json["batch"]).code == 0
+    assert names(worn) == ALL
+
+
+def test_a_standalone_index_is_pruned_as_it_is_advised(store):
+    store.mkdir(parents=True)
+    index = store / "MEMORY.md"
+    index.write_text("Superseded by the wiki.\n\nWe deploy by hand.\n")
+    os.utime(index, (1_500_000_000, 1_500_000_000))
+    (advised,) = memdir("audit", "--json").json["memories"]
+    assert (advised["path"], advised["advice"]) == ("MEMORY.md", "retire")
+    archived = memdir("prune", "--archive", "--json").json  # an archive cannot hold it
+    assert archived["changes"] == [] and index.exists()
+    (change,) = memdir("prune", "--retire", "--json").json["changes"]
+    assert (change["change"], change["path"]) == ("retired", "MEMORY.md")
+    assert memdir("restore", "MEMORY.md").code == 0 and index.exists()

@@ -5,7 +5,14 @@ import json
 import pytest
 
 from memdir.hot.memory import decode, read_header
-from memdir.text.similar import MAX_NEAREST, MERGE, SHOW, find_similar_texts, find_twin
+from memdir.text.similar import (
+    MAX_NEAREST,
+    SHOW,
+    Alike,
+    compare_two_texts,
+    find_similar_texts,
+    find_twin,
+)
 from tests.helpers.tables import table
 
 
@@ -48,25 +55,35 @@ HANDBOOK = memory(
 )
 
 
-def likeness(one: str, other: str) -> float:
-    (pair,) = find_similar_texts({"-.md": one, "--.md": other}, 0.0)  # paths without words
-    return pair.score
+def compared(one: str, other: str) -> Alike:
+    return compare_two_texts(("-.md", one), ("--.md", other))  # paths without words
 
 
-@pytest.mark.parametrize(("one", "other"), [(WAIT, CHECK), (UV, HANDBOOK)])
-def test_the_same_in_other_words_or_as_a_part_is_shown_and_not_merged(one, other):
-    assert SHOW <= likeness(one, other) < MERGE
+def found(*texts: str) -> list[Alike]:
+    """Among memories whose paths have no words."""
+    return find_similar_texts({"-" * number + "-.md": text for number, text in enumerate(texts)})
+
+
+def test_the_same_in_other_words_has_a_score_and_needs_the_same_names_to_be_shown():
+    assert compared(WAIT, CHECK).score >= SHOW and found(WAIT, CHECK) == []
+    wait, check = (text.replace("threads", "threads of Gemini and GH-12") for text in (WAIT, CHECK))
+    (pair,) = found(wait, check)
+    assert pair.held == () and {"gemini", "gh-12"} <= {*pair.values}
 
 
 def test_two_subjects_are_not_shown():
-    assert likeness(UV, RELEASE) < SHOW
+    assert compared(UV, RELEASE).score < SHOW and found(UV, RELEASE) == []
 
 
-def test_a_memory_that_stands_sentence_by_sentence_in_another_may_be_merged():
+def test_a_memory_that_stands_sentence_by_sentence_in_another_is_held_by_it():
     longer = UV.replace("new package.", "new package.\n\nCI fails when the lock file is old.")
+    (pair,) = found(longer, UV)
+    assert pair.held == ("--.md",)
+    assert pair.choose_poorer({"-.md": 1.0, "--.md": 2.0}) == "--.md"  # never the superset
     wrapped = UV.replace("Install packages with uv,", "install packages\nwith uv,")
-    for other in (longer, wrapped):
-        assert likeness(UV, other) >= MERGE
+    (pair,) = found(wrapped, UV)
+    assert pair.held == ("--.md", "-.md")
+    assert pair.choose_poorer({"-.md": 1.0, "--.md": 2.0}) == "-.md"  # the older
 
 
 @pytest.mark.parametrize(
@@ -75,45 +92,50 @@ def test_a_memory_that_stands_sentence_by_sentence_in_another_may_be_merged():
 def test_one_word_that_differs_on_both_sides_is_never_merged(old, new):
     other = UV.replace(old, new)
     assert other != UV
-    assert SHOW <= likeness(UV, other + "\nMore.") < MERGE
+    assert compared(UV, other + "\nMore.").held == ()
+
+
+def test_texts_that_differ_in_a_number_a_name_or_a_date_are_no_twins():
+    rules = [
+        f"Rule {number}: service number {number} of Acme is deployed from branch release-{number}."
+        for number in range(360)
+    ]
+    assert found(*(memory(f"rule-{i}", rule, rule) for i, rule in enumerate(rules))) == []
+    for old, new in (("8080", "8081"), ("Ana", "Bob"), ("2026-03-05", "2026-04-05")):
+        text = "The billing service of Acme listens on 8080, asks Ana, and moves on 2026-03-05."
+        pair = [memory("billing", text, text) for text in (text, text.replace(old, new))]
+        assert found(*pair) == []
 
 
 def test_the_same_body_about_two_things_is_not_merged():
     body = "The server listens on port 8080 behind nginx and restarts every night."
     staging = memory("staging-port", "The port of the staging server", body)
     production = memory("production-port", "The port of the production server", body)
-    assert likeness(staging, production) < MERGE
+    assert compared(staging, production).held == ()
 
 
 def test_what_was_too_long_to_read_is_never_merged():
     long = "\n".join(f"- Step {at} of the long list is done by hand." for at in range(1500))
     one, other = (memory("steps", "All steps of the list", long + end) for end in ("\nA.", "\nB."))
-    assert likeness(one, other) < MERGE
+    assert compared(one, other).held == ()
 
 
-def test_a_link_to_the_other_makes_them_less_alike():
+def test_a_link_to_the_other_makes_them_less_alike_and_no_twins():
     linked = CHECK.replace("ask three times.", "ask three times. Not [[wait-for-review]].")
     plain = CHECK.replace("ask three times.", "ask three times. Not that other one.")
-    texts = {"wait-for-review.md": WAIT}
-    with_link = find_similar_texts({**texts, "check.md": linked}, 0.0)[0]
-    without = find_similar_texts({**texts, "check.md": plain}, 0.0)[0]
+    with_link, without = (
+        compare_two_texts(("wait-for-review.md", WAIT), ("check.md", text))
+        for text in (linked, plain)
+    )
     assert with_link.linked and not without.linked
-    assert with_link.score < without.score
-
-
-def test_find_alike_names_the_pairs_of_a_store_best_first():
-    texts = {"a.md": UV, "b.md": RELEASE, "c.md": UV, "d.md": WAIT, "e.md": CHECK}
-    found = find_similar_texts(texts)
-    assert [(one.first, one.second) for one in found] == [("a.md", "c.md"), ("d.md", "e.md")]
-    assert found[0].score == 1
-    assert 0 < found[1].first_held < 1
+    assert with_link.score < without.score and with_link.values == ()
 
 
 def test_of_many_copies_each_is_named_with_a_few():
     texts = {f"m{at}.md": UV for at in range(60)}
-    found = find_similar_texts(texts)
-    assert len(found) <= 60 * MAX_NEAREST
-    assert {path for one in found for path in (one.first, one.second)} == {*texts}
+    pairs = find_similar_texts(texts)
+    assert len(pairs) <= 60 * MAX_NEAREST
+    assert {path for one in pairs for path in (one.first, one.second)} == {*texts}
 
 
 LISTING = table("text", "listing")
@@ -135,6 +157,13 @@ def test_few_words_are_alike_by_chance_unless_they_are_the_same():
     assert twin("Anna owns billing.", ["Anna owns shipping"]) == ""
     assert twin("Anna owns billing.", ["Anna owns billing and shipping"]) == ""
     assert twin("Some text", ["Some text"]) == ""
+
+
+def test_a_line_with_another_number_or_name_is_no_twin():
+    rule = "Rule 1: service number 1 is deployed from branch release-1 by the deploy bot"
+    assert twin(rule, [rule.replace("1", "0")]) == ""
+    asks = "The deploy bot asks Ana before every release"
+    assert twin(asks, [asks.replace("Ana", "Bob")]) == ""
 
 
 def test_distinct_memories_of_the_wild_are_no_twins(shared):

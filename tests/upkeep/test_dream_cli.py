@@ -40,7 +40,14 @@ def test_it_says_what_became_of_every_entry(logged):
     text = " ".join(memdir("dream").text.split())
     assert "2 new entries: 1 item to remember, 1 entry with nothing to keep" in text
     memdir("log-day", "From now on we use PostgreSQL, because of jsonb.")
-    assert "logs: 1 new entry: 1 for you to decide on (memdir review)" in memdir("dream").text
+    assert "logs: 1 new entry: 1 item to remember" in memdir("dream").text
+
+
+def test_a_setting_tells_a_session_to_write_to_the_log(logged, monkeypatch):
+    assert memdir("prompt", "--json").json["mode"] == "normal"
+    monkeypatch.setenv("MEMDIR_DREAM_LOGS", "true")
+    asked = memdir("prompt", "--json").json
+    assert asked["mode"] == "log" and "[type] what, and why" in asked["text"]
 
 
 def today() -> str:

@@ -67,13 +67,40 @@ def test_what_a_log_says_to_remember_becomes_a_memory_once(opened):
     assert "Steps:\n- look it up\n- take its number" in text
 
 
-def test_a_rule_in_a_log_waits_for_a_person_with_all_its_lines(opened):
+def test_a_line_with_a_type_is_saved_with_all_its_lines_be_it_a_rule(opened):
     log_day(opened.app(), f"{RULE}\nThe old dumps stay.", "project")
     result, done = run(opened)
-    assert paths(done, "created") == []
+    path, _ = paths(done, "created")
+    assert opened.read(path).endswith("\n\nThe old dumps stay.\n")
+    assert (result.held, open_inbox(opened.app()).list()) == ([], [])
+
+
+LOG = """# 2026-03-02
+
+- 09:10 [feedback] Never squash merges on release branches, because bisect needs the commits
+- 09:40 [project] The importer moves to the new queue on 2026-12-01; Dana owns it
+- 10:05 [user] The user is a data scientist who reads Python well and Go badly
+- 10:20 [reference] Production dashboards are at https://grafana.example.com/d/abc
+- 11:00 [project] Fixed the flaky login test
+- 11:30 Prices are always stored as whole cents
+* 12:00 [feedback] Keep answers short; no summaries at the end
+Looked at the logs of the importer.
+"""
+
+
+def test_the_log_of_an_agent_becomes_memories_and_what_has_no_type_is_asked(opened):
+    path = opened.root / "logs/2026/03/2026-03-02.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(LOG)
+    result, done = run(opened)
+    made = [opened.read(name) for name in paths(done, "created") if name != "MEMORY.md"]
+    types = sorted(text.partition("type: ")[2].partition("\n")[0] for text in made)
+    assert types == ["feedback", "feedback", "project", "reference", "user"]
+    assert all("said_by: agent" in text and "client: log" in text for text in made)
     (held,) = open_inbox(opened.app()).list()
-    assert [held.id] == result.held
-    assert held.catch.draft.body.endswith("\n\nThe old dumps stay.")
+    assert held.catch.draft.body == "Prices are always stored as whole cents"
+    logs = result.oriented.logs
+    assert (logs.entries, logs.silent) == (8, 2)
 
 
 def test_a_run_that_was_killed_before_it_was_written_down_saves_nothing_twice(opened):

@@ -43,27 +43,114 @@ def test_an_empty_store_is_in_order(store):
     assert not store.exists()
 
 
-def test_a_pointer_to_a_missing_file_becomes_that_memory_if_it_says_enough(store):
+LINE = "- [Licence](feedback_licence.md) — Apache-2.0, the announcement is for humans only\n"
+UNFIT = f"""# Memory
+
+{LINE}- [Role](role.md) — my background
+- [Rule](rule.md) — one
+- [The rule](rule.md) — another hook about the rule
+
+## Old approach (superseded)
+
+We used Kafka with three brokers.
+
+## Implementation steps
+
+1. Create the table users
+2. Add the column email
+3. Run the migration
+
+## Release steps
+
+1. Bump the version
+2. Tag the commit
+3. Tell the channel
+
+We decided last week to use NATS.
+"""
+RULE = "---\nname: rule\ndescription: about pushes\ntype: feedback\nmodified: {}\n---\n\n{}\n"
+
+
+@pytest.fixture
+def unfit(store):
     store.mkdir(parents=True)
-    kept = "- [Licence](feedback_licence.md) — Apache-2.0, the announcement is for humans only\n"
-    twice = "- [The licence](feedback_licence.md) — other words about it\n"
-    odd = "- [Old [plan]](plans\\old.md) — we move the queue to Kafka in spring\n"
-    short = "- [Role](role.md) — my background\n"
-    (store / "MEMORY.md").write_text(kept + twice + odd + short, encoding="utf-8")
-    answer = memdir("restructure")
-    made = {path.name: path.read_text("utf-8") for path in store.glob("*.md")}
-    index = made.pop("MEMORY.md")
-    assert sorted(made) == ["feedback_licence.md", "old-plan.md"]
-    assert "name: Licence\n" in made["feedback_licence.md"]
-    assert "type: feedback\n" in made["feedback_licence.md"]
-    assert made["feedback_licence.md"].endswith(
-        "\n\nApache-2.0, the announcement is for humans only\n"
-    )
-    assert made["old-plan.md"].endswith("\n\nwe move the queue to Kafka in spring\n")
-    moved = odd.replace("[plan]", "\\[plan\\]").replace("plans\\old.md", "old-plan.md")
-    assert index == kept + twice + moved
-    report = " ".join(answer.text.split())
-    assert "made of its line in the index, the file feedback_licence.md was gone" in report
-    assert "a pointer to role.md: no such file" in report
+    (store / "MEMORY.md").write_text(UNFIT, encoding="utf-8")
+    text = RULE.format("2026-03-20", "Never push on Friday. We agreed on it last week.")
+    (store / "rule.md").write_text(text, encoding="utf-8")
+    return store
+
+
+def test_what_makes_no_memory_is_proposed_and_goes_only_when_asked(unfit):
+    answer = memdir("restructure", "--json").json
+    made = {path.name for path in unfit.glob("*.md")}
+    assert made == {"MEMORY.md", "rule.md", "release-steps.md"}
+    proposed = {item["what"]: item["command"] for item in answer["proposals"]}
+    assert proposed == {
+        'drop "Old approach (superseded)"': "memdir restructure --drop",
+        'drop "Implementation steps"': "memdir restructure --drop",
+        "the line of feedback_licence.md leads nowhere; a rebuild keeps its words": (
+            "memdir index --rebuild"
+        ),
+    }
+    assert all(check["ok"] for check in answer["checks"]) and answer["lost"] == []
+    index = (unfit / "MEMORY.md").read_text("utf-8")
+    assert LINE in index and "three brokers" in index and "Add the column" in index
+    assert memdir("restructure", "--json").json["changes"] == []  # it rests
+    dropped = memdir("restructure", "--drop", "--json").json
+    gone = {item["text"] for item in dropped["accounted"]}
+    assert {"We used Kafka with three brokers.", "2. Add the column email"} <= gone
+    index = (unfit / "MEMORY.md").read_text("utf-8")
+    assert LINE in index and "brokers" not in index and "column" not in index
+    assert memdir("undo").code == 0
+    assert "three brokers" in (unfit / "MEMORY.md").read_text("utf-8")
+
+
+def test_two_lines_for_one_file_become_one_as_the_audit_advises(unfit):
+    (finding,) = [
+        item
+        for item in memdir("audit", "--json").json["findings"]
+        if item["kind"] == "repeated-pointer"
+    ]
+    assert finding["fix"] == "memdir restructure --dry-run"
     memdir("restructure")
-    assert (store / "MEMORY.md").read_text("utf-8") == index
+    assert (unfit / "MEMORY.md").read_text("utf-8").count("(rule.md)") == 1
+    assert "another hook about the rule" in (unfit / "rule.md").read_text("utf-8")
+    kinds = [item["kind"] for item in memdir("audit", "--json").json["findings"]]
+    assert "repeated-pointer" not in kinds
+
+
+def test_last_week_gets_the_day_it_counts_from_and_a_missing_reason_is_reported(unfit):
+    answer = memdir("restructure", "--json").json
+    assert "last week (as of 2026-03-20)" in (unfit / "rule.md").read_text("utf-8")
+    remarks = " ".join(answer["remarks"])
+    assert "no Why stands in release-steps.md, rule.md" in remarks
+    assert "no How to apply stands in release-steps.md, rule.md" in remarks
+
+
+@pytest.mark.parametrize("repair", [("index", "--rebuild"), ("doctor", "--fix")])
+def test_a_repair_keeps_the_words_of_a_line_whose_file_is_gone(unfit, repair):
+    memdir(*repair)
+    index = (unfit / "MEMORY.md").read_text("utf-8")
+    assert "feedback_licence.md" not in index and "(lines-without-file.md)" in index
+    kept = (unfit / "lines-without-file.md").read_text("utf-8")
+    assert LINE in kept and "my background" in kept
+    before = contents(unfit)
+    memdir(*repair)
+    assert contents(unfit) == before
+
+
+def test_a_line_of_a_memory_that_is_kept_elsewhere_goes_with_it(unfit):
+    memdir("remember", "The importer reads CSV files of partners.", "--name", "importer")
+    (unfit / "importer.md").unlink()
+    memdir("index", "--rebuild")
+    assert "importer" not in (unfit / "lines-without-file.md").read_text("utf-8")
+    assert "(importer.md)" not in (unfit / "MEMORY.md").read_text("utf-8")
+
+
+def test_a_save_leaves_a_line_that_says_something_alone(unfit):
+    memdir("remember", "The importer reads CSV files of partners.", "--name", "importer")
+    assert LINE in (unfit / "MEMORY.md").read_text("utf-8")
+
+
+def contents(store):
+    return {path.name: path.read_bytes() for path in store.glob("*.md")}

@@ -1,7 +1,5 @@
 """The plan of a restructuring: which content becomes which memory, and what the index keeps."""
 
-import pytest
-
 from memdir.format.draft import Style
 from memdir.upkeep.restructure import Plan, plan_restructure
 from memdir.upkeep.worksheet import Given, Page
@@ -202,21 +200,24 @@ def test_an_index_keeps_its_order_and_each_memory_one_pointer():
     assert "**In the index:** other words" in found.texts["m1.md"]
 
 
-@pytest.mark.parametrize(
-    ("text", "type", "what"),
-    [
-        ("\n".join(SAME[:3]) + "\nNo.", "project", "uses much the same words as"),
-        ("\n".join(SAME), "feedback", "merge into"),
-    ],
-)
-def test_memories_that_are_only_alike_or_of_two_types_are_put_before_a_person(text, type, what):
+def test_the_same_memory_of_two_types_is_put_before_a_person_and_only_one_may_go():
+    text = "\n".join(SAME)
     pages = {
-        "uv.md": memory("uv", "uv for packages in this project", "\n".join(SAME)),
-        "pip.md": memory("uv", "uv for packages in this project", text, type),
+        name: memory("uv", "uv for packages in this project", text, type)
+        for name, type in (("uv.md", "project"), ("pip.md", "feedback"), ("uv-2.md", "user"))
     }
-    found = planned("- [uv](uv.md) — x\n- [pip](pip.md) — y\n", pages)
+    found = planned("".join(f"- [{name}]({name}) — x\n" for name in pages), pages)
     (proposal,) = found.work.proposals
-    assert proposal.what.startswith(what)
-    assert {proposal.path, proposal.what.rpartition(" ")[2]} == {"uv.md", "pip.md"}
+    assert {proposal.path, proposal.what.removeprefix("says the same as ")} < {*pages}
+    assert proposal.evidence == ("every sentence of it stands there", "their types differ")
     assert proposal.command == f"memdir retire {proposal.path}"
     assert (found.gone, failed(found)) == ((), [])
+
+
+def test_memories_that_only_share_words_are_left_alone():
+    pages = {
+        "uv.md": memory("uv", "uv for packages in this project", "\n".join(SAME)),
+        "pip.md": memory("uv", "uv for packages in this project", "\n".join(SAME[:3]) + "\nNo."),
+    }
+    found = planned("- [uv](uv.md) — x\n- [pip](pip.md) — y\n", pages)
+    assert (found.work.proposals, found.gone, failed(found)) == ([], (), [])

@@ -12,6 +12,7 @@ from memdir.text.markdown import split_sentences
 
 REVIEW = 50  # points, reached after one half-life
 PRUNE = 75  # points, reached after two half-lives
+OLD_RULE = 90  # points, reached after more than three: a rule is looked at that late
 KEEP, LOOK, FIX, RETIRE = "keep", "look", "fix", "retire"
 # Never advised to go: a rule or a choice does not wear out.
 LASTING = ("value", "user", "feedback", "decision")
@@ -23,9 +24,9 @@ MIN_WRONG = 2  # stale claims, and none that holds: the code contradicts the mem
 _DATE = r"(20\d\d-[01]\d-[0-3]\d)"
 # A day that something was due: `until 2026-03-05`, `deadline: 2026-03-05`, `freeze on 2026-03-05`.
 _DUE = re.compile(
-    r"\b(?:until|till|due|by|deadline|expires?|ends?|freez\w{1,3}|begins?|starts?|starting"
-    r"|scheduled|planned|target\w{0,2}|eta|launch\w{0,2}|cut-?off|go-?live|migrat\w{1,3}|before)\b"
-    rf"[^.;\d]{{0,24}}{_DATE}",
+    rf"\b(?:due|deadlines?|expires?|freezes?|frozen|cut-?off|go-?live)\b[^.;\d]{{0,40}}{_DATE}"
+    r"|\b(?:until|till|by|before|ends?|begins?|starts?|starting|scheduled|planned|target|eta"
+    rf"|launch(?:es)?|moves?|migrates?)[\s:*_]{{1,3}}(?:(?:on|at|for|is|the|date)\s+){{0,2}}{_DATE}",
     re.IGNORECASE,
 )
 _PAST = re.compile(
@@ -80,13 +81,13 @@ def advise_on_memory(
     if claims.unknown > claims.urls and not claims.checked:
         reasons.append("none of its claims could be checked")
     # The half-life of a lasting memory is about how sure it is, not about its worth.
-    old = score >= (PRUNE if lasting else REVIEW)
+    old = score >= (OLD_RULE if lasting else REVIEW)
     return LOOK if old or reasons else KEEP, tuple(reasons)
 
 
 def _find_passed_day(sentences: Sequence[str], today: str) -> str:
     """The latest day something was due on, if it has passed; else ""."""
     ahead = [sentence for sentence in sentences if not _PAST.search(sentence)]
-    days = [match[1] for sentence in ahead for match in _DUE.finditer(sentence)]
+    days = [match[1] or match[2] for sentence in ahead for match in _DUE.finditer(sentence)]
     last = max(days, default="")
     return last if last < today else ""

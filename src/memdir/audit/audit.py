@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memdir.audit import advice, ages, inspect
@@ -84,9 +85,10 @@ class Audit:
     findings: tuple[Finding, ...] = ()
     load: Load = Load()
     remarks: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)  # findings of each kind, all of them
 
     def count(self, word: str) -> int:
-        """Memories with this action (a band of the score) or this advice."""
+        """Memories with this action, which is a band of the score."""
         return sum(word == memory.action for memory in self.memories)
 
     def advised(self, word: str) -> list[Audited]:
@@ -152,14 +154,16 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         remarks.append(f"there is no store at {store.root} yet")
     if not app.history.on:
         remarks.append("the history is switched off: outside edits and undo are not known")
-    findings = list(dict.fromkeys(findings) if wish.every else _cap(findings))
-    return Audit(tuple(audited), tuple(findings), costs, tuple(remarks))
+    distinct = tuple(dict.fromkeys(findings))
+    counts = Counter(finding.kind for finding in distinct)
+    shown_findings = distinct if wish.every else tuple(_cap(distinct))
+    return Audit(tuple(audited), shown_findings, costs, tuple(remarks), counts)
 
 
 def _cap(findings: Sequence[Finding]) -> Iterator[Finding]:
     """The first of each kind, and how many more there are."""
     kinds: dict[str, list[Finding]] = {}
-    for finding in dict.fromkeys(findings):
+    for finding in findings:
         kinds.setdefault(finding.kind, []).append(finding)
     for kind, found in kinds.items():
         yield from found[:MAX_FINDINGS]

@@ -86,6 +86,7 @@ def audit(
         "tokens": pick(Load(*sums), LOAD),
         "stores": stores,
         "actions": {name: sum(one.result.count(name) for one in reports) for name in ACTIONS},
+        "finding_counts": dict(sum((Counter(one.result.counts) for one in reports), Counter())),
         "advice": {name: sum(len(one.result.advised(name)) for one in reports) for name in ADVICE},
         "remarks": list(dict.fromkeys(remarks)),
     }
@@ -118,13 +119,13 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
     screen, (title, app, result, advise) = session.screen, report
     root, load = app.store.root, result.load
     counts = {word: len(result.advised(word)) for word in ADVICE}
+    kinds = _sort_findings(result.findings)
     parts = [plural(len(result.memories), "memory", "memories")]
     parts += [f"{number} {word}" for word, number in counts.items() if number]
-    parts.append(plural(len(result.findings), "finding"))
+    parts.append(plural(sum(result.counts.get(kind, 1) for kind in kinds), "finding"))
     for text in screen.block("", f"{title}: {' · '.join(parts)}", ""):
         yield screen.paint(text, "bold")
     yield from screen.block("in", session.short(root))
-    kinds = _sort_findings(result.findings)
     for number, text in enumerate(_what_matters(result, kinds)[:FEW], 1):
         yield from screen.block(f"{number}.", cut_text(text, 2 * screen.columns - 20))
     shown = [item for item in result.memories if everything or item.advice != KEEP]
@@ -173,7 +174,7 @@ def _what_matters(result: Audit, kinds: Mapping[str, list[Finding]]) -> list[str
     lines = {}
     for kind, findings in kinds.items():
         place = f"{findings[0].path}: " if findings[0].path not in findings[0].message else ""
-        lines[kind] = f"{kind} ({len(findings)}): {place}{findings[0].message}"
+        lines[kind] = f"{kind} ({result.counts.get(kind, 1)}): {place}{findings[0].message}"
     harmful = [line for kind, line in lines.items() if kind in SERIOUS]
     for word in (RETIRE, FIX):
         if items := result.advised(word):
@@ -202,14 +203,15 @@ def _finding_lines(
     session: Session, report: Report, kind: str, findings: Sequence[Finding], everything: bool
 ) -> Iterator[str]:
     screen = session.screen
-    yield from ["", screen.paint(f"{kind} ({len(findings)})", "cyan")]
+    total = max(report.result.counts.get(kind, 1), 1)
+    yield from ["", screen.paint(f"{kind} ({total:,})", "cyan")]
     shown = findings if everything else findings[:FEW]
     for number, finding in enumerate(shown, 1):
         bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
         yield from screen.finding_lines([bare])
         is_last = number == len(shown)
-        if is_last and len(findings) > number:
-            yield f"  … and {len(findings) - number} more: --all"
+        if is_last and total > number:
+            yield f"  … and {total - number:,} more: --all"
         fix = finding.fix if everything else findings[0].fix * is_last
         if fix and (is_last or shown[number].fix != fix):
             yield from screen.block("fix:", report.advise(fix), "    ")
