@@ -66,6 +66,7 @@ class Recalled:
         self.giver = ""  # its source, unless it is the user's own
         self.note = ""  # e.g. that another memory contradicts it
         self.brief = False  # its directory is named in the frame
+        self.listed = False  # the agent has its line in the index before it
 
     def __repr__(self) -> str:
         return f"<{self.scope}: {self.memory.path}: {self.memory.description}>"
@@ -306,7 +307,7 @@ def inject_memories(
             limit = BODY_BYTES if item.sure >= CERTAIN else BODY_ROOM
             whole[item] = render_injected_body(item, now, limit)
             room -= len(whole[item])
-    rest = [memory for memory in chosen if memory not in whole] + rest
+    rest = [memory for memory in chosen if memory not in whole and not memory.listed] + rest
     while whole or rest:
         framed = _render_answer(whole, rest, places, state, now, nonce)
         if len(framed.text.encode("utf-8", "replace")) <= state.left:
@@ -315,7 +316,8 @@ def inject_memories(
             pointed = [memory for memory in (*ranked, *rest) if memory not in shown]
             return Injected(framed.text, shown, pointed[: framed.pointers])
         if whole:
-            rest.insert(0, whole.popitem()[0])  # the session has no room left for the last body
+            last = whole.popitem()[0]  # the session has no room left for the last body
+            rest[:0] = [] if last.listed else [last]
         else:
             rest = rest[: len(rest) // 2]
     return Injected()

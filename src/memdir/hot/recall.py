@@ -115,7 +115,9 @@ def recall(
             reader.say_same(memory, other) for other in result.bodies
         ):
             result.bodies.append(memory)
-    result.pointers = _without_loaded(rest[:pointers], places, state)
+    rest = rest[:pointers]
+    _mark_listed([*result.bodies, *rest], places)
+    result.pointers = [it for it in rest if not it.listed and it.version not in state.pointed]
     for given in (result.bodies, result.pointers):
         given.sort(key=lambda memory: bool(memory.giver))  # the user's own memories come first
     return result
@@ -125,21 +127,14 @@ def _best(memories: list[Recalled]) -> float:
     return max([memory.sure for memory in memories[:LEADERS]], default=0.0)
 
 
-def _without_loaded(
-    pointers: list[Recalled], places: "Sequence[Place]", state: "SessionState"
-) -> list[Recalled]:
-    """Leaves out what the session was pointed to before and what the agent's index shows."""
-    indexes = {}
-    for place in places if pointers else ():
+def _mark_listed(memories: list[Recalled], places: "Sequence[Place]") -> None:
+    """Marks what the agent's index shows anyway: no pointer repeats it."""
+    for place in places if memories else ():
         if place.index_loaded:
-            text = decode(place.store.index() or b"")
-            indexes[place.scope] = loaded_part(text, place.index_loaded)
-    return [
-        memory
-        for memory in pointers
-        if memory.version not in state.pointed
-        and f"({memory.memory.path})" not in indexes.get(memory.scope, "")
-    ]
+            index = loaded_part(decode(place.store.index() or b""), place.index_loaded)
+            for memory in memories:
+                if memory.scope == place.scope:
+                    memory.listed = f"({memory.memory.path})" in index
 
 
 def loaded_part(index: str, characters: int = INDEX_CHARACTERS) -> str:
