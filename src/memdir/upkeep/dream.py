@@ -268,10 +268,9 @@ def gather_logs_for_dream(app: App, seen: Mapping[str, int]) -> Gathered:
             typed = types.get(id, "") in known_types()
             draft = replace(draft, type=types[id]) if typed else draft
             # Whoever gave a line its type meant it to be kept, be it a rule.
-            meant = typed and item.hold in (signals.STANDING, UNTYPED)
-            item = replace(
-                item, draft=sign_draft(draft, item.origin), hold="" if meant else item.hold
-            )
+            if typed and item.hold in (signals.STANDING, UNTYPED):
+                item = replace(item, hold="", origin=replace(item.origin, who=AGENT))
+            item = replace(item, draft=sign_draft(draft, item.origin))
         if draft is None or item.hold:
             held.append(replace(item, hold=item.hold or ASKS))
         elif id not in undone:  # what was undone is not learned again from a log that is read anew

@@ -385,6 +385,7 @@ def check_restructure_result(work: Work, figures: Figures, lost: Sequence[Lost])
     fits = figures.index_lines <= MAX_LINES and figures.index_characters <= MAX_CHARACTERS
     fix = "retire or archive what is old: memdir list"
     asked = {item.path for item in work.proposals}
+    asked |= {item.what.removeprefix(split.SAYS_SAME) for item in work.proposals}
     pairs = split.find_twins(work)
     twins = [
         f"{pair.first} and {pair.second}" for pair in pairs if not asked & {pair.first, pair.second}
