@@ -112,12 +112,9 @@ def review(
         )
     if action == APPROVE:
         return _settled(session, app, review_module.approve_held_drafts(app, chosen, wishes))
-    settle = (
-        review_module.reject_held_drafts
-        if action == REJECT
-        else review_module.restore_rejected_drafts
-    )
-    return _settled(session, app, settle(app, chosen))
+    if action == REJECT:
+        return _settled(session, app, review_module.reject_held_drafts(app, chosen))
+    return _settled(session, app, review_module.restore_rejected_drafts(app, chosen))
 
 
 def _list(session: Session, app: App, rejected: bool) -> Answer:
