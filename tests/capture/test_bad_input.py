@@ -79,7 +79,8 @@ UNSAID = {"name": "tabs", "type": "feedback", "description": "Tabs", "body": "Us
     ids=["nonsense", "error", "silence", "misfit", "unsaid"],
 )
 def test_a_model_that_fails_costs_no_request_and_no_rule(tmp_path, monkeypatch, reply, waiting):
-    monkeypatch.setattr(capture_module, "SECONDS", 1.0)
+    if reply.wait:
+        monkeypatch.setattr(capture_module, "SECONDS", reply.wait / 9)
     with serve(reply) as server:
         opened = Talking(tmp_path, model="anthropic:m", model_base_url=server.address)
         opened.options["ANTHROPIC_API_KEY"] = "k"

@@ -166,11 +166,8 @@ def extract(
     app = session.app
     moment = read_time_option(since, app.now()) if since else None
     chosen = Chosen(since=moment, last=last or 0, **options)
-
-    def report(read: int, total: int) -> None:
-        session.screen.report(f"session {read:,} of {total:,}")
-
-    made = extract_all(app, chosen, report)
+    screen = session.screen
+    made = extract_all(app, chosen, lambda n, all: screen.report(f"session {n:,} of {all:,}"))
     files = _write_patches(made, patches) if patches and not app.dry_run else {}
     left = any(item.outcome == LEFT for item in made.items)
     things = Counter(item.session.path for item in made.items)
