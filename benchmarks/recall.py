@@ -10,7 +10,7 @@ from benchmarks.common import Row, fill, interleaved, middle, prompts, scratch
 from memdir.hot.catalog import NAME, Fts
 from memdir.hot.layout import Markdown
 from memdir.hot.recall import Place, recall
-from memdir.hot.session_state import SessionState
+from memdir.hot.run import SessionState
 from memdir.hot.words import Words
 from memdir.recall.scan import Scan
 

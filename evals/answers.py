@@ -30,7 +30,7 @@ from memdir.hot import recall as decision
 from memdir.hot.inject import inject_memories
 from memdir.hot.memory import decode
 from memdir.hot.recall import INDEX_CHARACTERS, Place
-from memdir.hot.session_state import SessionState
+from memdir.hot.run import SessionState
 from memdir.hot.standing import collect_standing_rules
 from memdir.recall.scan import Scan
 from memdir.store.ports import Store

@@ -39,8 +39,7 @@ from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.place import FOLDER as PLACES
 from memdir.hot.place import RECORDS, Around
 from memdir.hot.queue import Queue
-from memdir.hot.run import hook_trouble, leave_hook_report, log_hook
-from memdir.hot.session_state import Sessions
+from memdir.hot.run import Sessions, hook_trouble, leave_hook_report, log_hook
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_rules_for_hook
 from memdir.hot.stop import CLIENT, ENDS

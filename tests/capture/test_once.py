@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.remember import SAVE_IT, asks_to_remember
+from memdir.hot.prompt import SAVE_IT, asks_to_remember
 from tests.capture.test_capture_worker import Speaking, told
 from tests.helpers.conversing import OSLO, Conversation
 from tests.helpers.tables import toml_cases as cases

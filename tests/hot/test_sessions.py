@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.hot import session_state
-from memdir.hot.session_state import Sessions
+from memdir.hot.run import Sessions
 from tests.recall.test_recall import PELICAN, Scopes, bodies
 
 

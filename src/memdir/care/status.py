@@ -15,9 +15,7 @@ from memdir.clients.setup import PLUGIN, Wish, install_client
 from memdir.config.config import Config
 from memdir.errors import MemdirError
 from memdir.hot.queue import NAME, TAKEN
-from memdir.hot.run import LOG
-from memdir.hot.session_state import FOLDER as SESSIONS
-from memdir.hot.session_state import SECTION
+from memdir.hot.run import LOG, SECTION, SESSIONS
 from memdir.models.ledger import Ledger, ledger_day
 from memdir.store.look import readable_store_log
 from memdir.store.ports import list_standing_changes

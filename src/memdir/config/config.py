@@ -258,6 +258,9 @@ class Config:
     def own(self) -> str:
         return os.path.dirname(self.config_file)
 
+    def shows_in_code(self, path: str) -> bool:
+        return bool(self.code) and os.path.exists(os.path.join(self.code, path))
+
 
 def read_config(
     environ: Mapping[str, str],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memdir.hot.memory import Memory
-    from memdir.hot.session_state import Sessions, SessionState
+    from memdir.hot.run import Sessions, SessionState
 
 
 BODY_LINES = 200

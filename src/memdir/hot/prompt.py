@@ -17,9 +17,7 @@ from memdir.hot.place import (
     store_key,
 )
 from memdir.hot.recall import INDEX_CHARACTERS, Place, recall
-from memdir.hot.remember import SAVE_IT, asks_to_remember
-from memdir.hot.run import PAUSE_SECONDS, STAMP
-from memdir.hot.session_state import Sessions
+from memdir.hot.run import PAUSE_SECONDS, STAMP, Sessions
 from memdir.hot.verdicts import Verdicts, tell_dates
 
 TYPE_CHECKING = False
@@ -35,6 +33,34 @@ NONCE_BYTES = 4
 PROJECT = "project"
 TRANSCRIPT_BYTES, CALL_BYTES = 64 * 1024, 200  # of the conversation's end, of a call up to its name
 TOLD_INDEX_CHARACTERS = 2_000  # of an index that surely fit into the start of the session
+
+# Whether a prompt asks to remember something: a quick look; capture looks closely later.
+MAX_PROMPT_CHARACTERS = 3_000  # longer ones are mostly pasted
+# Capture saves what is not saved by the end of the turn, so this list may be short.
+PHRASES = (
+    *("remember that ", "remember: ", "remember this", "please remember ", "in mind that"),
+    *("this in mind", "that in mind", "keep in mind", "forget that ", "make a note", "your memory"),
+    *("from now on", "write it down", "note this down", "for future reference"),
+    *("recuerda que", "ten en cuenta", "no olvides que", "a partir de ahora", "ricorda che"),
+    *(
+        "ricordati",
+        "tieni presente",
+        "tieni a mente",
+        "d'ora in poi",
+        "souviens-toi",
+        "retiens que",
+    ),
+    *("n'oublie pas que", "désormais", "merk dir", "merke dir", "vergiss nicht", "denk daran"),
+    *("ab jetzt", "ab sofort", "lembre-se", "tenha em mente", "a partir de agora", "запомни"),
+    *("имей в виду", "отныне", "记住", "記住", "别忘了", "从现在", "覚えて", "忘れないで"),
+    *("念頭に置いて", "기억해", "잊지", "명심해"),
+)
+# Such words before a phrase tell of memory instead.
+NOT_ASKED = ("i ", "we ", "do you ", "did you ", "don't you ")
+SAVE_IT = (
+    "<memdir-note>The user seems to ask you to remember something. If it is to outlast this task, "
+    "save it now, once, in their words: as a memory, or with `memdir remember TEXT`.</memdir-note>"
+)
 
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
@@ -126,3 +152,14 @@ def _confirm(bodies: "list[Recalled]", code: str, caches: dict[str, str]) -> lis
             verdicts = Verdicts(folder, code)
             outdated += [verdicts] if verdicts.tell(some) else []
     return outdated
+
+
+def asks_to_remember(prompt: str) -> bool:
+    if len(prompt) > MAX_PROMPT_CHARACTERS or prompt.lstrip()[:1] in ("/", "!", "<"):
+        return False
+    low = prompt.lower().replace("’", "'")
+    for phrase in PHRASES:
+        start = low.find(phrase)
+        if start >= 0 and not low[:start].endswith(NOT_ASKED):
+            return True
+    return False

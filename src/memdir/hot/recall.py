@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from memdir.errors import Finding, MemdirError
     from memdir.hot.memory import Memory
-    from memdir.hot.session_state import SessionState
+    from memdir.hot.run import SessionState
     from memdir.store.ports import Search, Store
 
 BODIES = 5

@@ -14,9 +14,8 @@ from memdir.hot.inject import HOOK_CHARACTERS, list_index_to_inject, render_hook
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, decode, utf16_units
 from memdir.hot.place import BUILT_IN, FOLDER, INDEX, LOGS, SHARED, store_key
-from memdir.hot.run import PAUSE_SECONDS
+from memdir.hot.run import PAUSE_SECONDS, Sessions
 from memdir.hot.safe import inert_line
-from memdir.hot.session_state import Sessions
 from memdir.hot.standing import standing_rules_for_hook, without_told_lines
 from memdir.hot.stop import CALLER, enqueue_stop
 

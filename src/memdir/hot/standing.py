@@ -15,8 +15,8 @@ from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, encode
 from memdir.hot.place import place_facts, store_key
 from memdir.hot.recall import loaded_part
+from memdir.hot.run import Sessions
 from memdir.hot.safe import inert_line, make_visible
-from memdir.hot.session_state import Sessions
 from memdir.hot.verdicts import Verdicts
 from memdir.hot.words import split_words
 

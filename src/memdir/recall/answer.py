@@ -16,7 +16,7 @@ from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.place import is_below
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
 from memdir.hot.recall import recall as choose
-from memdir.hot.session_state import Sessions, SessionState
+from memdir.hot.run import Sessions, SessionState
 from memdir.hot.verdicts import Verdicts, tell_dates
 from memdir.store.accept import hide_unaccepted, memory_source
 from memdir.store.writer import App, store_cache_folder

@@ -26,8 +26,8 @@ from memdir.hot.recall import (
     recall,
     without_usage_of_tools,
 )
+from memdir.hot.run import SessionState
 from memdir.hot.safe import inert_line
-from memdir.hot.session_state import SessionState
 from memdir.models.ledger import open_model
 from memdir.models.model import Model, Question
 from memdir.store.writer import App, open_app

@@ -25,9 +25,8 @@ from memdir.clients.conversation import AGENT, PERSON, Cursor, Message
 from memdir.errors import Finding, MemdirError
 from memdir.hot import disk
 from memdir.hot.place import Here
-from memdir.hot.run import Event, hook_trouble, log_hook
+from memdir.hot.run import Event, Sessions, hook_trouble, log_hook
 from memdir.hot.safe import BRACKET, ELLIPSIS, clip, inert, inert_line
-from memdir.hot.session_state import Sessions
 from memdir.records.hook import LightRecords
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import INPUT, READ, SECURITY, RecordError, record_settings

@@ -287,12 +287,8 @@ class App:
             max_body_bytes=self.config.options.max_body_bytes,
             max_file_bytes=self.config.options.max_file_bytes,
             claude_md=_read_claude_md(self.config.checkout),
-            is_in_repository=self._is_in_repository,
+            is_in_repository=self.config.shows_in_code,
         )
-
-    def _is_in_repository(self, path: str) -> bool:
-        code = self.config.code
-        return bool(code) and os.path.exists(os.path.join(code, path))
 
     @contextmanager
     def changing(self, verb: str, reason: str = "") -> Iterator[Desk]:
