@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.hot import session_state
+from memdir.hot import run
 from memdir.hot.run import Sessions
 from tests.recall.test_recall import PELICAN, Scopes, bodies
 
@@ -67,17 +67,17 @@ def test_what_was_written_is_read(tmp_path_factory, told):
     sessions.add_told("s", told, 7)
     state = sessions.load("s")
     assert state.surfaced == set(told)
-    assert state.left == session_state.SESSION_BYTES - 7
+    assert state.left == run.SESSION_BYTES - 7
 
 
 def test_old_files_go_and_young_ones_stay(tmp_path):
     sessions = Sessions(str(tmp_path))
     for name in ("old", "young"):
         sessions.add_told(name, ["/x"], 1)
-    (tmp_path / session_state.FOLDER / "dir").mkdir()
+    (tmp_path / run.SESSIONS / "dir").mkdir()
     long_ago = 1_000_000_000
     for name in ("old", "dir"):
-        os.utime(tmp_path / session_state.FOLDER / name, (long_ago, long_ago))
-    sessions.prune((tmp_path / session_state.FOLDER / "young").stat().st_mtime + 5)
-    assert sorted(os.listdir(tmp_path / session_state.FOLDER)) == ["dir", "young"]
+        os.utime(tmp_path / run.SESSIONS / name, (long_ago, long_ago))
+    sessions.prune((tmp_path / run.SESSIONS / "young").stat().st_mtime + 5)
+    assert sorted(os.listdir(tmp_path / run.SESSIONS)) == ["dir", "young"]
     Sessions(str(tmp_path / "nowhere")).prune(0)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memdir.config.config import read_config
-from memdir.hot import inject, session_state
+from memdir.hot import inject, run
 from memdir.hot.inject import render_injected_body as body_text
 from memdir.hot.memory import utf16_units
 from memdir.hot.recall import BODIES, INDEX_CHARACTERS, POINTERS, Found, Place
@@ -60,8 +60,8 @@ class Scopes:
         return answer.recall(self.apps(), prompt, **options)  # type: ignore[arg-type]
 
     @property
-    def sessions(self) -> session_state.Sessions:
-        return session_state.Sessions(self.apps()[0][1].config.state_dir)
+    def sessions(self) -> run.Sessions:
+        return run.Sessions(self.apps()[0][1].config.state_dir)
 
     @property
     def session_files(self) -> Path:
@@ -124,7 +124,7 @@ def test_what_the_agent_s_index_shows_is_not_pointed_to_again(scopes):
     for index, shown in [("- [WAL](wal.md) — no archive\n", []), ("- [B](b.md)\n", ["wal.md"])]:
         (store / "MEMORY.md").write_text(index)
         place = Place(scope, app.store, app.search, index_loaded=INDEX_CHARACTERS)
-        found = choose([place], HAIKU, session_state.SessionState())
+        found = choose([place], HAIKU, run.SessionState())
         assert [memory.memory.path for memory in found.pointers] == shown
 
 
@@ -141,9 +141,7 @@ def test_what_another_hook_told_meanwhile_is_not_repeated(scopes, told):
     scopes.write("pelican.md", PELICAN)
     (one,) = scopes.recall().injected.bodies
     state = scopes.sessions.load("s")
-    scopes.sessions.add_told(
-        "s", [one.version] if told else [], session_state.SESSION_BYTES - 5 * told
-    )
+    scopes.sessions.add_told("s", [one.version] if told else [], run.SESSION_BYTES - 5 * told)
     given = [one], [], scopes.sessions, "s", state
     assert inject.inject_once(*given, now=one.memory.mtime, nonce="n").text == ""
 
@@ -173,7 +171,7 @@ def test_every_limit_holds_whatever_the_memories(tmp_path_factory, sizes, letter
             assert len(shown.encode("utf-8", "replace")) <= inject.BODY_BYTES == 4096
             assert shown.count("\n") < inject.BODY_LINES
             assert shown in answer.text
-    assert total <= session_state.SESSION_BYTES == 61_440
+    assert total <= run.SESSION_BYTES == 61_440
 
 
 def test_a_session_gets_no_more_than_its_share(scopes):
@@ -182,18 +180,18 @@ def test_a_session_gets_no_more_than_its_share(scopes):
         about = f"pelican restarts staging {number}"
         scopes.write(f"m{number:02}.md", memory(f"M{number}", about, body))
     sizes = [len(scopes.recall(session="s", pointers=0).text.encode()) for _ in range(60)]
-    assert session_state.SESSION_BYTES >= sum(sizes) > session_state.SESSION_BYTES - 1000
+    assert run.SESSION_BYTES >= sum(sizes) > run.SESSION_BYTES - 1000
     assert sizes[-1] == 0
-    assert scopes.sessions.load("s").left == session_state.SESSION_BYTES - sum(sizes)
+    assert scopes.sessions.load("s").left == run.SESSION_BYTES - sum(sizes)
 
 
 def test_when_a_session_is_nearly_full_a_pointer_comes_instead_of_a_body(scopes):
     scopes.write("pelican.md", memory("P", "pelican staging cluster", "pelican lines\n" * 150))
-    scopes.sessions.add_told("s", [], session_state.SESSION_BYTES - 1200)
+    scopes.sessions.add_told("s", [], run.SESSION_BYTES - 1200)
     answer = scopes.recall(session="s")
     assert (bodies(answer), pointers(answer)) == ([], ["pelican.md"])
     assert len(answer.text.encode()) <= 1200
-    scopes.sessions.add_told("full", [], session_state.SESSION_BYTES)
+    scopes.sessions.add_told("full", [], run.SESSION_BYTES)
     assert scopes.recall(session="full").text == ""
 
 

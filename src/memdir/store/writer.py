@@ -278,9 +278,8 @@ class App:
     def rules(self) -> Rules:
         from memdir.format.draft import Rules
 
-        now = self.now()
         return Rules(
-            now=now,
+            now=(now := self.now()),
             day=history_day(now),
             shared=self.config.shared,
             index=self.config.options.index,
