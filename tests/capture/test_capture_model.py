@@ -95,7 +95,7 @@ def test_one_undo_takes_back_one_turn(opened):
         opened.say("Please write the tests against a real database.", "I will.", text, "Noted.")
         assert len(names(capture(opened.app(), turn))) == 1
     review.undo_and_hold_again(opened.app())
-    assert opened.memories() == ["the-staging-cluster-is-in-oslo.md"]
+    assert opened.memories() == ["staging-cluster-oslo.md"]
 
 
 def test_after_an_error_what_was_asked_for_is_saved_and_the_rest_is_done_later(opened):

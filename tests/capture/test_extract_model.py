@@ -52,7 +52,7 @@ def test_what_a_model_drafts_is_held_unless_a_person_asked_for_it(past):
     script(past, answer(OSLO_DRAFT))
     made = past.extract(model=True, last=1)
     assert [outcome for _, outcome, _ in found(made)] == [SAVE, HOLD]
-    assert list(past.memories()) == ["the-staging-cluster-is-in-oslo.md"]
+    assert list(past.memories()) == ["staging-cluster-oslo.md"]
 
 
 def test_the_model_is_asked_about_a_session_once(past):

@@ -71,7 +71,7 @@ def test_trash_and_archive_give_memories_back(old: Home) -> None:
 def test_what_was_captured_stays_captured(old: Home) -> None:
     assert [held["id"] for held in ask(old, "review", "list")["held"]] == [HELD]
     ask(old, "review", "approve", HELD)
-    assert "dont-mock-the-database-in-tests" in names(old)
+    assert "dont-mock-database-tests" in names(old)
     answer = ask(old, "capture", "--transcript", str(old.store / "../s1.jsonl"), "--no-model")
     assert answer["received"] == 0
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 200  # for a person; a program gets all
 LIMIT = f"Rows at most ({MAX_ROWS}); 0 shows all."
 STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
-HEADINGS = ("name", "type", "age", "score", "stale", "description")
+HEADINGS = ("name", "type", "age", "stale", "description")
 NAME_SHARE = 0.27  # of the line's width
 LISTED = (
     "path=memory.path name=memory.name type=memory.type description=memory.description modified "
@@ -39,9 +39,9 @@ LISTED = (
 @click.option("--limit", type=click.IntRange(0), default=MAX_ROWS, help=LIMIT)
 @click.option("--type", metavar="TYPE", help="Only this type.")
 def list_(session: Session, limit: int, type: str | None) -> Answer:
-    """`score` is that of the age, from 0 (fresh) to 100; `stale` counts claims that the code no
-    longer bears out, as far as they were checked (memdir audit --deep). A * marks what is pinned,
-    `not accepted yet` what others wrote and no agent is told (memdir review).
+    """`stale` counts claims that the code no longer bears out, as far as they were checked (memdir
+    audit --deep). A * marks what is pinned, `not accepted yet` what others wrote and no agent is
+    told (memdir review).
     """
     from memdir.audit.ages import list_memory_ages
     from memdir.format.draft import check_memory_type
@@ -110,9 +110,8 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
     return [
         (cut_text_middle(name, widest - len(mark)) + mark, "bold"),
         item.type,
-        short_age(listed.age_days),
-        (f"{listed.score:5}", STYLES[listed.action]),
-        (f"{listed.stale or '':>5}", "red"),
+        (short_age(listed.age_days), STYLES[listed.action]),
+        (f"{listed.stale:5}", "red") if listed.stale else "",
         about,
     ]
 

@@ -221,7 +221,8 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
         yield "nothing to prune: no memory is old and finished, superseded or contradicted"
         if looks := len(find_prune_candidates(run.before, every=True)):
             many = plural(looks, "memory", "memories")
-            yield from screen.block("", f"memdir prune --all goes through {many} to look at", "")
+            step = screen.advise(f"memdir prune --all goes through {many} to look at")
+            yield from screen.block("", step, "")
         return
     if run.dry:
         rows = [
