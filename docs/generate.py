@@ -195,8 +195,6 @@ SHAPES = {
         "memories": "how many there are",
         "types": "an object: how many of each type",
         "actions": "an object: how many to keep, review and prune by their score",
-        "finding_counts": "an object: how many findings of each kind there are in all",
-        "advice": "an object: how many to keep, look at, fix and retire",
         "alerts": "how many score above 50",
         "index_findings": "how many, of the index and the files",
         "tokens": "an object as in `audit`",

@@ -52,7 +52,7 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
     section = Section("Against simple searches, in the same run", tables=(table,))
     sections = [*report.sections, section]
     if prompts.name == "corpus":
-        sections[1:3] = evaluate_answers(prompts)
+        sections[1:-1] = evaluate_answers(prompts)
     report = replace(report, sections=tuple(sections))
     return report, evaluation_report_fields(report)
 

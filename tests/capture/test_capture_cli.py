@@ -65,6 +65,7 @@ def test_what_was_said_in_another_project_was_saved_in_the_one_where_i_stood(tmp
 @pytest.mark.parametrize("named", ["--project", "--dir", "--scope"])
 def test_whoever_names_a_store_gets_that_one(tmp_path, store, project, home, named):
     talk = elsewhere(tmp_path, tmp_path / "other").say(TUESDAY, "Yes.")
+    store.parent.mkdir(parents=True, exist_ok=True)
     value = {"--project": str(project), "--dir": str(store), "--scope": "project"}[named]
     assert capture(talk, named, value, "--json").json["store"] == str(store)
     assert (store / "we-deploy-only-on-tuesdays.md").exists()

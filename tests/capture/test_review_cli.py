@@ -55,7 +55,7 @@ def test_approved_it_is_a_memory_that_says_where_it_comes_from(store):
     assert said in memdir("show", answer["changes"][0]["name"]).text
     answer = memdir("undo")
     assert answer.code == 0 and f"{held.id} waits for a review again" in answer.text
-    assert not list(store.glob("the-pelican*"))
+    assert not list(store.glob("*pelican*"))
     assert held.id in memdir("review").text
 
 
@@ -96,20 +96,20 @@ def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
     monkeypatch.setenv("EDITOR", str(script))
     assert memdir("review", "edit", held.id).code == 0
     memdir("review", "approve", held.id)
-    (saved,) = store.glob("the-pelican*")
+    (saved,) = store.glob("*pelican*")
     text = saved.read_text()
     assert "cluster at six" in text and "**Why:** The disk fills up." in text
 
 
 def test_no_hook_ever_tells_an_agent_what_is_held(tmp_path: Path):
     client = Client(tmp_path / "client")
-    client.write("other.md", "---\nname: other\ndescription: Other\ntype: user\n---\n\nOther.\n")
-    client.write("MEMORY.md", "- [other](other.md) — Other\n")
+    client.write("other.md", "---\nname: other\ndescription: Herons are quiet in the morning\ntype: user\n---\n\nHerons are quiet in the morning.\n")
+    client.write("MEMORY.md", "- [other](other.md) — Herons\n")
     hold(environ=client.env, cwd=str(client.project))
     told = b""
     for event, recorded in EVENTS.items():
         given = {**RECORDED[recorded], "cwd": str(client.project), "session_id": "s"}
-        given["prompt"] = "how does the pelican job restart the staging cluster?"
+        given["prompt"] = "how does the pelican job restart the staging cluster? are herons quiet?"
         told += client.run(event, json.dumps(given).encode())
     assert b"pelican" not in told
-    assert b"other" in told.lower()
+    assert b"Herons are quiet in the morning." in told

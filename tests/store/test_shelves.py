@@ -166,7 +166,7 @@ def test_orphans_and_pointers_to_nothing_are_healed_with_the_next_change(opened)
         "# Mine\n- [A](a.md) — One\n- [B](b.md) — Two\n- [Orphan](orphan.md) — About orphan\n"
         "See [docs](docs/x.md).\n"
     )
-    assert [remark[:30] for remark in done.remarks] == [
+    assert [remark[:30] for remark in done.remarks if "index" in remark] == [
         "the index also got a pointer t",
         "the index lost a pointer to no",
     ]
