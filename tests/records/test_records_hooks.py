@@ -237,17 +237,9 @@ def test_the_users_word_is_enough_also_for_the_first_record_of_a_project(project
     assert "decision" in project.stop(talk(project))
 
 
-@pytest.mark.parametrize("described", [True, False])
-def test_a_record_is_told_with_its_title_and_found_by_what_its_category_means_here(
-    project, described
-):
-    if described:
-        project.set(categories={"decision": {"description": "What the board of directors settled"}})
+def test_a_record_is_told_with_its_title(project):
     project.put()
     assert f"# {sample()['title']}" in project.ask()
-    told = project.ask("what did the board of directors settle about servers?")
-    assert (DECISION in told) == described
-    assert "board settled" not in told  # nobody has accepted these words
 
 
 def test_descriptions_of_any_length_leave_the_answer_within_the_clients_limit(keeping):

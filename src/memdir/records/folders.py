@@ -11,8 +11,7 @@ from memdir.hot import memory
 from memdir.hot.layout import MAX_FILE_BYTES, RecordFolders, Scan
 from memdir.records import fields, index_md, render
 from memdir.records.hook import LightRecords
-from memdir.records.memory_config import DESCRIPTIONS
-from memdir.records.record import read_record, record_settings
+from memdir.records.record import read_record
 from memdir.records.validate import check_record
 from memdir.store.ports import Store
 
@@ -32,13 +31,10 @@ class Records(LightRecords):
         """An unreadable record is reported and hides no other."""
         scan, before = Scan(), self._seen
         self._seen = {}  # forget deleted files
-        types = record_settings(self)[0].types
-        own = {name: it.description for name, it in types.items()}
-        own = {name: text for name, text in own.items() if text != DESCRIPTIONS[name]}
         for path, data, facts in self.record_files(scan.skipped):
             seen = before.get(path)
             if seen is None or seen[0] != data:
-                seen = (data, *_look(path, data, own))
+                seen = (data, *_look(path, data))
             self._seen[path] = seen
             _, text, findings = seen
             scan.skipped += findings
@@ -80,17 +76,14 @@ class Records(LightRecords):
         return index_md.update_record_index(store)
 
 
-def _look(path: str, data: bytes, descriptions: dict[str, str]) -> tuple[str, list[Finding]]:
+def _look(path: str, data: bytes) -> tuple[str, list[Finding]]:
     try:
         record, _ = read_record(data, path)
     except MemdirError as error:
         return "", [Finding("broken-record", path, error.message, error.next)]
     if not fields.is_active_record(record):
         return "", []
-    text, problems = (
-        render.render_record(record, descriptions.get(record["category"], "")),
-        check_record(record),
-    )
+    text, problems = render.render_record(record), check_record(record)
     if not problems:
         return text, []
     message = "; ".join(f"{it.field} {it.rule}" for it in problems[:_SHOWN_PROBLEMS])

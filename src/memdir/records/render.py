@@ -20,8 +20,7 @@ SECTION = "## "
 _BETWEEN = " — "  # between an alternative and why it was rejected
 
 
-def render_record(record: Record, description: str = "") -> str:
-    """`description`: of its category, for a search; agents are not told what nobody accepted."""
+def render_record(record: Record) -> str:
     header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
     content = record.get("content")
     values = content if isinstance(content, dict) else {}
@@ -31,8 +30,6 @@ def render_record(record: Record, description: str = "") -> str:
         for field in known
         if field.kind in (fields.CHOICE, fields.FLAG) and field.name in values
     ]
-    if description:
-        top.insert(0, f"**Category:** {_word(record.get('category'))}: {description}")
     if tags := fields.record_texts(record.get("tags")):
         top.append(f"**{TAGS}:** {', '.join(tags)}")
     parts = [f"# {_word(record.get('title'))}", "\n".join(top)]
