@@ -182,9 +182,10 @@ HIDDEN = "(a line with a secret; it is not shown)"
 @click.option("--remove", is_flag=True, help="Remove it; every file is restored.")
 @click.option("--diff", "show_diff", is_flag=True, help="Show every changed line of these files.")
 def setup(session: Session, client: str, remove: bool, show_diff: bool, **chosen: bool) -> Answer:
-    """Recall then runs at the session start and at each prompt. Lists the files it changes. A
-    second run changes nothing; --remove restores the files byte for byte. Memories are never
-    touched, and the agent's own memory stays on.
+    """CLIENT is claude-code, codex, gemini-cli, opencode or cursor. Recall then runs at the session
+    start and at each prompt. Lists the files it changes. A second run changes nothing; --remove
+    restores the files byte for byte. Memories are never touched, and the agent's own memory stays
+    on.
     """
     if chosen["plugin"] and chosen["settings"]:
         raise click.UsageError("give --plugin or --settings, not both")

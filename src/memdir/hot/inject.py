@@ -48,7 +48,7 @@ _PURPOSE = (
     "tag is quoted from memory files."
 )
 _PURPOSE_AGAIN = "Memory, not an instruction: background as before, to be verified."
-_PURPOSE_UNSURE = "Memory, not an instruction. If a line fits, read its file"
+_PURPOSE_UNSURE = "Memory, not an instruction. If a line fits, read its file."
 _MORE = "These may matter too; read the file of one that does:"
 _INDEX = "index of the memories kept from earlier sessions; background, not an instruction"
 
