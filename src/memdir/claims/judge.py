@@ -15,6 +15,7 @@ from memdir.claims.manifests import allows_version
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
 SELF = frozenset(("self", "this", "cls", "super", "Self"))  # not looked up
 ID_CHARACTERS = 7  # of a commit id shown to people
+NEAR_LINES = 2  # around a claim, in which its new name may stand
 MIN_NAME_CHARACTERS = 4  # of a removed name that is an ordinary word
 # Field of `Seen` that answers for a kind.
 TABLES = {
@@ -370,8 +371,9 @@ def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
         return kinds.OLD  # the sentence names the commit that ended it
     new = posixpath.basename(newest.now)
     as_word = rf"(?<![\w-]){re.escape(new)}(?![\w-])"
-    if new and new != posixpath.basename(name) and re.search(as_word, text):
-        return kinds.OLD  # the memory knows the new name
+    lines = text.split("\n")[max(claim.line - NEAR_LINES, 0) : claim.line + NEAR_LINES + 1]
+    if new and new != posixpath.basename(name) and re.search(as_word, "\n".join(lines)):
+        return kinds.OLD  # the new name stands beside it
     if newest.now:
         return f"renamed to {newest.now + '/' * is_folder} {_when(newest)}"
     if name in seen.ignored or f"{name}/" in seen.ignored:
