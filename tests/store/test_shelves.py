@@ -102,7 +102,7 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
     assert (before.path, before.type) == ("MEMORY.md", "unknown")
     opened.save("New", "new")
     assert STANDALONE.strip("\n") in opened.read("notes.md")
-    assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md) — New\n"
+    assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md)\n"
     assert [one.path for one in opened.app().shelf.list(TRASH)] == []
     review.undo_and_hold_again(opened.app())
     assert opened.read("MEMORY.md") == STANDALONE
