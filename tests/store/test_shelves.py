@@ -156,7 +156,8 @@ def test_orphans_and_pointers_to_nothing_are_healed_with_the_next_change(opened)
     opened.save("One", "a")
     opened.write("orphan.md", memory("orphan"))
     opened.write(
-        "MEMORY.md", "# Mine\n- [Gone](gone.md) — x\n" + opened.index + "See [docs](docs/x.md).\n"
+        "MEMORY.md",
+        "# Mine\n- [Gone](gone.md) — gone\n" + opened.index + "See [docs](docs/x.md).\n",
     )
     survey = look.survey_index(opened.app())
     assert survey.orphans == ["orphan.md"]
