@@ -67,9 +67,9 @@ def test_the_line_of_the_index_follows_the_memory(tool, store):
     create(tool, "a.md", "---\nname: Uv\ndescription: use uv\n---\n\nUse uv.\n")
     assert (store / "MEMORY.md").read_text() == "- [Uv](a.md) — use uv\n"
     done(tool, "str_replace", "a.md", old_str="description: use uv", new_str="description: uv!")
-    assert (store / "MEMORY.md").read_text() == "- [Uv](a.md) — uv!\n"
+    assert (store / "MEMORY.md").read_text() == "- [uv](a.md)\n"
     tool.call({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b/c.md"})
-    assert (store / "MEMORY.md").read_text() == "- [Uv](b/c.md) — uv!\n"
+    assert (store / "MEMORY.md").read_text() == "- [uv](b/c.md)\n"
     done(tool, "delete", "b/c.md")
     assert "c.md" not in (store / "MEMORY.md").read_text()
 

@@ -140,7 +140,7 @@ def test_a_hostile_index_hides_no_memory_and_costs_no_line(opened, hostile):
     assert kept.orphans == []
     assert {"good.md", "new.md"} <= set(kept.pointers)
     if hostile.id == "IX08":
-        assert "gone.md" not in opened.index
+        assert hostile.value in opened.index  # it says something
     elif hostile.id == "IX11":
         assert opened.index.startswith(f"{hostile.value}\n")
         assert [pointer.hook for pointer in kept.duplicates] == ["two"]

@@ -102,7 +102,7 @@ def test_a_standalone_index_becomes_a_memory_and_a_pointer_with_nothing_lost(ope
     assert (before.path, before.type) == ("MEMORY.md", "unknown")
     opened.save("New", "new")
     assert STANDALONE.strip("\n") in opened.read("notes.md")
-    assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md) — New\n"
+    assert opened.index == "- [Notes](notes.md) — Use tabs.\n- [New](new.md)\n"
     assert [one.path for one in opened.app().shelf.list(TRASH)] == []
     review.undo_and_hold_again(opened.app())
     assert opened.read("MEMORY.md") == STANDALONE
@@ -156,7 +156,8 @@ def test_orphans_and_pointers_to_nothing_are_healed_with_the_next_change(opened)
     opened.save("One", "a")
     opened.write("orphan.md", memory("orphan"))
     opened.write(
-        "MEMORY.md", "# Mine\n- [Gone](gone.md) — x\n" + opened.index + "See [docs](docs/x.md).\n"
+        "MEMORY.md",
+        "# Mine\n- [Gone](gone.md) — gone\n" + opened.index + "See [docs](docs/x.md).\n",
     )
     survey = look.survey_index(opened.app())
     assert survey.orphans == ["orphan.md"]

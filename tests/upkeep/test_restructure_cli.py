@@ -91,6 +91,7 @@ def test_what_makes_no_memory_is_proposed_and_goes_only_when_asked(unfit):
         "the line of feedback_licence.md leads nowhere; a rebuild keeps its words": (
             "memdir index --rebuild"
         ),
+        "the line of role.md leads nowhere; a rebuild keeps its words": "memdir index --rebuild",
     }
     assert all(check["ok"] for check in answer["checks"]) and answer["lost"] == []
     index = (unfit / "MEMORY.md").read_text("utf-8")

@@ -114,10 +114,10 @@ def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
     assert planned(f"- [uv](uv.md) — {hook}\n", said).texts == {}
 
 
-def test_a_pointer_to_nothing_that_says_little_goes_and_is_accounted_for():
-    found = planned("- [Role](role.md) — my background\n- [[x]]\n")
+def test_a_pointer_to_nothing_that_says_nothing_goes_and_is_accounted_for():
+    found = planned("- [My role](my_role.md) — my role\n- [[x]]\n")
     assert [item.text for item in found.work.accounted] == [
-        "- [Role](role.md) — my background",
+        "- [My role](my_role.md) — my role",
         "- [[x]]",
     ]
     assert new(found) == {}

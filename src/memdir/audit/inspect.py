@@ -202,7 +202,8 @@ def audit_index(
         yield Finding("long-pointer", path, message, RESTRUCTURE, number)
     for pointer in survey.dangling:
         message = f"it points at {pointer.target}, which is not there"
-        yield Finding("dangling-pointer", path, message, REBUILD, pointer.line)
+        fix = "memdir index --check" if pointer in survey.by_hand else REBUILD
+        yield Finding("dangling-pointer", path, message, fix, pointer.line)
     for pointer in survey.no_memories:
         message = f"it points at {pointer.target}, which is no memory"
         yield Finding("no-memory", path, message, "memdir index --check", pointer.line)

@@ -37,6 +37,7 @@ MIN_FREE_BYTES = 16 * 1024 * 1024
 HISTORY_SECONDS = 5.0  # to read changes in full, newest first
 FEW = 5  # findings to show
 MENDED = "run: memdir doctor --fix"
+BY_HAND = "correct the lines by hand; memdir index --check lists them"
 CLIENT = "claude-code"
 INSTALL = f"install Python {OLDEST[0]}.{OLDEST[1]} or newer"
 PROOF = Draft("memdir proves here that what it saves is safe.", type="project", name="proof")
@@ -137,9 +138,13 @@ def _index(store: Store, expected: bool) -> Check:
         size = f"{survey.lines:,} lines, {survey.characters:,} characters"
         fix = "shorten it: memdir index --check lists the lines"
         return Check("index", False, f"too long for an agent: {size}", fix)
-    if survey.dangling or (survey.orphans and (text or expected)):
-        orphans, dead = plural(len(survey.orphans), "file"), len(survey.dangling)
-        return Check("index", False, f"{orphans} without a pointer, {dead} dead pointers", MENDED)
+    dead, by_hand = plural(len(survey.dangling), "dead pointer"), survey.by_hand
+    if len(survey.dangling) > len(by_hand) or (survey.orphans and (text or expected)):
+        orphans = plural(len(survey.orphans), "file")
+        return Check("index", False, f"{orphans} without a pointer, {dead}", MENDED)
+    if by_hand:
+        message = f"{dead} in lines that say more: {by_hand[0].target} (line {by_hand[0].line})"
+        return Check("index", False, message, BY_HAND)
     if survey.no_memories:
         first = survey.no_memories[0]
         message = f"{len(survey.no_memories)} pointers to what is not a memory: {first.target}"

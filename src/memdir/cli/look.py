@@ -321,7 +321,10 @@ def index(session: Session, check: bool, rebuild: bool) -> Answer:
             more = f" and {len(places) - FEW} more" if len(places) > FEW else ""
             text = f"{problem}: {', '.join(places[:FEW])}{more}"
             lines += screen.block("!", text, style="yellow")
-        if survey.orphans or survey.dangling:
+        if survey.by_hand:
+            text = "a repair keeps lines that say more than a pointer; correct them by hand"
+            lines += screen.block("", text)
+        if survey.orphans or len(survey.dangling) > len(survey.by_hand):
             lines += screen.block("Repair:", screen.advise("memdir index --rebuild", scope))
     fields = next(iter(scopes.values()), _survey_fields(Survey()))
     more_fields = {"scopes": scopes} if len(scopes) > 1 else {}

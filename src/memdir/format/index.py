@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     Describe = Callable[[str], tuple[str, str, str]]
     Lost = Callable[[Pointer], bool]
+    Dead = tuple[Pointer, list[str]]  # to nothing, and the lines that went with it
     # Line to insert before, and whether a blank line is needed above and below.
     Place = tuple[int, bool, bool]
 
@@ -106,6 +107,7 @@ class Survey:
         self.pointers: dict[str, list[Pointer]] = {}  # by file
         self.orphans: list[str] = []  # files without a pointer
         self.dangling: list[Pointer] = []  # pointers without a file
+        self.by_hand: list[Pointer] = []  # those in lines that no repair takes away
         self.no_memories: list[Pointer] = []  # pointers to links, hidden files, folders
         self.duplicates: list[Pointer] = []  # further entries for a file that has one
         self.overlong: list[int] = []  # line numbers
@@ -117,11 +119,12 @@ class Survey:
 
 class Healed:
     def __init__(
-        self, text: str, added: list[str], dropped: "Sequence[str]", repeated: "Sequence[str]" = ()
+        self, text: str, added: list[str], dead: "Sequence[Dead]", repeated: "Sequence[str]" = ()
     ) -> None:
         self.text = text
         self.added = added
-        self.dropped = dropped  # targets that do not exist
+        self.dead = dead
+        self.dropped = [pointer.target for pointer, _ in dead]  # targets that do not exist
         self.repeated = repeated  # lines that a list repeats
 
 
@@ -134,13 +137,16 @@ def survey_pointers(
     result = Survey()
     entries: set[str] = set()
     _, lines = outline.read_index_lines(text, outline.Lookup(files, names))
-    for line in lines:
+    mended = _superfluous(lines, lost, by_link=False)[0]
+    for i, line in enumerate(lines):
         if line.kind == outline.HEADING:
             entries.clear()  # the same link under another heading is intended
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
                 there = lost is not None and not lost(pointer)
                 (result.no_memories if there else result.dangling).append(pointer)
+                if not there and i not in mended:
+                    result.by_hand.append(pointer)
             else:
                 result.pointers.setdefault(path, []).append(pointer)
         if line.entry and line.paths[0]:
@@ -174,7 +180,7 @@ def heal_index(
     """
     lookup = outline.Lookup(files, names)
     bom, lines = outline.read_index_lines(text, lookup)
-    gone, dropped, repeated = _superfluous(lines, lost, by_link)
+    gone, dead, repeated = _superfluous(lines, lost, by_link)
     pointed = {path for line in lines for path in line.paths}
     added: list[str] = []
     fresh: list[tuple[str, str]] = []
@@ -188,7 +194,7 @@ def heal_index(
                 fresh.append((section, written))
     if not added and not gone:
         return Healed(text, [], [])
-    return Healed(_rewrite(bom, lines, gone, fresh), added, dropped, repeated)
+    return Healed(_rewrite(bom, lines, gone, fresh), added, dead, repeated)
 
 
 def replace_index_pointer(text: str, target: str, old: "Collection[str]", new: str) -> str:
@@ -237,9 +243,9 @@ def _sort(slots: list[outline.Line], targets: dict[str, str], rank: dict[str, in
 
 def _superfluous(
     lines: list[outline.Line], lost: "Lost | None", by_link: bool
-) -> tuple[set[int], list[str], list[str]]:
+) -> "tuple[set[int], list[Dead], list[str]]":
     seen: set[tuple[str, str]] = set()
-    dangling: dict[int, str] = {}
+    dangling: dict[int, Pointer] = {}
     gone: set[int] = set()
     repeated: list[str] = []
     for i, line in enumerate(lines):
@@ -250,7 +256,7 @@ def _superfluous(
         pointer, path = line.pointers[0], line.paths[0]
         wording = "" if by_link else line.text.strip()
         if path is None and (lost is None or lost(pointer)):
-            dangling[i] = pointer.target
+            dangling[i] = pointer
         elif (
             path is not None
             and (path, wording) in seen
@@ -260,14 +266,14 @@ def _superfluous(
             repeated.append(path)
         elif path is not None:
             seen.add((path, wording))
-    dropped: list[str] = []
+    dead: list[Dead] = []
     # Last to first: the lines below an entry decide whether it may be removed.
     for i in reversed(dangling):
         below = outline.hanging_index_lines(lines, i, gone)
         if below is not None:
             gone.update((i, *below))
-            dropped.append(dangling[i])
-    return gone, dropped[::-1], repeated
+            dead.append((dangling[i], [lines[each].text.strip() for each in (i, *below)]))
+    return gone, dead[::-1], repeated
 
 
 # Words in headings that name no section.

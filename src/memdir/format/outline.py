@@ -116,6 +116,7 @@ def read_index_lines(text: str, lookup: Lookup) -> tuple[str, list[Line]]:
     _mark_heads(lines)
     _mark_items(lines)
     _mark_intro(lines)
+    _mark_words(lines)
     return bom, lines
 
 
@@ -257,3 +258,19 @@ def _mark_intro(lines: list[Line]) -> None:
             line.kind = INTRO
         elif line.kind not in (BLANK, RULE, markdown.COMMENT, markdown.FRONT):
             return
+
+
+def _mark_words(lines: list[Line]) -> None:
+    """Does a line, or what continues it, say more than the name of the file that is gone?"""
+    for i, line in enumerate(lines):
+        for pointer, path in zip(line.pointers, line.paths, strict=True):
+            if path is None:
+                name = _words(f"{pointer.target} {unescape_target(pointer.target)} {SUFFIX}")
+                below = lines[i + 1 : index_block_end(lines, i, line.indent)]
+                texts = [line.text[max(markdown.list_item_start(line.text), 0) :]]
+                texts += [each.text for each in below if each.continues]
+                pointer.says_more = any(not _words(text) <= name for text in texts)
+
+
+def _words(text: str) -> set[str]:
+    return {*"".join([char if char.isalnum() else " " for char in text.casefold()]).split()}

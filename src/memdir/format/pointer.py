@@ -21,11 +21,10 @@ _SEPARATORS = ("—", "–", "--", "-", ":", "→", "|")
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")
 _SHORTEST_HOOK = 8  # characters
 _FACT = pattern(r"(?<!\S)(?:\(?https?://\S+|[^\s\d]*\d\S*)")  # starts with a word: linear
-TITLE_WORDS = 3
 
 
 class Pointer:
-    __slots__ = ("end", "form", "hook", "line", "start", "target", "title")
+    __slots__ = ("end", "form", "hook", "line", "says_more", "start", "target", "title")
 
     def __init__(
         self, target: str, title: str, hook: str, line: int, form: str, start: int = 0, end: int = 0
@@ -37,11 +36,7 @@ class Pointer:
         self.form = form
         self.start = start  # columns of the pointer without its hook
         self.end = end
-
-    @property
-    def says_more(self) -> bool:
-        """Is its hook more than a title: words that would be lost with the line?"""
-        return len([word for word in self.hook.split() if word.isalnum()]) > TITLE_WORDS
+        self.says_more = False  # of a pointer to nothing: words that would go with its line
 
 
 def parse_pointers(line: str, number: int) -> list[Pointer]:

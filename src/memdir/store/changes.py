@@ -25,7 +25,8 @@ from memdir.format.draft import (
     content_hash,
 )
 from memdir.format.names import expand_names, find_named_path
-from memdir.format.pointer import parse_pointers
+from memdir.format.outline import Lookup
+from memdir.format.pointer import Pointer
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem, write_header
 from memdir.store import look, ports, save
@@ -187,17 +188,11 @@ def rebuild_memory_index(app: App) -> Done:
 
 def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
     """A line whose file nobody has any more is all there is: it goes to the notes."""
-    dry = DryRun(desk.store)
-    save.follow_in_index(dry, app.rules(), anew=True)
-    kept = {*decode(dry.index() or b"").split("\n")}
+    indexed = save.follow_in_index(DryRun(desk.store), app.rules(), anew=True)
     known = _remember_paths(app)
     words = []
-    for line in decode(desk.store.index() or b"").split("\n"):
-        pointers = parse_pointers(line, 1)
-        says = not pointers or any(item.hook for item in pointers)
-        elsewhere = any(known(item.target) for item in pointers)
-        if says and not elsewhere and line.strip() not in {"", *kept}:
-            words.append(line.strip())
+    for pointer, lines in indexed.healed.dead:
+        words += lines if pointer.says_more and not known(pointer) else []
     path = f"{DEAD_LINES}.md"
     old = decode(read_if_stored(desk.store, path) or b"")
     new = [line for line in words if line not in old.split("\n")]
@@ -213,17 +208,17 @@ def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
     return [Change(UPDATED if old else CREATED, DEAD_LINES, path, content_hash(data))]
 
 
-def _remember_paths(app: App, changed: Iterable[str] = ()) -> Callable[[str], bool]:
-    """Asks whether the text of a path is kept: on a shelf, or in the history."""
+def _remember_paths(app: App, changed: Iterable[str] = ()) -> Callable[[Pointer], bool]:
+    """Asks whether the memory of a line is kept: on a shelf, or in the history."""
 
     @cache
-    def known() -> set[str]:
+    def known() -> Lookup:
         paths = {item.path for item in look.list_shelved_memories(app)}
         if app.history.begun:
             paths |= {path for logged in app.history.log() for _, path in logged.paths}
-        return paths | {*changed}
+        return Lookup(paths | {*changed}, {})
 
-    return lambda path: path in known()
+    return lambda pointer: known().find(pointer.target, pointer.form) is not None
 
 
 def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:

@@ -6,7 +6,7 @@ import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from memdir.errors import Finding, HistoryBroken, MemdirError, Missing
+from memdir.errors import BadInput, Finding, HistoryBroken, MemdirError, Missing
 from memdir.format import index, names
 from memdir.format.names import find_named_memory
 from memdir.hot import memory
@@ -69,6 +69,8 @@ def load_index(app: App) -> index.Loaded:
 
 
 def store_log(app: App, name: str = "", limit: int | None = None) -> list[Logged]:
+    if limit is not None and limit < 0:
+        raise BadInput(f"the limit {limit} is negative", next="say how many changes to list")
     app.snapshot()
     changes = (
         logged

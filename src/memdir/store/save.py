@@ -299,9 +299,12 @@ def follow_in_index(
     *,
     anew: bool = False,
     changed: Collection[str] = (),
-    known: Callable[[str], bool] | None = None,
+    known: Callable[[Pointer], bool] | None = None,
 ) -> Indexed:
-    """A line whose file is gone stays if it says something and the file was never `known`."""
+    """A line whose file is gone stays if it says something and the file was never `known`.
+
+    Who wants the index `anew` has put the words of such lines elsewhere.
+    """
     if not rules.index and not anew:
         return Indexed(False, index_module.Healed("", [], []))
     old, files = store.index() or b"", store.files()
@@ -326,7 +329,7 @@ def follow_in_index(
     targets = Targets(store)
 
     def lost(pointer: Pointer) -> bool:
-        spare = known is None or not pointer.says_more or known(pointer.target)
+        spare = anew or not pointer.says_more or (known is not None and known(pointer))
         return spare and targets.lost(pointer)
 
     healed = index_module.heal_index(text, files, describe, labels, lost)

@@ -37,7 +37,8 @@ MIN_HANDLE_CHARACTERS = 6  # of a name that counts as a mention of the memory
 # Code, addresses, numbers, identifiers, capitals, and names inside a sentence.
 _VALUE = pattern(
     r"`[^`\n]{1,80}`|https?://[^\s)>\]]{1,200}|\d[\w.:/,-]{0,40}|\b[A-Z][A-Z0-9_-]{1,40}\b"
-    r"|\b\w{1,40}(?:[_/.-]\w{1,40}){1,8}\b|\b[a-z]{1,30}[A-Z]\w{0,40}|(?<=[\w,] )[A-Z][a-z]{2,30}\b"
+    r"|\b\w{1,80}+(?:[/.-]\w{1,80}+){1,8}\b|\b[^\W_]{0,40}+_\w{1,80}+\b"
+    r"|\b[a-z]{1,30}[A-Z]\w{0,40}|(?<=[\w,] )[A-Z][a-z]{2,30}\b"
 )
 
 

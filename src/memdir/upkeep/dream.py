@@ -378,7 +378,7 @@ def _put_away(store: Store, shelf: Shelf, rules: Rules, oriented: Oriented) -> l
         if store.exists(path) and not _is_worked_on(read_memory(path, store.read(path), 0)):
             done.append(replace(retire_memory(path, store, shelf, rules.now), reason=reason))
     if done:
-        follow_in_index(store, rules, known=oriented.drifted.__contains__)
+        follow_in_index(store, rules, known=lambda pointer: pointer.target in oriented.drifted)
     return done
 
 

@@ -291,9 +291,12 @@ def _propose_for_index(work: Work) -> None:
     for part, reason in pieces.find_pieces_to_drop(lines).items():
         title = plain_title_line(lines[part.start].text.strip("#-* "))[:60]
         work.propose(index_path, f'drop "{title}"', (reason,), "memdir restructure --drop")
-    for pointer in _survey(work).dangling:
-        what = f"the line of {pointer.target} leads nowhere; a rebuild keeps its words"
-        work.propose(index_path, what, (pointer.hook,), "memdir index --rebuild")
+    survey = _survey(work)
+    for pointer in survey.dangling:
+        what, command = f"the line of {pointer.target} leads nowhere", "memdir index --check"
+        if pointer not in survey.by_hand:
+            what, command = f"{what}; a rebuild keeps its words", "memdir index --rebuild"
+        work.propose(index_path, what, (pointer.hook,), command)
 
 
 def apply_restructure(plan: Plan, store: Store, shelf: Shelf, now: float) -> list[Change]:
