@@ -144,3 +144,7 @@ def test_forget_retires_only_what_has_every_word_that_tells_it_from_others(talk,
     talk.say("Forget that we deploy on Fridays.", "Done.")
     assert [item["name"] for item in capture(talk)["saved"]] == ["fridays"]
     assert not (store / "fridays.md").exists()
+    memdir("remember", "The CI runner has only 4 GB of RAM.", "--type", "project", "--name", "ram")
+    talk.say("forget that the CI runner has only 4 GB of RAM", "Done.")
+    assert [item["name"] for item in capture(talk)["saved"]] == ["ram"]
+    assert not (store / "ram.md").exists()

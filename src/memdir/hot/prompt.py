@@ -34,29 +34,28 @@ PROJECT = "project"
 TRANSCRIPT_BYTES, CALL_BYTES = 64 * 1024, 200  # of the conversation's end, of a call up to its name
 TOLD_INDEX_CHARACTERS = 2_000  # of an index that surely fit into the start of the session
 
-# Whether a prompt asks to remember something: a quick look; capture looks closely later.
+# Whether a prompt asks to remember something: a quick look; capture looks closely later and saves
+# what is not saved by the end of the turn. So this stays silent when in doubt.
 MAX_PROMPT_CHARACTERS = 3_000  # longer ones are mostly pasted
-# Capture saves what is not saved by the end of the turn, so this list may be short.
+# After these a text may be pasted or quoted; who wrote it must not ask the agent to save it.
+NOT_TYPED = (":", "：", '"', "“", "„", "«", "‘", "「", "`", " '", "\n'", "\n\n", ",\n", "\n ")
+NOT_TYPED += ("\n\t", "\n>", "\n#", "\n|", "\n<", "\n$", "\n~", "('")
+CLAUSE_ENDS = (". ", "! ", "? ", ", ", "; ", "。", "！", "？", "，", "、")
+LEADS = ("please", "also", "and", "ok", "okay", "but", "so", "bitte", "und", "por", "favor", "y")
+LEADS += ("per", "favore", "e", "et", "stp", "svp", "пожалуйста", "и", "请", "請")
 PHRASES = (
-    *("remember that ", "remember: ", "remember this", "please remember ", "in mind that"),
-    *("this in mind", "that in mind", "keep in mind", "forget that ", "make a note", "your memory"),
-    *("from now on", "write it down", "note this down", "for future reference"),
+    *("remember that", "remember:", "remember this", "please remember ", "keep in mind"),
+    *("keep this in mind", "keep that in mind", "keep it in mind", "bear in mind", "make a note"),
+    *("don't forget that", "do not forget that", "never forget that", "from now on"),
+    *("write it down", "note this down", "for future reference", "save this to your memory"),
     *("recuerda que", "ten en cuenta", "no olvides que", "a partir de ahora", "ricorda che"),
-    *(
-        "ricordati",
-        "tieni presente",
-        "tieni a mente",
-        "d'ora in poi",
-        "souviens-toi",
-        "retiens que",
-    ),
-    *("n'oublie pas que", "désormais", "merk dir", "merke dir", "vergiss nicht", "denk daran"),
-    *("ab jetzt", "ab sofort", "lembre-se", "tenha em mente", "a partir de agora", "запомни"),
-    *("имей в виду", "отныне", "记住", "記住", "别忘了", "从现在", "覚えて", "忘れないで"),
-    *("念頭に置いて", "기억해", "잊지", "명심해"),
+    *("ricordati", "tieni presente", "tieni a mente", "d'ora in poi", "souviens-toi"),
+    *("retiens que", "n'oublie pas que", "désormais", "merk dir", "merke dir", "vergiss nicht"),
+    *("denk daran", "ab jetzt", "ab sofort", "lembre-se", "tenha em mente", "a partir de agora"),
+    *("запомни", "имей в виду", "отныне", "记住", "記住", "请记住", "請記住", "别忘了", "从现在"),
 )
-# Such words before a phrase tell of memory instead.
-NOT_ASKED = ("i ", "we ", "do you ", "did you ", "don't you ")
+# In these languages the request ends a sentence.
+LAST_PHRASES = ("覚えて", "忘れないで", "念頭に置いて", "기억해", "잊지", "명심해")
 SAVE_IT = (
     "<memdir-note>The user seems to ask you to remember something. If it is to outlast this task, "
     "save it now, once, in their words: as a memory, or with `memdir remember TEXT`.</memdir-note>"
@@ -157,9 +156,15 @@ def _confirm(bodies: "list[Recalled]", code: str, caches: dict[str, str]) -> lis
 def asks_to_remember(prompt: str) -> bool:
     if len(prompt) > MAX_PROMPT_CHARACTERS or prompt.lstrip()[:1] in ("/", "!", "<"):
         return False
-    low = prompt.lower().replace("’", "'")
-    for phrase in PHRASES:
-        start = low.find(phrase)
-        if start >= 0 and not low[:start].endswith(NOT_ASKED):
+    low = "\n" + prompt.strip().lower().replace("’", "'").replace("\r\n", "\n")
+    for mark in NOT_TYPED:
+        low = "".join(low.partition(mark)[:2])
+    for mark in CLAUSE_ENDS:
+        low = low.replace(mark, "\n")
+    for clause in low.split("\n"):
+        words = clause.split()
+        while words and words[0] in LEADS and not " ".join(words).startswith(PHRASES):
+            del words[0]
+        if " ".join(words).startswith(PHRASES) or any(map(clause.__contains__, LAST_PHRASES)):
             return True
     return False
