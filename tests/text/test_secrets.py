@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.text.secrets import _TOKENS, Secret, find_secrets, text_before_secrets
+from memdir.text.secrets import (
+    _TOKENS,
+    Secret,
+    find_secrets,
+    secret_values,
+    text_before_secrets,
+)
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import table
 
@@ -209,8 +215,23 @@ def test_a_password_is_known_as_people_say_it(text):
     assert not find_secrets(text.format("rotated every 30 days"))
 
 
+@pytest.mark.parametrize("text", table("text", "a_password_is_found_near_its_label"))
+def test_a_password_is_found_near_its_label(text):
+    said = text.format("Gr8Secr3t!" + "9")
+    assert find_secrets(said) == (Secret("password", text.partition("{}")[0].count("\n") + 1),)
+    assert text_before_secrets(said) == text.partition("{}")[0]
+    assert [value for _, value in secret_values(said)] == ["gr8secr3t9"]
+
+
+def test_the_words_of_a_quoted_password_are_one_value():
+    said = 'our wifi password: "blue horse battery staple"'
+    assert [value for _, value in secret_values(said)] == ["bluehorsebatterystaple"]
+    assert text_before_secrets(said) == 'our wifi password: "'
+
+
 TRAPS = ["password=", 'password="', "token: ", "://a:", "eyJ", "-eyJ", "eyJa.eyJ", "sk-", "sk-ant-"]
 TRAPS += ["aws secret ", "AccountKey=A", "bearer ", "github_pat_", "key-", "-u a:", "\n", "0000"]
+TRAPS += ["password a1 ", "| password | ", "password\n", "pw (", "a1!b2c3d4 is the ", "pässword "]
 TRAPS += ["-----BEGIN " + "PRIVATE KEY-----\n"]
 
 

@@ -1,15 +1,17 @@
-"""Finds secrets by the public formats of tokens: the rule and the line, never the value."""
+"""Finds secrets by the formats of tokens and by labels: the rule and the line, never the value."""
 
 import base64
 import binascii
 import math
 import re
+import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from memdir.text import pattern
+from memdir.text import FILLERS, pattern
 
 
 class Secret(NamedTuple):
@@ -46,12 +48,41 @@ _SAID = (
     r"(?:[ \t](?:for|of|on|to|in|at|für|vom|zum|zur|para|de|del|do|da|pour|du)"
     r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|é)[ \t:]{1,3}"
 )
-_PASSWORD = pattern(
-    r"(?:password|passwd|passphrase|pwd|(?<![a-z])(?:pass|pw|senha)|passwort|kennwort"
-    r"|contraseña|mot de passe|wachtwoord|hasło|lösenord|jelszó|şifre|heslo|парол[ья]|密码"
-    rf"|密碼|口令|パスワード|暗証番号|비밀번호|암호)(?:{_GETS}|{_SAID}){_VALUE}",
+_SPACED = (
+    r"password|passwd|passphrase|pwd|(?<![a-z])(?:pw|senha)|passwort|kennwort"
+    r"|contraseña|mot de passe|wachtwoord|hasło|lösenord|jelszó|şifre|heslo|парол[ья]"
+    r"|passord|salasana|adgangskode"
+)
+_UNSPACED = r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호"
+_PASSWORD = pattern(rf"(?:{_SPACED}|(?<![a-z])pass|{_UNSPACED})(?:{_GETS}|{_SAID}){_VALUE}", re.I)
+# Any label, wherever its value is: group 1 if it names a password and nothing else.
+_LABEL = pattern(
+    rf"(?<!1)(?:((?:{_SPACED})(?!\w|-\w)|{_UNSPACED})|(?<![a-z])(?:pass|passwords|logins?"
+    r"|credentials?|creds|basic auth|zugangsdaten|identifiants|credenciales|parola|логин|secret|token"
+    r"|(?:api)?key)(?!\w|-\w))",
     re.I,
 )
+_PIECE = pattern(r"[-=~]+>|[=:→]+|[^\s\"'`“”„«»,;<>()\[\]{}|=:→][^\s\"'`“”„«»,;<>()\[\]{}|→]*")
+_BELOW_LABEL = pattern(r"[ \t\r:|*_`]*\n[\s:|*_`>-]*")  # the value is on one of the next lines
+_SEPARATOR = pattern(r".*(?:[:=/→]|[-=~]>)|is|was|to|ist|lautet|es|est|é|auf|now", re.I)
+_MARKED = pattern(r"[A-Za-z0-9][!#$%^&*~?@]+[A-Za-z0-9]")
+_SPREAD_DIGITS = pattern(r"[A-Za-z]*\d+[A-Za-z]+\d+[A-Za-z0-9]*")
+# Marked or mixed like a password, but an address, a hash, a time, a version or a flag.
+_OTHER = pattern(
+    r"[\w.+-]*@[\w.:/~^-]+|[0-9a-f]+|[\d.:,/%+x~*^-]+[A-Za-z]{0,4}|[~^]?v?\d+\..*"
+    r"|\d{4}-\d\d.*|.*[?&]\w+=.*|.*#L?\d+|-.*|.*/.*\.\w{1,5}(?:[#:?].*)?",
+)
+_BEFORE_LABEL = pattern(
+    r"(?<!\S)[\"'`(]?([^\s\"'`]{8,80})[\"'`)]?[ \t](?:is|was|ist|est|es|é)[ \t]"
+    r"(?:[\w-]{1,20}[ \t]){0,5}",
+    re.I,
+)
+_CHARACTER = pattern(r"[\s\S][\u0300-\u036f\u3099\u309a]{0,8}")  # with its accents
+_FARTHEST = 120  # characters between a label and the end of its value
+_MOST_PIECES = 8  # words between a label and its value, and the value
+_LEAST_PASSWORD = 8  # characters of a password without a clear separator before it
+_LEAST_SPREAD = 10  # letters and digits in turns that no name has
+_LEAST_WORDS = 4  # plain words in quotes that are a passphrase
 _KEY = pattern(
     r"(?:(?:api|secret|access|private|auth|account|signing|encryption)[_ -]?key"
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",
@@ -73,7 +104,7 @@ _BASE64 = pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 _PLACEHOLDER = pattern(
     r"example|placeholder|change.?me|your|x{4}|\*{3}|\.\.\.|…|[<>]|^[$%]|\$[{(]|\{\{|%\("
     r"|redacted|dummy|sample|fake|mock|insert|environ|getenv|process\.env|secrets\."
-    r"|passw(?:or)?d|abc123|foobar|deadbeef|0?1234567890?abcdef"
+    r"|passw(?:or)?d|abc123|(?<![a-z])foobar(?![a-z])|deadbeef|0?1234567890?abcdef"
     # The example token of jwt.io.
     r"|eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI",
     re.I,
@@ -105,6 +136,7 @@ _LEAST_BITS = 3.0  # Shannon entropy per character
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Sorted by line; examples published by the vendors do not count."""
+    text, _ = _fold(text)
     breaks = [match.start() for match in re.finditer("\n", text)]
     result = {
         Secret(rule, bisect_right(breaks, offset - 1) + 1) for rule, offset in _by_format(text)
@@ -119,20 +151,36 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 def text_before_secrets(text: str) -> str:
     """The text up to its first secret, safe to show in a name or an index."""
-    offsets = (offset for _, offset in (*_by_format(text), *_by_label(text)))
-    return text[: min(offsets, default=len(text))]
+    folded, origins = _fold(text)
+    first = min((offset for _, offset in (*_by_format(folded), *_by_label(folded))), default=None)
+    return text if first is None else text[: origins[first]]
 
 
 def secret_values(text: str) -> Iterator[tuple[str, str]]:
+    text, _ = _fold(text)
     for rule, start in (*_by_format(text), *_by_label(text)):
-        value = keep_letters_and_digits(text[start:].split(None, 1)[0])
+        quote = text[start - 1 : start]
+        end = quote if quote and quote in "\"'`" else None
+        value = keep_letters_and_digits(text[start:].split(end, 1)[0])
         if len(value) >= _MIN_VALUE_CHARACTERS:
             yield rule, value
 
 
 def keep_letters_and_digits(text: str) -> str:
     """Normalized, so that a value is recognized despite case and punctuation."""
-    return "".join(filter(str.isalnum, text)).casefold()
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
+
+
+def _fold(text: str) -> tuple[str, Sequence[int]]:
+    """Compatible forms made one, invisible characters dropped; where each character was."""
+    if text.isascii():
+        return text, range(len(text))
+    pieces, origins = [], []
+    for match in _CHARACTER.finditer(text):
+        if unicodedata.category(match[0][0]) != "Cf":
+            pieces.append(unicodedata.normalize("NFKC", match[0]))
+            origins += [match.start()] * len(pieces[-1])
+    return "".join(pieces), origins
 
 
 def _by_format(text: str) -> Iterator[tuple[str, int]]:
@@ -155,6 +203,51 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _by_label(text: str) -> Iterator[tuple[str, int]]:
+    known = set()
+    for rule, offset in _by_assignment(text):
+        known.add(offset)
+        yield rule, offset
+    for offset in _near_labels(text):
+        if offset not in known:
+            known.add(offset)
+            yield "password", offset
+
+
+def _near_labels(text: str) -> Iterator[int]:
+    """What looks like a password within a few words after a label, or is said to be one."""
+    for label in _LABEL.finditer(text):
+        below = _BELOW_LABEL.match(text, label.end(), label.end() + _FARTHEST)
+        start = below.end() if below else label.end()
+        line_end = text.find("\n", start, start + _FARTHEST)
+        end = line_end if line_end >= 0 else start + _FARTHEST
+        most = _MOST_PIECES if not below else 3 if "|" in below[0] else 1
+        separated = bool(label[1])
+        for piece in islice(_PIECE.finditer(text, start, end), most):
+            if _looks_like_password(piece[0], separated) and not _continues(piece):
+                yield piece.start()
+                break
+            if re.search(r"[.!?]$", piece[0]) and text[piece.end() : piece.end() + 1].isspace():
+                break
+            separated = bool(_SEPARATOR.fullmatch(piece[0])) and (bool(label[1]) or piece[0] == "/")
+    for said in _BEFORE_LABEL.finditer(text):
+        if _LABEL.match(text, said.end()) and _looks_like_password(said[1], False):
+            yield said.start(1)
+
+
+def _looks_like_password(piece: str, separated: bool) -> bool:
+    value = piece.strip("*_").rstrip(".:")
+    if len(value) < _LEAST_PASSWORD or _made_up(value) or _UUID.fullmatch(value):
+        return False
+    if not re.search(r"[A-Za-z]", value) or _NAME.fullmatch(value) or _OTHER.fullmatch(value):
+        return False
+    if separated:
+        return bool(re.search(r"\d", value))
+    if len(value) >= _LEAST_SPREAD and _SPREAD_DIGITS.fullmatch(value):
+        return True
+    return bool(_MARKED.search(value) and re.search(r"\d", value))
+
+
+def _by_assignment(text: str) -> Iterator[tuple[str, int]]:
     for match in _PASSWORD.finditer(text):
         inner: re.Match[str] | None = match
         while inner and (not _is_password(inner) or _continues(inner)):
@@ -204,13 +297,25 @@ def _is_password(match: re.Match[str]) -> bool:
     value = match[match.lastindex or 0]
     if match.lastindex == 4:  # without quotes the sentence may continue
         value = value.rstrip(".:*_\\")
-    if " " in value or _made_up(value):
+    if _made_up(value):
         return False
+    if " " in value:
+        return _is_passphrase(value)
     mixed = re.search(r"[A-Za-z]", value) and re.search(r"[0-9!@#$%^&*+=~?]", value)
     if mixed and len(value) >= 6 and not _NAME.fullmatch(value):
         return True
     is_verb = re.match(r"(?i)(?:pass|pw)\s+is", match[0])  # "the second pass is faster"
     return not is_verb and _is_weak_password(value, match.string, match.end())
+
+
+def _is_passphrase(value: str) -> bool:
+    """Several words in quotes that are no sentence about a password."""
+    words = value.split()
+    if any(word.casefold() in FILLERS for word in words):
+        return False
+    if any(re.search(r"[A-Za-z]\d|\d[A-Za-z!#$%&*?]", word) for word in words):
+        return True
+    return len(words) >= _LEAST_WORDS and not any(map(_ORDINARY.fullmatch, words))
 
 
 def _is_weak_password(value: str, text: str, end: int) -> bool:
