@@ -103,16 +103,9 @@ def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
 
 def test_no_hook_ever_tells_an_agent_what_is_held(tmp_path: Path):
     client = Client(tmp_path / "client")
-<<<<<<< HEAD
     text = "Herons are quiet in the morning"
     about = f"---\nname: other\ndescription: {text}\ntype: user\n---\n\n{text}.\n"
     client.write("other.md", about)
-=======
-    client.write(
-        "other.md",
-        "---\nname: other\ndescription: Herons are quiet in the morning\ntype: user\n---\n\nHerons are quiet in the morning.\n",
-    )
->>>>>>> fix-index
     client.write("MEMORY.md", "- [other](other.md) — Herons\n")
     hold(environ=client.env, cwd=str(client.project))
     told = b""
