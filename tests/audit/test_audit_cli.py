@@ -141,3 +141,11 @@ def test_memories_cannot_move_the_cursor(worn):
     answer = process("audit", "--all")
     assert answer.code == 0
     assert "\x1b" not in answer.text
+
+
+@pytest.mark.parametrize("piece", ["_", "a_", "_a", "a.", "a-b_", "/a"])
+def test_a_form_to_fill_in_by_hand_is_audited_to_its_end(store, piece):
+    """A search that is not linear would not come back from this."""
+    text = f"Form line: {piece * 2000} sign here before shipping."
+    assert memdir("remember", text, "--anyway").code == 0
+    assert memdir("audit").code == 0

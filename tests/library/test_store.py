@@ -155,3 +155,9 @@ def test_two_agents_at_once_lose_nothing(tool, store, home, tmp_path):
     assert {path.stem for path in store.glob("*-*.md")} == names
     index = (store / "MEMORY.md").read_text()
     assert all(f"({name}.md)" in index for name in names)
+
+
+def test_a_negative_number_of_changes_is_refused(tool, store):
+    create(tool, "a.md", "Use uv.\n")
+    with pytest.raises(BadInput, match="negative"):
+        Memdir.open(dir=str(store)).history("", -1)

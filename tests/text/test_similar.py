@@ -10,6 +10,7 @@ from memdir.text.similar import (
     SHOW,
     Alike,
     compare_two_texts,
+    find_named_values,
     find_similar_texts,
     find_twin,
 )
@@ -179,3 +180,9 @@ def test_distinct_memories_of_the_wild_are_no_twins(shared):
     compared = [(one, other) for one, other in texts if one and other]
     assert len(compared) > 20
     assert [pair for pair in compared if twin(pair[0], [pair[1]])] == []
+
+
+def test_names_paths_and_identifiers_are_values():
+    text = "we open src/a_b/__init__.py, call __init__ or snake_case_name on host-7.example.org"
+    values = ["src/a_b/__init__.py", "__init__", "snake_case_name", "host-7.example.org"]
+    assert [*find_named_values([text])] == values
