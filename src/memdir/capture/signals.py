@@ -171,11 +171,12 @@ def _request(said: typed.Sentence) -> tuple[str, int, int]:
         return "", 0, 0
     start, kind, match = min(matches, key=lambda item: item[0])
     # "Can you remember that …?" asks for it; "remember that …?" asks about it.
+    polite = "you" in (match["lead"] or "").split()
     if kind == RULE:
-        asks = said.asks and not typed.mentions_request_phrase("polite", said.bare)
-    else:
-        asks = said.asks and "you" not in (match["lead"] or "").split()
-    if asks or (kind != REMEMBER and typed.mentions_request_phrase("work", said.bare)):
+        polite = typed.mentions_request_phrase("polite", said.bare)
+    if (said.asks and not polite) or (
+        kind != REMEMBER and typed.mentions_request_phrase("work", said.bare)
+    ):
         return "", 0, 0
     return kind, start, match.end()
 
@@ -198,15 +199,15 @@ def _span(own: Sequence[typed.Sentence], index: int, kind: str) -> tuple[int, in
 def _statement(text: str) -> str:
     request = typed.typed_sentence(text)
     kind, start, end = _request(request)
-    rest = typed.joined_request_start(request.bare, end) if kind == REMEMBER else 0
-    if kind == REMEMBER and (stop := typed.joined_request_end(request.bare[:start])):
-        return text[:stop]
-    if not rest or any(
-        map(str.isalnum, typed.remove_request_phrases("lead", request.bare[:start]))
-    ):
+    if kind != REMEMBER:
         return text
+    before = typed.remove_request_phrases("joins", request.bare[:start])
+    if len(before) < start:
+        return text[: len(before)]
+    rest = typed.joined_request_start(request.bare, end)
+    alone = not any(map(str.isalnum, typed.remove_request_phrases("lead", before)))
     kept = text[rest:].strip()
-    return kept if _says_something(kept) else text
+    return kept if rest and alone and _says_something(kept) else text
 
 
 def _names_something(text: str) -> bool:

@@ -234,12 +234,6 @@ def joined_request_start(bare: str, start: int) -> int:
     return joined.end() if joined else 0
 
 
-def joined_request_end(bare: str) -> int:
-    """End of the whole sentence before a request that comes last; 0 if it is none."""
-    joined = _before_request().search(bare)
-    return joined.start() if joined else 0
-
-
 def begins_with_request(kind: str, bare: str) -> bool:
     return bool(_anywhere(kind, r"^\W*").search(bare))
 
@@ -288,12 +282,7 @@ def _requests(kind: str) -> re.Pattern[str]:
 @functools.cache
 def _joint() -> re.Pattern[str]:
     that, back, sentence = _bounded("that"), _bounded("back"), _bounded("sentence")
-    return re.compile(rf"(?:\s*{back})?\s*[:：]\s*|\s*,?\s*{that}\s*|[\s,]*(?={sentence})")
-
-
-@functools.cache
-def _before_request() -> re.Pattern[str]:
-    return re.compile(rf"{_bounded('joins')}\s*$")
+    return re.compile(rf"(?:\s*{back})?\s*[:：]\s*|\s*,?\s*{that}\s*|[\s,，]*(?={sentence})")
 
 
 @functools.cache

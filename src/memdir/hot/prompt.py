@@ -39,13 +39,13 @@ TOLD_INDEX_CHARACTERS = 2_000  # of an index that surely fit into the start of t
 MAX_PROMPT_CHARACTERS = 3_000  # longer ones are mostly pasted
 # After these a text may be pasted or quoted; who wrote it must not ask the agent to save it.
 NOT_TYPED = (
-    *(":", "：", '"', "“", "„", "«", "‘", "「", "`", " '", "\n'", "\n\n", ",\n", "\n "),
-    *("\n\t", "\n>", "\n#", "\n|", "\n<", "\n$", "\n~", "('"),
+    *(":", "：", '"', "“", "„", "«", "‘", "「", "`", " '", "('", "\n'", ",\n", "\n\n", "\n "),
+    *("\n\t", "\n>", "\n#", "\n|", "\n<", "\n$", "\n~"),
 )
 CLAUSE_ENDS = (". ", "! ", "? ", ", ", "; ", "。", "！", "？", "，", "、")
 LEADS = (
     *("please", "also", "and", "ok", "okay", "but", "so", "bitte", "und", "por", "favor", "y"),
-    *("per", "favore", "e", "et", "stp", "svp", "пожалуйста", "и", "请", "請"),
+    *("per", "favore", "e", "et", "stp", "svp", "пожалуйста", "и"),
 )
 PHRASES = (
     *("remember that", "remember:", "remember this", "please remember ", "keep in mind"),
