@@ -58,8 +58,8 @@ _PASSWORD = pattern(rf"(?:{_SPACED}|(?<![a-z])pass|{_UNSPACED})(?:{_GETS}|{_SAID
 # Any label, wherever its value is: group 1 if it names a password and nothing else.
 _LABEL = pattern(
     rf"(?<!1)(?:((?:{_SPACED})(?!\w|-\w)|{_UNSPACED})|(?<![a-z])(?:pass|passwords|logins?"
-    r"|credentials?|creds|basic auth|zugangsdaten|identifiants|credenciales|parola|логин|secret|token"
-    r"|(?:api)?key)(?!\w|-\w))",
+    r"|credentials?|creds|basic auth|zugangsdaten|identifiants|credenciales|parola|логин|secret"
+    r"|token|(?:api)?key)(?!\w|-\w))",
     re.I,
 )
 _PIECE = pattern(r"[-=~]+>|[=:→]+|[^\s\"'`“”„«»,;<>()\[\]{}|=:→][^\s\"'`“”„«»,;<>()\[\]{}|→]*")
