@@ -393,9 +393,8 @@ def find_index_heading(lines: list[outline.Line], section: str) -> int:
 
 def _words(text: str, fillers: tuple[str, ...] = _FILLERS) -> list[str]:
     """Lower case, singular, without fillers: `## Feedback memories` is `feedback`."""
-    spaced = "".join([char if char.isalnum() else " " for char in text.casefold()])
     singular = [
         word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
-        for word in spaced.split()
+        for word in outline.split_into_words(text)
     ]
     return [word for word in singular if word not in fillers]

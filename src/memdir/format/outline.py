@@ -263,14 +263,15 @@ def _mark_intro(lines: list[Line]) -> None:
 def _mark_words(lines: list[Line]) -> None:
     """Does a line, or what continues it, say more than the name of the file that is gone?"""
     for i, line in enumerate(lines):
-        for pointer, path in zip(line.pointers, line.paths, strict=True):
-            if path is None:
-                name = _words(f"{pointer.target} {unescape_target(pointer.target)} {SUFFIX}")
-                below = lines[i + 1 : index_block_end(lines, i, line.indent)]
-                texts = [line.text[max(markdown.list_item_start(line.text), 0) :]]
-                texts += [each.text for each in below if each.continues]
-                pointer.says_more = any(not _words(text) <= name for text in texts)
+        if None in line.paths:
+            below = lines[i + 1 : index_block_end(lines, i, line.indent)]
+            texts = [line.text[max(markdown.list_item_start(line.text), 0) :]]
+            texts += [each.text for each in below if each.continues]
+            said = {*split_into_words(" ".join(texts))}
+            for pointer in line.pointers:
+                names = f"{pointer.target} {unescape_target(pointer.target)} {SUFFIX}"
+                pointer.says_more = not said.issubset(split_into_words(names))
 
 
-def _words(text: str) -> set[str]:
-    return {*"".join([char if char.isalnum() else " " for char in text.casefold()]).split()}
+def split_into_words(text: str) -> list[str]:
+    return "".join([char if char.isalnum() else " " for char in text.casefold()]).split()
