@@ -117,7 +117,7 @@ def is_conversation_worth_asking(said: Sequence[Message], signals: Sequence[Sign
         part for item in said if item.who == PERSON for part in typed.typed_sentences(item.text)
     )
     return any(
-        (len(part.text.split()) >= MIN_SPOKEN_WORDS or _is_dense(part.text))
+        _says_something(part.text, MIN_SPOKEN_WORDS)
         and not part.asks
         and not any(part.text in quote for quote in quotes)
         for part in spoken
@@ -174,11 +174,9 @@ def _request(said: typed.Sentence) -> tuple[str, int, int]:
     polite = "you" in (match["lead"] or "").split()
     if kind == RULE:
         polite = typed.mentions_request_phrase("polite", said.bare)
-    if (said.asks and not polite) or (
-        kind != REMEMBER and typed.mentions_request_phrase("work", said.bare)
-    ):
-        return "", 0, 0
-    return kind, start, match.end()
+    at_hand = kind != REMEMBER and typed.mentions_request_phrase("work", said.bare)
+    asks_only = said.asks and not polite
+    return ("", 0, 0) if at_hand or asks_only else (kind, start, match.end())
 
 
 def _span(own: Sequence[typed.Sentence], index: int, kind: str) -> tuple[int, int]:
@@ -215,26 +213,21 @@ def _names_something(text: str) -> bool:
     _, start, end = _request(request)
     before = typed.remove_request_phrases("lead", request.bare[:start])
     after = typed.remove_request_phrases("lead", request.bare[end:])
-    return _says_something(before) or _says_something(
-        typed.remove_request_phrases("back", after), 1
-    )
+    named = typed.remove_request_phrases("back", after)
+    return _says_something(before) or _says_something(named, 1)
 
 
 def _type_of(kind: str, text: str) -> str:
     bare = typed.typed_sentence(text).bare
     if kind == RULE or typed.begins_with_request("order", bare):
         return "feedback"
-    own = typed.begins_with_request("self", bare)
-    return "user" if own else guess_memory_type(text).type
+    return "user" if typed.begins_with_request("self", bare) else guess_memory_type(text).type
 
 
 def _says_something(text: str, min_words: int = MIN_WORDS) -> bool:
     words = [word for word in text.split() if any(map(str.isalnum, word))]
-    return len(words) >= min_words or _is_dense(text)
-
-
-def _is_dense(text: str) -> bool:
-    return sum("\u3040" <= char <= "\u9fff" for char in text) >= MIN_DENSE_CHARACTERS
+    dense = sum("\u3040" <= char <= "\u9fff" for char in text)
+    return len(words) >= min_words or dense >= MIN_DENSE_CHARACTERS
 
 
 def draft_requests(

@@ -38,28 +38,20 @@ TOLD_INDEX_CHARACTERS = 2_000  # of an index that surely fit into the start of t
 # what is not saved by the end of the turn. So this stays silent when in doubt.
 MAX_PROMPT_CHARACTERS = 3_000  # longer ones are mostly pasted
 # After these a text may be pasted or quoted; who wrote it must not ask the agent to save it.
-NOT_TYPED = (
-    *(":", "：", '"', "“", "„", "«", "‘", "「", "`", " '", "('", "\n'", ",\n", "\n\n", "\n "),
-    *("\n\t", "\n>", "\n#", "\n|", "\n<", "\n$", "\n~"),
-)
+NOT_TYPED = (*':："“„«‘「`', " '", "\n'", ",\n", *(f"\n{char}" for char in "\n\t >#|<$~"))
 CLAUSE_ENDS = (". ", "! ", "? ", ", ", "; ", "。", "！", "？", "，", "、")
-LEADS = (
-    *("please", "also", "and", "ok", "okay", "but", "so", "bitte", "und", "por", "favor", "y"),
-    *("per", "favore", "e", "et", "stp", "svp", "пожалуйста", "и"),
-)
+LEADS = ("please", "also", "and", "ok", "okay", "but", "bitte", "und", "por", "favor", "per", "et")
 PHRASES = (
     *("remember that", "remember:", "remember this", "please remember ", "keep in mind"),
-    *("keep this in mind", "keep that in mind", "keep it in mind", "bear in mind", "make a note"),
-    *("don't forget that", "do not forget that", "never forget that", "from now on"),
-    *("write it down", "note this down", "for future reference", "save this to your memory"),
+    *("keep this in mind", "keep that in mind", "keep it in mind", "make a note", "from now on"),
+    *("don't forget that", "do not forget that", "note this down", "save this to your memory"),
     *("recuerda que", "ten en cuenta", "no olvides que", "a partir de ahora", "ricorda che"),
     *("ricordati", "tieni presente", "tieni a mente", "d'ora in poi", "souviens-toi"),
     *("retiens que", "n'oublie pas que", "désormais", "merk dir", "merke dir", "vergiss nicht"),
     *("denk daran", "ab jetzt", "ab sofort", "lembre-se", "tenha em mente", "a partir de agora"),
     *("запомни", "имей в виду", "отныне", "记住", "記住", "请记住", "請記住", "别忘了", "从现在"),
 )
-# In these languages the request ends a sentence.
-LAST_PHRASES = ("覚えて", "忘れないで", "念頭に置いて", "기억해", "잊지", "명심해")
+LAST_PHRASES = ("覚えて", "忘れないで", "念頭に置いて", "기억해", "잊지", "명심해")  # end sentences
 SAVE_IT = (
     "<memdir-note>The user seems to ask you to remember something. If it is to outlast this task, "
     "save it now, once, in their words: as a memory, or with `memdir remember TEXT`.</memdir-note>"
@@ -166,9 +158,8 @@ def asks_to_remember(prompt: str) -> bool:
     for mark in CLAUSE_ENDS:
         low = low.replace(mark, "\n")
     for clause in low.split("\n"):
-        words = clause.split()
-        while words and words[0] in LEADS and not " ".join(words).startswith(PHRASES):
-            del words[0]
-        if " ".join(words).startswith(PHRASES) or any(map(clause.__contains__, LAST_PHRASES)):
+        while clause.partition(" ")[0] in LEADS and not clause.startswith(PHRASES):
+            clause = clause.partition(" ")[2]
+        if clause.startswith(PHRASES) or any(phrase in clause for phrase in LAST_PHRASES):
             return True
     return False
