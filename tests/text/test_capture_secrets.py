@@ -8,6 +8,7 @@ import pytest
 from memdir.text.secrets import keep_letters_and_digits
 from tests.capture.test_capture_worker import Speaking
 from tests.helpers.conversing import Conversation
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir
 from tests.text.test_secrets import KINDS, Draw
 
@@ -94,3 +95,13 @@ def test_a_token_in_a_reason_is_written_nowhere(verb, home):
         assert answer.code == 1 and token not in answer.text
     assert_unwritten(token, home)
     assert memdir("show", "use-uv").code == 0
+
+
+@pytest.mark.parametrize("text", table("text", "a_password_is_found_near_its_label"))
+def test_a_password_to_remember_is_written_and_repeated_nowhere(text, home):
+    value = "Gr8Secr3t!" + "9"
+    answer = memdir("remember", text.format(value), "--type", "project")
+    said = answer.text + answer.stderr
+    assert answer.code == 1 and "password" in said
+    assert keep_letters_and_digits(value) not in keep_letters_and_digits(said)
+    assert_unwritten(value, home)

@@ -77,7 +77,10 @@ _BEFORE_LABEL = pattern(
     r"(?:[\w-]{1,20}[ \t]){0,5}",
     re.I,
 )
-_CHARACTER = pattern(r"[\s\S][\u0300-\u036f\u3099\u309a]{0,8}")  # with its accents
+# Plain text, or one character with its accents.
+_FOLDED = pattern(
+    r"[\x00-\x7f]+(?![\u0300-\u036f\u3099\u309a])|[\s\S][\u0300-\u036f\u3099\u309a]{0,8}"
+)
 _FARTHEST = 120  # characters between a label and the end of its value
 _MOST_PIECES = 8  # words between a label and its value, and the value
 _LEAST_PASSWORD = 8  # characters of a password without a clear separator before it
@@ -175,9 +178,13 @@ def _fold(text: str) -> tuple[str, Sequence[int]]:
     """Compatible forms made one, invisible characters dropped; where each character was."""
     if text.isascii():
         return text, range(len(text))
-    pieces, origins = [], []
-    for match in _CHARACTER.finditer(text):
-        if unicodedata.category(match[0][0]) != "Cf":
+    pieces: list[str] = []
+    origins: list[int] = []
+    for match in _FOLDED.finditer(text):
+        if match[0].isascii():
+            pieces.append(match[0])
+            origins += range(*match.span())
+        elif unicodedata.category(match[0][0]) != "Cf":
             pieces.append(unicodedata.normalize("NFKC", match[0]))
             origins += [match.start()] * len(pieces[-1])
     return "".join(pieces), origins
