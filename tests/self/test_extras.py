@@ -51,6 +51,6 @@ def test_every_package_of_an_extra_is_imported_somewhere(extra):
 
 
 def test_uv_trusts_the_certificates_of_the_system():
-    words = ["make", "--eval", 'said: ; @echo "$$UV_SYSTEM_CERTS"', "said"]
+    words = ["make", "--no-print-directory", "--eval", 'said: ; @echo "$$UV_SYSTEM_CERTS"', "said"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "1\n"
