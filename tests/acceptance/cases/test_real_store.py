@@ -14,7 +14,7 @@ REPOSITORY = "penca-io/penca"  # 58 memories and an index
 FOLDER = SHARED / "corpus" / REPOSITORY.replace("/", "__") / ".claude/memory"
 PROMPTS = 10
 LOADED_LINES, LOADED_BYTES = 200, 25_000  # of an index: what the client loads
-BODY = re.compile(r"^Memory \(\w+\).*: \S+/memory/(\S+\.md)$", re.MULTILINE)
+BODY = re.compile(r"^Memory \(\w+\).*: (?:\S+/)?(\S+\.md)$", re.MULTILINE)
 POINTER = re.compile(r"^- (?:\w+: )?(\S+\.md) \(", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)]+\.md)\)")
 

@@ -127,10 +127,9 @@ def test_a_turn_is_handed_over_once_and_no_word_about_saving_is(keeping):
     assert requests == [0, 1, 1]
 
 
-@pytest.mark.parametrize("way", ["not asked for", "switched off", "no records"])
+@pytest.mark.parametrize("way", ["not asked for", "switched off"])
 def test_nothing_is_handed_over_where_nobody_wants_it(plugged, way):
-    if way != "no records":
-        (store(plugged) / "decisions").mkdir(parents=True)
+    (store(plugged) / "decisions").mkdir(parents=True)
     if way != "not asked for":
         plugged.choose(records__agent=True)
     if way == "switched off":
