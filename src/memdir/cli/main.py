@@ -30,6 +30,7 @@ SECTIONS = {
     "Recall": {
         "recall": ("recall", "Print exactly what an agent would be told for PROMPT."),
         "prompt": ("recall", "Print the instructions on memory that an agent gets."),
+        "guards": ("guards", "Show and test the commands that memories forbid."),
     },
     "Look": {
         "list": ("look", "List memories, the most recently confirmed first."),

@@ -376,6 +376,7 @@ def hook_config(config: Config, around: Around) -> Here:
         place.SHARED: config.shared,
         place.SCAN: config.options.search == place.SCAN,
         place.CAPTURE_OFF: not config.options.capture,
+        place.UNGUARDED: not config.options.guards,
         place.BY_AGENT: config.options.capture and config.options.records_agent,
     }
     holding = frozenset(name for name, holds_here in holds.items() if holds_here)

@@ -115,6 +115,7 @@ class Options:
     capture: bool = _option("capture.enabled", True)
     capture_every: int = _option("capture.every", 1, least=1)
     capture_model: str = _option("capture.model", "")
+    guards: bool = _option("guards.enabled", True)
     dream: bool = _option("dream.enabled", False)
     records_agent: bool = _option("records.agent", False)
 

@@ -78,7 +78,7 @@ class Sessions:
     def load(self, session: str, end: int = 0) -> SessionState:
         if not session:
             return SessionState()
-        data, end = disk.read_end_of_file(self._path(session), MAX_BYTES, end)
+        data, end = disk.read_end_of_file(self.path_of(session), MAX_BYTES, end)
         told: dict[str, list[str]] = {SURFACED: [], POINTED: []}
         injected = 0
         for line in memory.decode(data).split("\n"):
@@ -104,17 +104,17 @@ class Sessions:
         lines.append(f"{INJECTED} {injected}\n")
         data = _encode("\n".join(lines))
         try:
-            return disk.append_to_file(self._path(session), data) - len(data)
+            return disk.append_to_file(self.path_of(session), data) - len(data)
         except OSError:
             return 0  # telling twice is better than not at all
 
     def begin_anew(self, session: str) -> None:
         if session:
-            disk.remove_file(self._path(session))
-            disk.remove_file(self._path(session) + SECTION)
+            disk.remove_file(self.path_of(session))
+            disk.remove_file(self.path_of(session) + SECTION)
 
     def section(self, session: str, suffix: str = SECTION) -> str:
-        data = disk.read_end_of_file(self._path(session) + suffix, MAX_BYTES)[0] if session else b""
+        data = disk.read_end_of_file(self.path_of(session) + suffix, MAX_BYTES)[0] if session else b""
         return memory.decode(data)
 
     def keep_section(self, session: str, text: str) -> None:
@@ -123,7 +123,7 @@ class Sessions:
         if session and len(data) <= MAX_BYTES:
             try:
                 disk.make_private_folder(self.folder)
-                disk.create_file_once(self._path(session) + SECTION, data)
+                disk.create_file_once(self.path_of(session) + SECTION, data)
             except OSError:
                 return  # it is made again each time
 
@@ -136,7 +136,7 @@ class Sessions:
         except OSError:
             return
 
-    def _path(self, session: str) -> str:
+    def path_of(self, session: str) -> str:
         """Ids come from outside: one that is not a plain name is replaced by its digest."""
         plain = session.replace("-", "").replace("_", "")
         if not plain.isascii() or not plain.isalnum() or len(session) > MAX_ID_CHARACTERS:

@@ -40,7 +40,7 @@ EVENTS = {  # module and function that answer
     "stop": ("memdir.hot.stop", "answer"),
     "pre-compact": ("memdir.hot.stop", "answer"),
     "session-end": ("memdir.hot.stop", "answer"),
-    "pre-tool": ("memdir.records.guard", "answer"),
+    "pre-tool": ("memdir.hot.guard", "answer"),
 }
 END = "session-end"
 END_SECONDS = 0.4  # after one second the client kills the hook and tells the user
@@ -184,6 +184,7 @@ class Event:
         self.prompt = _text(self.fields, "prompt")
         self.source = _text(self.fields, "source")
         self.agent = _text(self.fields, "agent_type")
+        self.agent_id = _text(self.fields, "agent_id")
         self.transcript = _text(self.fields, "transcript_path")
         self.last = _text(self.fields, "last_assistant_message")
         self.again = self.fields.get("stop_hook_active") == 1  # a hook made the turn continue
