@@ -19,7 +19,12 @@ PREFIXES = frozenset(
     )
 )
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
-RUNNERS = {"python": "-m", "python3": "-m", "py": "-m"}  # `python -m pip` is pip
+# `python -m pip` runs pip, `npx prisma` runs prisma.
+RUNNERS = {
+    **{"python": ("-m",), "npx": (), "bunx": (), "uvx": (), "pnpm": (), "yarn": (), "bun": ("x",)},
+    **{"uv": ("run",), "poetry": ("run",), "pipenv": ("run",), "bundle": ("exec",)},
+    **{"npm": ("exec",), "dotenv": (), "direnv": ("exec",)},
+}
 
 
 class Simple:
@@ -85,8 +90,12 @@ def read_programs(line: str, variables: "Mapping[str, str]", depth: int = 0) -> 
                 if option[:1] == "-" and option[-1] == "c":
                     yield from read_programs(script, variables, depth + 1)
                     break
-        elif RUNNERS.get(program.rstrip(".0123456789")) in words[1:-1]:
-            yield words[words.index("-m") + 1 :]
+        elif (by := RUNNERS.get(program.rstrip(".0123456789"))) is not None:
+            rest = words[1:]
+            while rest and (rest[0][:1] == "-" or rest[0] in ("exec", "dlx")) and rest[0] not in by:
+                rest = rest[1:]
+            if tuple(rest[: len(by)]) == by and rest[len(by) :]:
+                yield rest[len(by) :]
 
 
 def _take_prefixes(simple: Simple, variables: dict[str, str]) -> None:

@@ -50,11 +50,31 @@ _FIRST = (
         r"(?:always\s+|first\s+)?(?:run|do|execute)\s+[*_]*⟦(?P<first>\d+)⟧[*_]*(?P<rest>.*)"
     ),
 )
+# A command without backticks: a known program after a verb that runs it.
+_BARE = pattern(
+    r"(?i)(?:\b(?:never|do not|don['’]t|must not|mustn['’]t|avoid|always|before|only)\b|^\W*(?=run\s))[*_]*"
+    r"(?:\s*\b(?:ever|use|using|(run|running|execute|executing)|call|do|invoke|you|every|each|any))*\s+[*_\"“]*"
+)
+_BARE_FLAG = pattern(r"(?<!\S)--[a-z][\w-]*")
+# Programs whose names are English words: without backticks, only after "run" or with a flag.
+_WORDS_TOO = frozenset("bun cat claude expo find fly go just kill make node rails rake sleep tail touch".split())
+_BARE_WORD = pattern(r"[\s\"“]*([\w./:@+=-]*[\w/])")
+_ENGLISH = frozenset(
+    "a an and any are as at because before but by commands directly during every except for from if in instead"
+    " into is it its manually of on only or outside since so than that the then there this to unless until"
+    " when while with without you your ever again anywhere here yourself".split()
+)
+MAX_BARE_WORDS = 7
 _SENTENCE_END = pattern(r"(?<=[.!?])[*_)\"'”]*\s+|\n(?=\s*\n)|;\s")
 _DONE = pattern(
     r"(?is)^\s*(?:$|[.,:!)(—–]|-\s|--|because\b|since\b|instead\b|here\b|at all\b|ever\b|again\b|directly\b|"
     r"anymore\b|any more\b|by hand\b|manually\b|in this (?:repo|repository|project|codebase)\b|as it\b|it\b|they\b|"
     r"commands?\b|under any|in any case|no matter|for any reason|anywhere\b)"
+)
+# A ban that the user may lift is still one for the agent: it is stopped, and asks.
+_CONSENT = pattern(
+    r"(?i)[,\s]*\b(?:unless|except|without|until)\b[^.;]{0,60}?\b(?:ask\w*|approv\w*|permission|consent|"
+    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|says?)\b[^.;]*"
 )
 _CONDITION = pattern(
     r"(?i)\b(?:unless|except|until|while|during|if|when|whenever|mid-|only|otherwise|outside|inside|without|"
@@ -79,7 +99,8 @@ PROGRAMS = frozenset(
     " nc node nox npm npx nvm perl php pip pip3 pipenv pkill pm2 pnpm podman poetry prettier psql pulumi"
     " pytest python python3 rake reboot redis-cli rg rm rsync ruby ruff rustup scp sed serverless sh"
     " shutdown sleep sqlite3 ssh sudo svn systemctl tail tee terraform tox touch truncate tsc uv uvx vi"
-    " vim virtualenv vitest wget xargs yarn yq".split()
+    " vim virtualenv vitest wget xargs yarn yq prisma supabase rails wrangler vercel fly heroku firebase"
+    " eas expo drizzle-kit knex sequelize typeorm flyway liquibase bazel nx turbo lerna dropdb createdb mongo mongosh".split()
 )
 _PLACEHOLDER = pattern(r"(?<!\S)(?:<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\.\.\.|…|\$\{?\w+\}?|\*)(?!\S)")
 _WORD = pattern(r"[a-z0-9][a-z0-9._+-]*$|\.{0,2}/[\w.-]+/[\w./-]+$|\.{1,2}/[\w.-]+$")
@@ -160,10 +181,31 @@ def _sentences(block: Block) -> Iterator[tuple[str, list[str]]]:
         spans.append(block.text[start:stop])
         end = stop
     skeleton = "".join([*parts, block.text[end:]])
-    if spans:
-        for sentence in _SENTENCE_END.split(skeleton):
-            if "⟦" in sentence and len(sentence) <= 3 * MAX_SENTENCE_CHARACTERS:
-                yield " ".join(sentence.split()), spans
+    for sentence in _SENTENCE_END.split(skeleton):
+        if len(sentence) <= 3 * MAX_SENTENCE_CHARACTERS:
+            marked = _mark_bare_commands(" ".join(sentence.split()), spans)
+            if "⟦" in marked:
+                yield marked, spans
+
+
+def _mark_bare_commands(sentence: str, spans: list[str]) -> str:
+    for verb in reversed(list(_BARE.finditer(sentence))):
+        words, end = list[str](), verb.end()
+        while len(words) < MAX_BARE_WORDS and (found := _BARE_WORD.match(sentence, end)):
+            if found[1].lower() in _ENGLISH or (not words and found[1] not in PROGRAMS):
+                break
+            words.append(found[1])
+            end = found.end()
+        flagged = any(word[:1] == "-" for word in words)
+        if words and words[0] in _WORDS_TOO and not verb[1] and not flagged:
+            continue
+        if len(words) > 1 or (words and sentence.startswith((" with", " only with"), end)):
+            sentence = f"{sentence[:verb.end()]}{_SPAN.format(len(spans))}{sentence[end:]}"
+            spans.append(" ".join(words))
+    for flag in reversed(list(_BARE_FLAG.finditer(sentence))):
+        sentence = f"{sentence[:flag.start()]}{_SPAN.format(len(spans))}{sentence[flag.end():]}"
+        spans.append(flag[0])
+    return sentence
 
 
 def _guards_of_sentence(sentence: str, spans: list[str]) -> Iterator[Guard]:
@@ -175,7 +217,7 @@ def _guards_of_sentence(sentence: str, spans: list[str]) -> Iterator[Guard]:
         if what := read_guarded_command(spans[int(command)]):
             before = sentence[:start]
             clause = before.rpartition(". ")[2]
-            rest = _ASIDE.sub("", rest)
+            rest = _CONSENT.sub("", _ASIDE.sub("", rest))
             stops = bool(_DONE.match(rest)) and not _CONDITION.search(rest)
             stops = stops and not _CONDITION_BEFORE.search(clause)
             if stops or what.words:  # a condition on a whole program would speak all the time
