@@ -58,7 +58,7 @@ _BARE = pattern(
 _BARE_FLAG = pattern(r"(?<!\S)--[a-z][\w-]*")
 # Programs whose names are English words: without backticks, only after "run" or with a flag.
 _WORDS_TOO = frozenset("bun cat claude expo find fly go just kill make node rails rake sleep tail touch".split())
-_BARE_WORD = pattern(r"[\s\"“]*([\w./:@+=-]*[\w/])")
+_BARE_WORD = pattern(r"(?:\s+(?=(?:--|\.)(?:\s|$))|[\s\"“]*(?=\S*[\w/]))([\w./:@+=-]*[\w/]|--|\.)")
 _ENGLISH = frozenset(
     "a an and any are as at because before but by commands directly during every except for from if in instead"
     " into is it its manually of on only or outside since so than that the then there this to unless until"
