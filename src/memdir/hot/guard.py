@@ -46,10 +46,10 @@ class Command:
         self.program, self.words, self.flags = program, tuple(words), tuple(flags)
 
     def __str__(self) -> str:
-        return " ".join((self.program, *self.words, *self.flags))
+        return " ".join((self.program, *self.words, *self.flags)).strip()
 
     def runs_in(self, words: list[str]) -> bool:
-        if words[0] != self.program or not all(has_flag(words, flag) for flag in self.flags):
+        if self.program not in ("", words[0]) or not all(has_flag(words, flag) for flag in self.flags):
             return False
         wanted, skip = list(self.words), False
         for word in words[1:]:

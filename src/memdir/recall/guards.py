@@ -112,6 +112,8 @@ def read_guarded_command(span: str) -> Command | None:
     bare = _PLACEHOLDER.sub(" ", span.strip("`").strip()).removeprefix("$ ")
     if any(mark in bare for mark in "|;&()<>=\"'\n`*[]{}$…"):
         return None
+    if bare and all(word[:2] == "--" and len(word) > 3 for word in bare.split()):
+        return Command("", (), bare.split())  # whatever is run with that flag
     simple = list(read_commands(bare, {}))
     words = simple[0].words if len(simple) == 1 else []
     if not words or words[0] in _CODE or not _WORD.match(words[0]):
