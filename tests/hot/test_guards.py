@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,9 +100,11 @@ def test_only_rules_of_the_user_count(client):
 def test_a_guard_is_switched_off_and_on(client):
     client.write("no-force.md", memory(RULE))
 
-    def guards(*words: str) -> dict[str, object]:
-        done = process("guards", *words, "--json", "--project", str(client.project), **client.env)
-        return done.json
+    own = {name: "" for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")}
+
+    def guards(*words: str) -> Any:
+        place = ("--json", "--project", str(client.project))
+        return process("guards", *words, *place, **client.env, **own).json
 
     assert guards("off", "no-force", "--dry-run")["guards"][0]["on"] is False
     assert guards("test", PUSH)["test"]["stops"][0]["path"] == "no-force.md"

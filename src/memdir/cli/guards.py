@@ -23,7 +23,9 @@ LOCK = "guards.lock"
 
 
 @command("guards", "memdir guards test 'git push --force'", changes=True)
-@click.argument("action", type=click.Choice((LIST, TURN_OFF, TURN_ON, TEST)), default=LIST, metavar="[ACTION]")
+@click.argument(
+    "action", type=click.Choice((LIST, TURN_OFF, TURN_ON, TEST)), default=LIST, metavar="[ACTION]"
+)
 @click.argument("what", required=False, metavar="[NAME|COMMAND]")
 def guards(session: Session, action: str, what: str | None) -> Answer:
     """ACTION is list, off, on or test. A memory of type feedback that says "never run `X`", "never
@@ -33,7 +35,9 @@ def guards(session: Session, action: str, what: str | None) -> Answer:
     one off, `off all` every one; guards.enabled = false in config.toml switches the whole thing off.
     """
     if action != LIST and not what:
-        raise click.UsageError(f"What? memdir guards {action} {'COMMAND' if action == TEST else 'NAME'}")
+        raise click.UsageError(
+            f"What? memdir guards {action} {'COMMAND' if action == TEST else 'NAME'}"
+        )
     here = hook_config(session.config, Around(session.config.checkout, os.environ))
     every = compile_guards(here)
     off = read_switched_off(here.state)
@@ -88,7 +92,10 @@ def _test(session: Session, guards: list[Guard], line: str) -> Answer:
     for guard in hits:
         verb = "stopped once" if guard.stops else "reminded"
         lines += session.screen.block(f"{verb} by {guard.name}:", f"“{guard.sentence}”")
-    fields = {"stops": [_fields(guard, True) for guard in stops], "reminds": [_fields(guard, True) for guard in hits if not guard.stops]}
+    fields = {
+        "stops": [_fields(guard, True) for guard in stops],
+        "reminds": [_fields(guard, True) for guard in hits if not guard.stops],
+    }
     return Answer({"test": fields}, lines or ["no guard: it runs"])
 
 

@@ -49,7 +49,9 @@ class Command:
         return " ".join((self.program, *self.words, *self.flags)).strip()
 
     def runs_in(self, words: list[str]) -> bool:
-        if self.program not in ("", words[0]) or not all(has_flag(words, flag) for flag in self.flags):
+        if self.program not in ("", words[0]) or not all(
+            has_flag(words, flag) for flag in self.flags
+        ):
             return False
         wanted, skip = list(self.words), False
         for word in words[1:]:
@@ -97,7 +99,9 @@ class Guard:
     @property
     def key(self) -> str:
         """The same as long as the memory and what it forbids are the same."""
-        return disk.digest_of(f"{self.scope}\n{self.path}\n{self.form} {self.command}".encode())[:16]
+        return disk.digest_of(f"{self.scope}\n{self.path}\n{self.form} {self.command}".encode())[
+            :16
+        ]
 
     def concerns(self, programs: "Iterable[list[str]]", ran: "frozenset[str]") -> bool:
         done = self.key in ran
@@ -194,9 +198,7 @@ def _what_to_do(guard: Guard) -> str:
 def _read_said(path: str) -> "tuple[frozenset[str], frozenset[str]]":
     data = disk.read_end_of_file(path, MAX_SAID_BYTES)[0]
     lines = [line.partition(" ") for line in data.decode("utf-8", "replace").split("\n")]
-    told, ran = (
-        frozenset(key for kind, _, key in lines if kind == which) for which in (TOLD, RAN)
-    )
+    told, ran = (frozenset(key for kind, _, key in lines if kind == which) for which in (TOLD, RAN))
     return told, ran
 
 

@@ -114,7 +114,9 @@ class Sessions:
             disk.remove_file(self.path_of(session) + SECTION)
 
     def section(self, session: str, suffix: str = SECTION) -> str:
-        data = disk.read_end_of_file(self.path_of(session) + suffix, MAX_BYTES)[0] if session else b""
+        data = (
+            disk.read_end_of_file(self.path_of(session) + suffix, MAX_BYTES)[0] if session else b""
+        )
         return memory.decode(data)
 
     def keep_section(self, session: str, text: str) -> None:

@@ -77,7 +77,9 @@ def read_commands(line: str, variables: "Mapping[str, str]") -> "Iterator[Simple
             simple.words.append(word)
 
 
-def read_programs(line: str, variables: "Mapping[str, str]", depth: int = 0) -> "Iterator[list[str]]":
+def read_programs(
+    line: str, variables: "Mapping[str, str]", depth: int = 0
+) -> "Iterator[list[str]]":
     """The words of each program a line runs, also by `sh -c` and `python -m`; no folder names."""
     for simple in read_commands(line, variables):
         words = simple.words

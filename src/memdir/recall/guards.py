@@ -57,7 +57,9 @@ _BARE = pattern(
 )
 _BARE_FLAG = pattern(r"(?<!\S)--[a-z][\w-]*")
 # Programs whose names are English words: without backticks, only after "run" or with a flag.
-_WORDS_TOO = frozenset("bun cat claude expo find fly go just kill make node rails rake sleep tail touch".split())
+_WORDS_TOO = frozenset(
+    "bun cat claude expo find fly go just kill make node rails rake sleep tail touch".split()
+)
 _BARE_WORD = pattern(r"(?:\s+(?=(?:--|\.)(?:\s|$))|[\s\"“]*(?=\S*[\w/]))([\w./:@+=-]*[\w/]|--|\.)")
 _ENGLISH = frozenset(
     "a an and any are as at because before but by commands directly during every except for from if in instead"
@@ -85,10 +87,37 @@ _CONDITION_BEFORE = pattern(
 )
 _CODE = frozenset(
     (
-        *("import", "from", "const", "let", "var", "def", "class", "return", "await", "async", "new"),
+        *(
+            "import",
+            "from",
+            "const",
+            "let",
+            "var",
+            "def",
+            "class",
+            "return",
+            "await",
+            "async",
+            "new",
+        ),
         *("function", "type", "if", "for", "while", "select", "insert", "update", "delete", "with"),
         *("public", "private", "static", "use", "struct", "enum", "interface", "extends", "raise"),
-        *("not", "and", "or", "in", "is", "throw", "try", "catch", "except", "yield", "assert", "print", "include", "require"),
+        *(
+            "not",
+            "and",
+            "or",
+            "in",
+            "is",
+            "throw",
+            "try",
+            "catch",
+            "except",
+            "yield",
+            "assert",
+            "print",
+            "include",
+            "require",
+        ),
     )
 )
 # Programs that a single word in backticks may mean; another single word may be a name in the code.
@@ -120,7 +149,9 @@ def read_guarded_command(span: str) -> Command | None:
         return None
     if len(words) == 1 and words[0] not in PROGRAMS and "/" not in words[0]:
         return None
-    flags = [flag for word in words[1:] if word[:1] == "-" and word != "--" for flag in split_flags(word)]
+    flags = [
+        flag for word in words[1:] if word[:1] == "-" and word != "--" for flag in split_flags(word)
+    ]
     rest = tuple(word for word in words[1:] if word[:1] != "-")
     return Command(words[0].rpartition("/")[2], rest, tuple(dict.fromkeys(flags)))
 
@@ -202,10 +233,10 @@ def _mark_bare_commands(sentence: str, spans: list[str]) -> str:
         if words and words[0] in _WORDS_TOO and not verb[1] and not flagged:
             continue
         if len(words) > 1 or (words and sentence.startswith((" with", " only with"), end)):
-            sentence = f"{sentence[:verb.end()]}{_SPAN.format(len(spans))}{sentence[end:]}"
+            sentence = f"{sentence[: verb.end()]}{_SPAN.format(len(spans))}{sentence[end:]}"
             spans.append(" ".join(words))
     for flag in reversed(list(_BARE_FLAG.finditer(sentence))):
-        sentence = f"{sentence[:flag.start()]}{_SPAN.format(len(spans))}{sentence[flag.end():]}"
+        sentence = f"{sentence[: flag.start()]}{_SPAN.format(len(spans))}{sentence[flag.end() :]}"
         spans.append(flag[0])
     return sentence
 
@@ -215,7 +246,9 @@ def _guards_of_sentence(sentence: str, spans: list[str]) -> Iterator[Guard]:
     for i, span in enumerate(spans):
         whole = whole.replace(_SPAN.format(i), span)
 
-    def guard(form: str, command: str, other: Command | None, start: int, rest: str) -> Iterator[Guard]:
+    def guard(
+        form: str, command: str, other: Command | None, start: int, rest: str
+    ) -> Iterator[Guard]:
         if what := read_guarded_command(spans[int(command)]):
             before = sentence[:start]
             clause = before.rpartition(". ")[2]
@@ -238,5 +271,7 @@ def _guards_of_sentence(sentence: str, spans: list[str]) -> Iterator[Guard]:
         if (match := form.search(sentence)) and (flags := _read_flags(spans[int(match["flag"])])):
             yield from guard(NEEDS, match["what"], flags, match.start(), match["rest"])
     for form in _FIRST:
-        if (match := form.search(sentence)) and (first := read_guarded_command(spans[int(match["first"])])):
+        if (match := form.search(sentence)) and (
+            first := read_guarded_command(spans[int(match["first"])])
+        ):
             yield from guard(BEFORE, match["what"], first, match.start(), match["rest"])
