@@ -7,8 +7,9 @@ memdir_code=$CLAUDE_PLUGIN_ROOT/memdir # in a checkout, and in the client's copy
 memdir_code=$memdir_code/hot/start.py
 [ -r "$memdir_code" ] || exit 0
 
-# Before a tool only records are guarded: where there are none, nothing is started.
-if [ "$memdir_event" = pre-tool ]; then
+# Before a tool only records and guarded commands matter: where there are none, nothing is started.
+memdir_guards=${MEMDIR_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/memdir}/guards
+if [ "$memdir_event" = pre-tool ] && ! [ -d "$memdir_guards" ]; then
 	for memdir_place in "$CLAUDE_PROJECT_DIR" "$PWD"; do
 		while [ "${memdir_place#*/}" != "$memdir_place" ]; do
 			[ -d "$memdir_place/.claude/memory" ] && break 2

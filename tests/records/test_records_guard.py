@@ -10,8 +10,9 @@ import pytest
 from memdir.clients.claude_code import UNGUARDED
 from memdir.hot.place import Here
 from memdir.hot.run import Event
+from memdir.hot.shell import MAX_LINE_CHARACTERS
 from memdir.records import guard
-from memdir.records.guard import MAX_LINE_CHARACTERS, find_writes_to_records
+from memdir.records.guard import find_writes_to_records
 from tests.acceptance.recording import read
 from tests.helpers.tables import toml_cases as cases
 

@@ -45,10 +45,11 @@ EVENTS = (
 )
 GUARD, GUARDED = "pre-tool", "PreToolUse"
 GUARDED_TOOLS = "Bash|Edit|MultiEdit|NotebookEdit|Write"
-# Without records there is nothing to guard, so no Python is started.
+# Without records and without compiled guards there is nothing to do, so no Python is started.
 UNGUARDED = (
+    '[ -d "${MEMDIR_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/memdir}/guards" ] || { '
     'for d in "$CLAUDE_PROJECT_DIR" "$PWD"; do while [ "${d#*/}" != "$d" ]; do '
-    '[ -d "$d/.claude/memory" ] && break 2; d=${d%/*}; done; done; [ -n "$d" ] || exit 0; '
+    '[ -d "$d/.claude/memory" ] && break 2; d=${d%/*}; done; done; [ -n "$d" ] || exit 0; }; '
 )
 MARKETPLACE, ENABLED, KNOWN = "memdir", "enabledPlugins", "extraKnownMarketplaces"
 ID = f"{MARKETPLACE}@{MARKETPLACE}"

@@ -119,6 +119,7 @@ class Options:
     capture_model: str = _option("capture.model", "")
     dream: bool = _option("dream.enabled", False)
     dream_logs: bool = _option("dream.logs", False)
+    guards: bool = _option("guards.enabled", True)
     records_agent: bool = _option("records.agent", False)
 
 

@@ -41,7 +41,7 @@ EVENTS = {  # module and function that answer
     "stop": ("memdir.hot.stop", "answer"),
     "pre-compact": ("memdir.hot.stop", "answer"),
     "session-end": ("memdir.hot.stop", "answer"),
-    "pre-tool": ("memdir.records.guard", "answer"),
+    "pre-tool": ("memdir.hot.guard", "answer"),
 }
 END = "session-end"
 END_SECONDS = 0.4  # after one second the client kills the hook and tells the user
@@ -185,6 +185,7 @@ class Event:
         self.prompt = _text(self.fields, "prompt")
         self.source = _text(self.fields, "source")
         self.agent = _text(self.fields, "agent_type")
+        self.agent_id = _text(self.fields, "agent_id")
         self.transcript = _text(self.fields, "transcript_path")
         self.last = _text(self.fields, "last_assistant_message")
         self.again = self.fields.get("stop_hook_active") == 1  # a hook made the turn continue
@@ -265,6 +266,7 @@ def start_worker_from_hook(stamp: str, code: str, pause: int) -> bool:
 SESSION_BYTES = 61_440  # injected per session
 SESSIONS = "sessions"
 SECTION = ".section"
+LOADED = ".index"  # the index as the client loaded it: later lines the agent has not seen
 KEPT_SECONDS = 7 * 86_400
 MAX_ID_CHARACTERS = 100  # of an id that is used unchanged as a file name
 MAX_SESSION_BYTES = 1 << 20  # read from the end of a file
@@ -302,7 +304,7 @@ class Sessions:
     def load(self, session: str, end: int = 0) -> SessionState:
         if not session:
             return SessionState()
-        data, end = disk.read_end_of_file(self._path(session), MAX_SESSION_BYTES, end)
+        data, end = disk.read_end_of_file(self.path_of(session), MAX_SESSION_BYTES, end)
         told: dict[str, list[str]] = {SURFACED: [], POINTED: []}
         injected = 0
         for line in _text_of(data).split("\n"):
@@ -328,22 +330,23 @@ class Sessions:
         lines.append(f"{INJECTED} {injected}\n")
         data = _bytes("\n".join(lines))
         try:
-            return disk.append_to_file(self._path(session), data) - len(data)
+            return disk.append_to_file(self.path_of(session), data) - len(data)
         except OSError:
             return 0  # telling twice is better than not at all
 
     def begin_anew(self, session: str) -> None:
         if session:
-            disk.remove_file(self._path(session))
-            disk.remove_file(self._path(session) + SECTION)
+            disk.remove_file(self.path_of(session))
+            disk.remove_file(self.path_of(session) + SECTION)
+
+    def keep_index(self, session: str, index: str) -> None:
+        if session:  # a line end at least: no index is known as well
+            disk.keep_derived_file(self.path_of(session) + LOADED, _bytes(index + "\n"))
 
     def section(self, session: str, suffix: str = SECTION) -> str:
-        data = (
-            disk.read_end_of_file(self._path(session) + suffix, MAX_SESSION_BYTES)[0]
-            if session
-            else b""
-        )
-        return _text_of(data)
+        if not session:
+            return ""
+        return _text_of(disk.read_end_of_file(self.path_of(session) + suffix, MAX_SESSION_BYTES)[0])
 
     def keep_section(self, session: str, text: str) -> None:
         """Keeps the first text; later ones are ignored."""
@@ -351,7 +354,7 @@ class Sessions:
         if session and len(data) <= MAX_SESSION_BYTES:
             try:
                 disk.make_private_folder(self.folder)
-                disk.create_file_once(self._path(session) + SECTION, data)
+                disk.create_file_once(self.path_of(session) + SECTION, data)
             except OSError:
                 return  # it is made again each time
 
@@ -364,7 +367,7 @@ class Sessions:
         except OSError:
             return
 
-    def _path(self, session: str) -> str:
+    def path_of(self, session: str) -> str:
         """Ids come from outside: one that is not a plain name is replaced by its digest."""
         plain = session.replace("-", "").replace("_", "")
         if not plain.isascii() or not plain.isalnum() or len(session) > MAX_ID_CHARACTERS:

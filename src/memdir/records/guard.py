@@ -6,6 +6,7 @@ Hot path. In Bash only plain commands are recognized: this prevents mistakes, no
 import os
 
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_INDEX
+from memdir.hot.shell import UNKNOWN, read_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,15 +20,12 @@ if TYPE_CHECKING:
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 SHELL = "Bash"
 MAX_SHOWN_CHARACTERS = 200  # of a path
-MAX_LINE_CHARACTERS = 64 * 1024  # of a command line
 WHY = (
     "{path} belongs to the project's structured records, which only memdir writes: it checks, "
     "indexes and keeps what was there before. Use `memdir records save` (new, or new text under "
     "the same title), `memdir records write --action update`, `memdir records retire NAME`, "
     "`archive` or `restore`. Only memory-config.json may be edited by hand."
 )
-ENDS = ";\n&|()`"  # of a simple command
-PREFIXES = ("sudo", "env", "command", "timeout", "nice", "xargs", "if", "then", "else", "do")
 EVERY_WORD = ("rm", "rmdir", "unlink", "shred", "tee", "touch", "truncate", "dd", "curl", "wget")
 LAST_WORD = ("cp", "mv", "ln", "install", "rsync", "scp")
 IN_PLACE = ("sed", "perl")
@@ -82,38 +80,23 @@ def _means(pattern: str, name: str) -> bool:
 
 
 def find_writes_to_records(line: str, cwd: str) -> "Iterator[Written]":
-    """What redirects and plain commands write; a here-document and what follows is not read."""
-    line, _, document = line[:MAX_LINE_CHARACTERS].replace("\\\n", " ").partition("<<")
-    line += f" {document.partition(chr(10))[0]}\n"
-    place, words, word, quote = cwd, list[str](), "", ""
-    for char in line.replace(">|", ">").replace("$PWD", cwd).replace("$HOME/", "~/"):
-        if char == quote:
-            quote = ""
-        elif quote or char not in f" \t<>'\"{ENDS}":
-            word += char
-        elif char in "'\"":
-            quote = char
-        else:
-            words += [word] if word else []
-            words += [char] if char in "<>" else []
-            word = ""
-            if char in ENDS:
-                place = yield from _run(words, place)
-                place = cwd if char == ")" else place  # a subshell has its own directory
-                words = []
+    """What redirects and plain commands write; a here-document is not read."""
+    place = cwd
+    for simple in read_commands(line, {"PWD": cwd, "HOME": "~"}):
+        if simple.subshell == ")":
+            place = cwd  # a subshell has its own directory
+        for target in simple.targets:
+            yield target, place, False
+        place = yield from _run(simple.words or [""], place)
 
 
 def _run(words: list[str], cwd: str) -> "Generator[Written, None, str]":
     """The writes of one command; returns the directory that is left, empty if unknown."""
-    for index, word in enumerate(words[1:], 1):
-        if words[index - 1] == ">" and word != ">":
-            yield word, cwd, False
-    is_known = [word in PREFIXES or word[0] == "-" or word.isdigit() for word in words]
-    name, *given = words[is_known.index(False) :] if False in is_known else [""]
-    options = [word for word in given if word[0] == "-"]
+    name, *given = words
+    options = [word for word in given if word[:1] == "-"]
     rest = [word for word in given if word not in options]
     if name == "cd":
-        return os.path.join(cwd, rest[0]) if cwd and rest and "$" not in rest[0] else ""
+        return os.path.join(cwd, rest[0]) if cwd and rest and UNKNOWN not in rest[0] else ""
     # -i, -i.bak, -pi, -ni
     in_place = [it for it in options if it[:2] == "-i" or it.partition(".")[0][-1] == "i"]
     if name in EVERY_WORD or (name in IN_PLACE and in_place):

@@ -1,0 +1,239 @@
+"""Guards: what memories say of commands, in words so strict that a program may act on them.
+
+`never run X` forbids X, `never run X without Y` and `always pass Y to X` need Y, `run Y before X`
+wants Y first. A condition ("in the main checkout", "unless …") makes a reminder of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memdir.hot.guard import BEFORE, FORBID, MAX_GUARDS, NEEDS, Command, Guard
+from memdir.hot.shell import read_commands
+from memdir.text import pattern
+from memdir.text.markdown import FENCED, Block, markdown_blocks
+
+MAX_SENTENCE_CHARACTERS = 300
+_SPAN = "⟦{}⟧"
+_ONE = r"[*_]*⟦(\d+)⟧[*_]*"
+_MANY = r"[*_]*(?P<what>⟦\d+⟧(?:[*_]*\s*(?:,|/|\bor\b|\band\b|, or|, and)\s*[*_]*⟦\d+⟧)*)[*_]*"
+_HOW = (
+    r"(?:\s+(?:ever|again|use|using|run|running|reach for|bare|raw|blanket|plain|execute|"
+    r"call|invoke|do|a|an|the|just|simply|type))*"
+)
+_FORBIDDEN = pattern(
+    rf"(?is)\b(?:never|do not|don['’]t|must not|mustn['’]t|"
+    rf"avoid)\b[*_]*{_HOW}\s*{_MANY}(?P<rest>.*)"
+)
+_WITHOUT = pattern(rf"(?is)^\s*without\s+(?:the\s+|an?\s+|passing\s+)?{_ONE}(?P<rest>.*)")
+_WITH = (
+    pattern(
+        r"(?is)\balways\b[*_]*\s+(?:pass|add|include|give|use|"
+        r"set)\s+(?:the\s+)?[*_]*⟦(?P<flag>\d+)⟧[*_]*\s+"
+        r"(?:to|with|for|on|when (?:running|calling|using|you run|"
+        r"you call))\s+[*_]*⟦(?P<what>\d+)⟧[*_]*(?P<rest>.*)"
+    ),
+    pattern(
+        r"(?is)(?:^|\balways\b[*_]*\s+(?:run|use|call|invoke)\s+|\bonly (?:run|use|"
+        r"call)\s+)[*_]*⟦(?P<what>\d+)⟧[*_]*\s+"
+        r"(?:only\s+with|with|needs|requires|must (?:always )?(?:be run |be called |run |"
+        r"have |get )?(?:with\s+)?)\s*"
+        r"(?:the\s+)?[*_]*⟦(?P<flag>\d+)⟧[*_]*(?P<rest>.*)"
+    ),
+)
+_FIRST = (
+    pattern(
+        r"(?is)^(?:\W*always\s+|\W*please\s+)?\W*(?:run|do|"
+        r"execute)\s+[*_]*⟦(?P<first>\d+)⟧[*_]*\s+before\s+"
+        r"(?:every\s+|each\s+|any\s+|you\s+)?(?:run(?:ning)?\s+)?[*_]*⟦(?P<what>\d+)⟧[*_]*(?P<rest>.*)"
+    ),
+    pattern(
+        r"(?is)^\W*before\s+(?:every\s+|each\s+|any\s+|"
+        r"you\s+)?(?:run(?:ning)?\s+)?[*_]*⟦(?P<what>\d+)⟧[*_]*,?\s+"
+        r"(?:always\s+|first\s+)?(?:run|do|execute)\s+[*_]*⟦(?P<first>\d+)⟧[*_]*(?P<rest>.*)"
+    ),
+)
+# A command without backticks: a known program after a verb that runs it.
+_BARE = pattern(
+    r"(?i)(?:\b(?:never|do not|don['’]t|must not|mustn['’]t|avoid|always|before|only)\b|"
+    r"^\W*(?=run\s))[*_]*"
+    r"(?:\s*\b(?:ever|use|using|(run|running|execute|executing)|call|do|invoke|you|every|"
+    r"each|any))*\s+[*_\"“]*"
+)
+_BARE_FLAG = pattern(r"(?<!\S)--[a-z][\w-]*")
+# Programs whose names are English words: without backticks, only after "run" or with a flag.
+_WORDS_TOO_TEXT = """
+bun cat claude expo find fly go just kill make node rails rake sleep tail touch
+"""
+_WORDS_TOO = frozenset(_WORDS_TOO_TEXT.split())
+_BARE_WORD = pattern(r"(?:\s+(?=(?:--|\.)(?:\s|$))|[\s\"“]*(?=\S*[\w/]))([\w./:@+=-]*[\w/]|--|\.)")
+_ENGLISH_TEXT = """
+a an and any are as at because before but by commands directly during every except for from if
+in instead into is it its manually of on only or outside since so than that the then there this
+to unless until when while with without you your ever again anywhere here yourself
+"""
+_ENGLISH = frozenset(_ENGLISH_TEXT.split())
+MAX_BARE_WORDS = 7
+_SENTENCE_END = pattern(r"(?<=[.!?])[*_)\"'”]*\s+|\n(?=\s*\n)|;\s")
+_DONE = pattern(
+    r"(?is)^\s*(?:$|[.,:!)(—–]|-\s|--|because\b|since\b|instead\b|here\b|at all\b|ever\b|"
+    r"again\b|directly\b|"
+    r"anymore\b|any more\b|by hand\b|manually\b|in this (?:repo|repository|project|"
+    r"codebase)\b|as it\b|it\b|they\b|"
+    r"commands?\b|under any|in any case|no matter|for any reason|anywhere\b)"
+)
+# A ban that the user may lift is still one for the agent: it is stopped, and asks.
+_CONSENT = pattern(
+    r"(?i)[,\s]*\b(?:unless|except|without|until)\b[^.;]{0,60}?\b(?:ask\w*|approv\w*|"
+    r"permission|consent|"
+    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|says?)\b[^.;]*"
+)
+_CONDITION = pattern(
+    r"(?i)\b(?:unless|except|until|while|during|if|when|whenever|mid-|only|otherwise|outside|"
+    r"inside|without|"
+    r"in the|on the|from the|against|prefer)\b"
+)
+_CONDITION_BEFORE = pattern(
+    r"(?i)\b(?:if|when|whenever|while|during|until|unless|in|on|for|after|before|inside|"
+    r"outside|once|inside)\b"
+)
+# First words of code rather than of a command.
+_CODE_TEXT = """
+import from const let var def class return await async new function type if for while select
+insert update delete with public private static use struct enum interface extends raise not and
+or in is throw try catch except yield assert print include require
+"""
+_CODE = frozenset(_CODE_TEXT.split())
+# Programs that a single word in backticks may mean; another single word may be a name in the code.
+PROGRAMS_TEXT = """
+adb alembic ansible apt apt-get artisan aws awk az bash brew bun bundle cargo cat cd chmod chown
+claude cmake composer conda cp curl dd deno docker docker-compose dotnet eslint find flutter
+gcloud gh git go gradle grep helm java jest jq just kill killall kubectl ln ls make mv mvn mypy
+mysql nano nc node nox npm npx nvm perl php pip pip3 pipenv pkill pm2 pnpm podman poetry
+prettier psql pulumi pytest python python3 rake reboot redis-cli rg rm rsync ruby ruff rustup
+scp sed serverless sh shutdown sleep sqlite3 ssh sudo svn systemctl tail tee terraform tox touch
+truncate tsc uv uvx vi vim virtualenv vitest wget xargs yarn yq prisma supabase rails wrangler
+vercel fly heroku firebase eas expo drizzle-kit knex sequelize typeorm flyway liquibase bazel nx
+turbo lerna dropdb createdb mongo mongosh
+"""
+PROGRAMS = frozenset(PROGRAMS_TEXT.split())
+_PLACEHOLDER = pattern(r"(?<!\S)(?:<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\.\.\.|…|\$\{?\w+\}?|\*)(?!\S)")
+_WORD = pattern(r"[a-z0-9][a-z0-9._+-]*$|\.{0,2}/[\w.-]+/[\w./-]+$|\.{1,2}/[\w.-]+$")
+_ASIDE = pattern(r"\s*\([^()]*\)")
+
+
+def read_guarded_command(span: str) -> Command | None:
+    """None if the text in backticks is not one plain command."""
+    bare = _PLACEHOLDER.sub(" ", span.strip("`").strip()).removeprefix("$ ")
+    if any(mark in bare for mark in "|;&()<>=\"'\n`*[]{}$…"):
+        return None
+    if bare and all(word[:2] == "--" and len(word) > 3 for word in bare.split()):
+        return Command("", (), bare.split())  # whatever is run with that flag
+    simple = list(read_commands(bare, {}))
+    words = simple[0].words if len(simple) == 1 else []
+    if not words or words[0] in _CODE or not _WORD.match(words[0]):
+        return None
+    if len(words) == 1 and words[0] not in PROGRAMS and "/" not in words[0]:
+        return None
+    flags = [
+        flag for word in words[1:] if word[:1] == "-" and word != "--" for flag in split_flags(word)
+    ]
+    rest = tuple(word for word in words[1:] if word[:1] != "-")
+    return Command(words[0].rpartition("/")[2], rest, tuple(dict.fromkeys(flags)))
+
+
+def split_flags(word: str) -> list[str]:
+    """`-rf` means `-r` and `-f`; `-n0` and `--force` stay."""
+    if word[:2] == "--" or not word[1:].isalpha() or len(word) > 4:
+        return [word]
+    return [f"-{letter}" for letter in word[1:]]
+
+
+def _read_flags(span: str) -> Command | None:
+    words = span.strip("`").strip().partition("=")[0].split()
+    if words and all(word[:1] == "-" for word in words):
+        return Command("", (), tuple(flag for word in words for flag in split_flags(word)))
+    return None
+
+
+def find_guards(text: str) -> list[Guard]:
+    found: dict[tuple[str, str, str], Guard] = {}
+    for block in markdown_blocks(text):
+        if block.kind == FENCED or len(found) >= MAX_GUARDS:
+            continue
+        for sentence, spans in _sentences(block):
+            for guard in _guards_of_sentence(sentence, spans):
+                key = (guard.form, str(guard.command), str(guard.other))
+                if key not in found or guard.stops > found[key].stops:
+                    found[key] = guard
+    return list(found.values())
+
+
+def _sentences(block: Block) -> Iterator[tuple[str, list[str]]]:
+    spans, parts, end = list[str](), list[str](), 0
+    for start, stop in block.spans:
+        parts += [block.text[end:start], _SPAN.format(len(spans))]
+        spans.append(block.text[start:stop])
+        end = stop
+    skeleton = "".join([*parts, block.text[end:]])
+    for sentence in _SENTENCE_END.split(skeleton):
+        if len(sentence) <= 3 * MAX_SENTENCE_CHARACTERS:
+            marked = _mark_bare_commands(" ".join(sentence.split()), spans)
+            if "⟦" in marked:
+                yield marked, spans
+
+
+def _mark_bare_commands(sentence: str, spans: list[str]) -> str:
+    for verb in reversed(list(_BARE.finditer(sentence))):
+        words, end = list[str](), verb.end()
+        while len(words) < MAX_BARE_WORDS and (found := _BARE_WORD.match(sentence, end)):
+            if found[1].lower() in _ENGLISH or (not words and found[1] not in PROGRAMS):
+                break
+            words.append(found[1])
+            end = found.end()
+        flagged = any(word[:1] == "-" for word in words)
+        if words and words[0] in _WORDS_TOO and not verb[1] and not flagged:
+            continue
+        if len(words) > 1 or (words and sentence.startswith((" with", " only with"), end)):
+            sentence = f"{sentence[: verb.end()]}{_SPAN.format(len(spans))}{sentence[end:]}"
+            spans.append(" ".join(words))
+    for flag in reversed(list(_BARE_FLAG.finditer(sentence))):
+        sentence = f"{sentence[: flag.start()]}{_SPAN.format(len(spans))}{sentence[flag.end() :]}"
+        spans.append(flag[0])
+    return sentence
+
+
+def _guards_of_sentence(sentence: str, spans: list[str]) -> Iterator[Guard]:
+    whole = sentence.removeprefix("description: ").lstrip("-*> ")
+    for i, span in enumerate(spans):
+        whole = whole.replace(_SPAN.format(i), span)
+
+    def guard(
+        form: str, command: str, other: Command | None, start: int, rest: str
+    ) -> Iterator[Guard]:
+        if what := read_guarded_command(spans[int(command)]):
+            before = sentence[:start]
+            clause = before.rpartition(". ")[2]
+            rest = _CONSENT.sub("", _ASIDE.sub("", rest))
+            stops = bool(_DONE.match(rest)) and not _CONDITION.search(rest)
+            stops = stops and not _CONDITION_BEFORE.search(clause)
+            if stops or what.words:  # a condition on a whole program would speak all the time
+                yield Guard(form, what, other, stops, whole[:MAX_SENTENCE_CHARACTERS])
+
+    for match in _FORBIDDEN.finditer(sentence):
+        rest = match["rest"]
+        numbers = [part.partition("⟧")[0] for part in match["what"].split("⟦")[1:]]
+        if missing := _WITHOUT.match(rest):
+            if flags := _read_flags(spans[int(missing[1])]):
+                yield from guard(NEEDS, numbers[-1], flags, match.start(), missing["rest"])
+            continue
+        for number in numbers:
+            yield from guard(FORBID, number, None, match.start(), rest)
+    for form in _WITH:
+        if (found := form.search(sentence)) and (flags := _read_flags(spans[int(found["flag"])])):
+            yield from guard(NEEDS, found["what"], flags, found.start(), found["rest"])
+    for form in _FIRST:
+        if (found := form.search(sentence)) and (
+            first := read_guarded_command(spans[int(found["first"])])
+        ):
+            yield from guard(BEFORE, found["what"], first, found.start(), found["rest"])
