@@ -117,11 +117,14 @@ def find_source_in_store(scope: str, app: App, *, rejected: bool = False) -> Sou
 def keep_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
     if app.dry_run or not chosen:
         return
+    from memdir.store.guards import compile_guards  # only a decision needs it
+
     with app.lock.held("memdir review", app.tell):
         acceptance = store_acceptance(app)
         for item in chosen:
             acceptance.add(item.memory.path, item.data, decision, item.author)
         save_acceptance(store_state_folder(app.config), acceptance.decisions)
+        compile_guards(app)
 
 
 class OwnWrites:

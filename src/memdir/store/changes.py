@@ -189,7 +189,7 @@ def rebuild_memory_index(app: App) -> Done:
 def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
     """A line whose file nobody has any more is all there is: it goes to the notes."""
     indexed = save.follow_in_index(DryRun(desk.store), app.rules(), anew=True)
-    known = _remember_paths(app)
+    known = _ask_if_kept(app)
     words = []
     for pointer, lines in indexed.healed.dead:
         words += lines if pointer.says_more and not known(pointer) else []
@@ -208,7 +208,7 @@ def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
     return [Change(UPDATED if old else CREATED, DEAD_LINES, path, content_hash(data))]
 
 
-def _remember_paths(app: App, changed: Iterable[str] = ()) -> Callable[[Pointer], bool]:
+def _ask_if_kept(app: App, changed: Iterable[str] = ()) -> Callable[[Pointer], bool]:
     """Asks whether the memory of a line is kept: on a shelf, or in the history."""
 
     @cache
@@ -244,7 +244,7 @@ def finish_change(
     if not any(change.path for change in changes):
         return  # refused; an unchanged memory has a path, and may still lack its pointer
     try:
-        known = _remember_paths(app, [change.path for change in changes])
+        known = _ask_if_kept(app, [change.path for change in changes])
         touched = [change.path for change in changes if change.changed]
         indexed = save.follow_in_index(
             desk.store, app.rules(), before, changed=touched, known=known
@@ -262,7 +262,7 @@ def finish_change(
 def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
     if isinstance(app.store, ports.IndexKeeper):
         return app.store.keep_index(desk.store)
-    known = None if anew else _remember_paths(app)
+    known = None if anew else _ask_if_kept(app)
     done = save.follow_in_index(desk.store, app.rules(), anew=anew, known=known)
     desk.remarks += done.remarks() if anew else []
     return done.changed

@@ -7,14 +7,16 @@ ignore rules.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import zlib
 from contextlib import suppress
 
 from memdir.errors import HistoryBroken
-from memdir.hot.disk import Disk
+from memdir.hot.disk import Disk, remove_file, sync_directory
 from memdir.hot.memory import decode, encode
+from memdir.store import state
 from memdir.store.ports import Cause, Logged, read_history_message, write_history_message
 
 BRANCH = "refs/heads/main"
@@ -23,12 +25,18 @@ CONFIG = (
     "\tfsync = all\n[gc]\n\tauto = 0\n"
 )
 _COMPRESSION = 1  # memories are small; speed is worth more than the last percent
+# Objects of the newest commits, one per line. One fsync makes a whole commit durable; the loose
+# files that git reads follow without, and are written again from here after a power cut.
+BATCH = "batch"
+OID_LENGTH = 40  # hexadecimal digits
+MAX_BATCH_BYTES = 256 * 1024
 
 
 class Objects:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.disk = Disk(folder)
+        self._fresh: dict[str, bytes] = {}  # compressed, written with the next head
 
     def exists(self) -> bool:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
@@ -48,12 +56,13 @@ class Objects:
             return self._read_packed_head()
         except OSError as error:
             raise self.broken(f"{BRANCH}: {error.strerror}") from None
-        if len(text) != 40:
+        if len(text) != OID_LENGTH:
             raise self.broken(f"{BRANCH} is damaged")
         return text
 
     def set_head(self, oid: str) -> None:
-        """Move the branch durably; every object it reaches must be durable already."""
+        """Move the branch durably, after every object that it reaches."""
+        self._write_fresh()
         with suppress(FileNotFoundError):
             # We hold the store's lock, so a lock file of git is left over from a crash.
             os.unlink(os.path.join(self.folder, BRANCH + ".lock"))
@@ -71,34 +80,93 @@ class Objects:
 
     def _is_loose(self, oid: str) -> bool:
         try:
-            return os.stat(os.path.join(self.folder, f"objects/{oid[:2]}/{oid[2:]}")).st_size > 0
+            return os.stat(os.path.join(self.folder, _loose_path(oid))).st_size > 0
         except OSError:
             return False
 
     def write(self, kind: str, *contents: bytes) -> list[str]:
-        ids, fresh = [], {}
+        """Ids of these objects; `set_head` writes those that are new."""
+        ids = []
         for data in contents:
             whole = kind.encode() + b" %d\0" % len(data) + data
-            oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
-            path = f"objects/{oid[:2]}/{oid[2:]}"
+            oid = _object_id(whole)
             if not self._is_loose(oid):
-                fresh[path] = zlib.compress(whole, _COMPRESSION)
+                self._fresh[oid] = zlib.compress(whole, _COMPRESSION)
             ids.append(oid)
-        self.disk.put_all(fresh)
         return ids
+
+    def _write_fresh(self) -> None:
+        fresh, self._fresh = self._fresh, {}
+        size = sum(map(len, fresh.values()))
+        if size > MAX_BATCH_BYTES:  # as many fsyncs as files, once for a store full of memories
+            self._put_durably(fresh)
+            return
+        lines = [oid.encode() + b" " + base64.b64encode(data) for oid, data in fresh.items()]
+        if lines:
+            with suppress(FileNotFoundError):
+                if os.stat(os.path.join(self.folder, BATCH)).st_size > MAX_BATCH_BYTES:
+                    self.settle()
+            state.append_state(self.folder, BATCH, b"\n".join(lines) + b"\n")
+        self._put_loose(fresh)
+
+    def _put_durably(self, objects: dict[str, bytes]) -> None:
+        self.disk.put_all({_loose_path(oid): data for oid, data in objects.items()})
+        sync_directory(os.path.join(self.folder, "objects"))  # folders made without fsync
+
+    def _put_loose(self, objects: dict[str, bytes]) -> None:
+        for oid, data in objects.items():
+            self.disk.put(_loose_path(oid), data, durable=False)
+
+    def _read_batch(self) -> dict[str, bytes]:
+        """Objects that the batch holds whole; a damaged line does not hide the others."""
+        batch = {}
+        for line in state.read_state_lines(self.folder, BATCH)[0]:
+            oid, _, data = line.decode("ascii", "replace").partition(" ")
+            with suppress(ValueError, zlib.error):
+                compressed = base64.b64decode(data, validate=True)
+                if _object_id(zlib.decompress(compressed)) == oid:
+                    batch[oid] = compressed
+        return batch
+
+    def mend(self) -> None:
+        """Write loose files again that a power cut took; the caller holds the lock."""
+        batch = self._read_batch()
+        self._put_loose({oid: data for oid, data in batch.items() if not self._is_whole(oid, data)})
+
+    def _is_whole(self, oid: str, data: bytes) -> bool:
+        with suppress(OSError):
+            return self.disk.read(_loose_path(oid))[0] == data
+        return False
+
+    def settle(self) -> None:
+        """Make all loose files of the batch durable and begin a new batch, if all was read."""
+        batch = self._read_batch()
+        self._put_durably(batch)
+        ids = {line[:OID_LENGTH] for line in state.read_state_lines(self.folder, BATCH)[0]}
+        if len(batch) == len(ids):
+            remove_file(os.path.join(self.folder, BATCH))
 
     def read(self, oid: str, kind: str) -> bytes:
         """Read an object and check its id; packed objects are read by git."""
-        path = f"objects/{oid[:2]}/{oid[2:]}"
         try:
-            whole = zlib.decompress(self.disk.read(path)[0])
-        except FileNotFoundError:
-            return self._read_packed(oid, kind)
-        except (OSError, zlib.error) as error:
+            return self._check(oid, kind, self.disk.read(_loose_path(oid))[0])
+        except (HistoryBroken, OSError) as error:
+            kept = self._fresh.get(oid) or self._read_batch().get(oid)
+            if kept is not None:
+                return self._check(oid, kind, kept)
+            if isinstance(error, FileNotFoundError):
+                return self._read_packed(oid, kind)
+            if isinstance(error, OSError):
+                raise self.broken(f"object {oid} is damaged ({error})") from None
+            raise
+
+    def _check(self, oid: str, kind: str, compressed: bytes) -> bytes:
+        try:
+            whole = zlib.decompress(compressed)
+        except zlib.error as error:
             raise self.broken(f"object {oid} is damaged ({error})") from None
         head, _, data = whole.partition(b"\0")
-        right = hashlib.sha1(whole, usedforsecurity=False).hexdigest() == oid
-        if not right or not head.startswith(kind.encode()):
+        if _object_id(whole) != oid or not head.startswith(kind.encode()):
             raise self.broken(f"object {oid} is damaged")
         return data
 
@@ -132,6 +200,14 @@ class Objects:
         if not ended.whole:
             raise self.broken(f"object {oid} is missing")
         return data
+
+
+def _object_id(whole: bytes) -> str:
+    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+
+
+def _loose_path(oid: str) -> str:
+    return f"objects/{oid[:2]}/{oid[2:]}"
 
 
 _FILE, _FOLDER = b"100644", b"40000"

@@ -236,6 +236,7 @@ class GitHistory:
             if not self.objects.has(oid):  # the history lost this object: store it again
                 with self._writing():
                     self.objects.write("blob", store.read(path))
+                    self.objects.set_head(table.head)
             return True
         self._commit_others(store, table)
         return standing == table.id(path)
@@ -269,6 +270,8 @@ class GitHistory:
                 state.sync_leftover_names(self.folder)
         table = HistoryTable(self.folder)
         head = self._head(table)
+        with self._writing():
+            self.objects.mend()
         if head:
             git_objects.read_history_commit(
                 self.objects, head

@@ -337,7 +337,7 @@ def follow_in_index(
     if any(_memory(store, path).pinned for path in changed if path in files):
         text = _arrange(text, store, files, lambda item, line: (not item.pinned, line))
     if any(index_module.index_excess(text)):
-        text = _arrange(text, store, files, _worth)
+        text = _arrange(text, store, files, pointer_worth)
         lines = index_module.index_excess(text)[0] or "part of the"
         order = "the most valuable pointers come first now; " if text != healed.text else ""
         remark = (
@@ -361,7 +361,7 @@ def _arrange(
     return index_module.arrange_index_pointers(text, [item.path for item in memories], ours)
 
 
-def _worth(item: Memory, line: int) -> tuple[object, ...]:
+def pointer_worth(item: Memory, line: int = 0) -> tuple[object, ...]:
     return not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path
 
 

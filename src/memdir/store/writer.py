@@ -332,6 +332,10 @@ class App:
                     history.record(self.store, desk.cause, store.written)
                 except MemdirError as error:
                     self.tell(f"the change stands, but {error.message}. Next: {error.next}")
+                if store.written:
+                    from memdir.store.guards import update_guards  # only a writer needs it
+
+                    update_guards(self, store.written)
 
     def _accepter(self, verb: str) -> Callable[[Mapping[str, bytes | None]], None]:
         if not self.config.origin:
