@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from memdir.audit.audit import Wish, audit, find_lost_prunings
+from memdir.audit.audit import Wish, audit
 from memdir.capture import signals
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
@@ -118,7 +118,6 @@ class Run:
     done: Done
     batch: str = ""
     held: list[str] = field(default_factory=list)  # ids in the inbox
-    lost: list[str] = field(default_factory=list)
 
     @property
     def plan(self) -> Plan:
@@ -198,7 +197,6 @@ def _run(app: App) -> Run:
     if not app.dry_run:
         result.held, refused = _hold(app, oriented.logs.held)
         result.done = replace(desk.done, remarks=(*desk.done.remarks, *refused))
-        result.lost = find_lost_prunings(app, desk.done.changes)
         seen = {**state.logs, **oriented.logs.seen}
         keep_dream_state(folder, State(now, state.looked, seen, oriented.code))
     return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from memdir.format.draft import MAX_DESCRIPTION
 from memdir.format.outline import (
@@ -28,13 +28,25 @@ from memdir.format.pointer import is_table_row
 from memdir.format.type_guess import FEEDBACK
 from memdir.hot import memory, safe
 from memdir.hot.memory import MODIFIED_KEYS, SOURCE_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
-from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, heading_level, heading_text
+from memdir.text import secrets
+from memdir.text.markdown import (
+    BOM,
+    CODE,
+    COMMENT,
+    FRONT,
+    OPEN,
+    REST,
+    heading_level,
+    heading_text,
+    list_item_start,
+)
 from memdir.text.terminal import plural
 from memdir.upkeep.split import GROUP_LINES, first_heading_of_part, split_overlong_lines, trim_part
 from memdir.upkeep.titles import (
     free_topic_path,
     guess_topic_type,
     is_generic_title,
+    is_placeholder_piece,
     plain_title,
     plain_title_line,
     summarize_topic,
@@ -67,13 +79,13 @@ _STAY_WORDS = re.compile(
     r"|keep (?:this|these)(?: \w{1,12})? (?:inline|in the index|in this index|in view))\b"
 )
 MIN_STEPS = 3
+_GONE = "(?:superseded|obsolete|deprecated|outdated|abandoned|replaced by|no longer (?:used|valid))"
 _SUPERSEDED = re.compile(
-    r"\W{0,6}(?:~~|\b(?:superseded|obsolete|deprecated|outdated|abandoned)\b)"
-    r"|.{0,80}(?:\(|: |— |- )(?:superseded|obsolete|deprecated|outdated|abandoned)\b",
-    re.IGNORECASE,
+    rf"\W{{0,6}}(?:~~|\b{_GONE}\b)|.{{0,80}}(?:\(|\[|: |— |- ){_GONE}\b", re.IGNORECASE
 )
 _STEP = re.compile(r"\s*(?:\d{1,3}[.)]|[-*] \[[ xX]\])\s")
 _STEPS = re.compile(r"\b(?:implement\w*|steps?|changes made|what (?:was|we) (?:done|did))\b", re.I)
+_TASKS = re.compile(r"\b(?:to-?dos?|(?:open |remaining )?tasks|next steps)\b", re.I)
 # Steps that are done again and again are knowledge.
 _RUNBOOK = re.compile(
     r"\b(?:releas|deploy|set ?up|install|run|test|debug|roll ?back|restor|check|review|how to)",
@@ -81,11 +93,6 @@ _RUNBOOK = re.compile(
 )
 _INTRODUCES = re.compile(
     r"\b(?:memory|memories|index|pointers?|one[- ]line|entries|read first|topic files?)\b", re.I
-)
-# `*(Add project_*.md as needed.)*`, `(none yet)`, `_TBD_`: a word to whoever keeps the index.
-_PLACEHOLDER = re.compile(
-    r"[*_]{0,2}\((?:add|none|nothing|no|empty|tbd|todo|to be|fill|placeholder)\b.{0,120}\)[*_]{0,2}"
-    r"|[*_]{0,2}(?:none|none yet|tbd|empty)[*_.]{0,3}"
 )
 
 
@@ -110,7 +117,6 @@ class Topic:
     title: str
     lines: Sequence[str]
     section: str
-    path: str = ""  # where it must be; else a free one is found
 
 
 def piece_asks_to_stay(texts: Sequence[str]) -> bool:
@@ -130,15 +136,28 @@ def find_pieces_that_stay(lines: Sequence[Line]) -> set[int]:
     return result
 
 
-def find_pieces_to_drop(lines: Sequence[Line]) -> dict[range, str]:
-    """Lines that make no memory, with the reason: superseded text, and steps the code shows."""
+def find_pieces_to_decide(lines: Sequence[Line]) -> dict[range, str]:
+    """Lines that make no memory: a secret, superseded text, steps or tasks; with the reason."""
     result: dict[range, str] = {}
+    heads = [i for i, line in enumerate(lines) if line.kind == HEADING]
+    for secret in secrets.find_secrets("\n".join(line.text for line in lines)):
+        start = max((i for i in heads if i < secret.line), default=0)
+        end = min((i for i in heads if i >= secret.line), default=len(lines))
+        message = f"line {lines[secret.line - 1].number} looks like a secret ({secret.rule})"
+        result.setdefault(range(start, end), message)
     for start, end, texts in _find_content_sections(lines):
         heading, items = heading_text(texts[0]), [*filter(_STEP.match, texts)]
-        if _SUPERSEDED.search(heading):
-            result[range(start, end)] = "its heading says that it is superseded"
+        first = next((text for text in texts[1:] if text.strip()), "")
+        bullets = [text for text in texts[1:] if list_item_start(text) >= 0]
+        reason = ""
+        if _SUPERSEDED.search(heading) or _SUPERSEDED.match(plain_title(first)):
+            reason = "it says that it is superseded"
+        elif _TASKS.search(heading) and bullets:
+            reason = "tasks: they are done one day, and the code is the record"
         elif len(items) >= MIN_STEPS and _STEPS.search(heading) and not _RUNBOOK.search(heading):
-            result[range(start, end)] = "steps of an implementation: the code is the record"
+            reason = "steps of an implementation: the code is the record"
+        if reason:
+            result.setdefault(range(start, end), reason)
     taken = {i for part in result for i in part}
     for i, line in enumerate(lines):
         if line.kind == CONTENT and i not in taken and _SUPERSEDED.match(plain_title(line.text)):
@@ -157,12 +176,6 @@ def _find_content_sections(lines: Sequence[Line]) -> Iterator[tuple[int, int, li
         kinds = {line.kind for line in lines[i + 1 : end]}
         if kinds.isdisjoint(_LEADS) and CONTENT in kinds:
             yield i, end, [line.text for line in lines[i : below[0] if below else end]]
-
-
-def is_placeholder_piece(text: str) -> bool:
-    """A line to whoever keeps the index: nothing is known yet."""
-    body = text.strip().removeprefix("- ").removeprefix("* ").strip()
-    return bool(_PLACEHOLDER.fullmatch(body.casefold())) and "-->" not in body
 
 
 class Extract:
@@ -234,28 +247,29 @@ class Extract:
         lines = self.lines
         heading = next((i for i in range(start, end) if lines[i].kind == HEADING), -1)
         section = heading_text(lines[heading].text) if heading >= 0 else ""
-        piece: Piece | None = None
         targets = self._find_targets(start, end)
-        for i in self._find_content(start, end):
-            line = lines[i]
-            if is_placeholder_piece(line.text) and line.kind == CONTENT:
-                continue
-            self.gone.add(i)
+        content = [
+            i
+            for i in self._find_content(start, end)
+            if lines[i].kind != CONTENT or not is_placeholder_piece(lines[i].text)
+        ]
+        self.gone.update(content)
+        hanging = [i for i in content if i in targets]
+        for target, group in groupby(hanging, key=targets.__getitem__):
+            texts = [lines[i].text for i in group]
+            self.pieces.append(Piece("", section, texts, target=target))
+        piece = Piece(section, section if heading != self.title else "")
+        for i in content:
             if i in targets:
-                if not self.pieces or self.pieces[-1].target != targets[i]:
-                    self.pieces.append(Piece("", section, target=targets[i]))
-                self.pieces[-1].lines.append(line.text)
                 continue
-            if piece is None:
-                piece = Piece(section, section if heading != self.title else "")
-                self.pieces.append(piece)
             # Blank lines between parts stay, and there is one where something was left out.
-            alone = i - 1 not in self.gone and not line.item
+            alone = i - 1 not in self.gone and not lines[i].item
             if piece.lines and (lines[i - 1].kind == BLANK or alone):
                 piece.lines.append("")
-            piece.lines.append(line.text)
-        if piece is None:
+            piece.lines.append(lines[i].text)
+        if not piece.lines:
             return
+        self.pieces.append(piece)
         only_intro = all(lines[i].kind != CONTENT or i not in self.gone for i in range(start, end))
         if only_intro and _INTRODUCES.search("\n".join(piece.lines)):
             piece.heading = ABOUT
@@ -290,7 +304,7 @@ class Extract:
                 table = range(top, bottom)
                 if not any(lines[row].kind in _LEADS for row in table):
                     result.update(row for row in table if lines[row].kind == HEAD)
-        return sorted(result)
+        return sorted(result.difference(self.kept))
 
     def _find_targets(self, start: int, end: int) -> dict[int, str]:
         """Lines moved in below an entry speak of its memory: line -> path."""
@@ -370,12 +384,12 @@ def write_topics_of_pieces(work: Work, topics: Sequence[Topic]) -> dict[str, str
         taken_titles.add(title.casefold())
         heading = heading_text(topic.lines[0]) if heading_level(topic.lines[0]) else ""
         said = topic.lines[1:] if heading else topic.lines
-        type, reason = guess_topic_type(topic.path, f"{title} {heading}", topic.section, said)
+        type, reason = guess_topic_type("", f"{title} {heading}", topic.section, said)
         if piece_asks_to_stay(topic.lines):
             type, reason = FEEDBACK, "it says that agents must always see it"
         head = title.partition(" — ")[0].partition(" – ")[0]
         file_title = head if len(head.split()) > 1 else title
-        path = topic.path or free_topic_path(file_title, type, work.taken, work.given.style)
+        path = free_topic_path(file_title, type, work.taken, work.given.style)
         index = work.given.index  # the memory is as old as the index
         fields = [("name", plain_title_line(title)), ("description", summarize_topic(topic.lines))]
         fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))

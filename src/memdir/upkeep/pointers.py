@@ -14,14 +14,14 @@ from memdir.format import index, outline
 from memdir.format.names import memory_title, pointer_words
 from memdir.format.pointer import LINK, WIKILINK, format_pointer, is_table_row
 from memdir.hot import memory, types
-from memdir.hot.memory import POINTER_AIM, Memory, stem
+from memdir.hot.memory import POINTER_AIM, stem
+from memdir.store.save import pointer_worth
 from memdir.text.markdown import list_item_start
 from memdir.upkeep.titles import plain_title, plain_title_line, title_words
 from memdir.upkeep.worksheet import Work, text_holds
 
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
 TYPE_ORDER = ("feedback", "user", "value", "project", "reference")
-_FILE = re.compile(r"\w[\w. -]{0,115}\.md", re.ASCII)  # a name for any disk
 _SEE = re.compile(r"[\s(—–-]*\b(?:see|details|details in|more in)\s*:?\s*[).]*$", re.IGNORECASE)
 
 
@@ -225,7 +225,7 @@ def arrange_pointers_by_worth(work: Work, text: str) -> str:
     lines, characters = index.index_excess(text)
     if not lines and not characters:
         return text
-    memories = sorted(map(work.memory, work.pages), key=_worth)
+    memories = sorted(map(work.memory, work.pages), key=pointer_worth)
     ours = {
         memory.path: format_pointer(title, memory.path, hook)
         for memory in memories
@@ -241,8 +241,3 @@ def arrange_pointers_by_worth(work: Work, text: str) -> str:
 def _rank(section: str) -> int:
     names = [types.get(name).section for name in TYPE_ORDER]
     return names.index(section) if section in names else len(names)
-
-
-def _worth(memory: Memory) -> tuple[bool, int, float, str]:
-    rank = TYPE_ORDER.index(memory.type) if memory.type in TYPE_ORDER else len(TYPE_ORDER)
-    return not memory.pinned, rank, -memory.clock, memory.path

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from memdir.claims.claim import STALE
 from memdir.claims.verify import verify_memories
-from memdir.errors import KnowledgeAtRisk
+from memdir.errors import BadInput, KnowledgeAtRisk
 from memdir.format.draft import (
     CREATED,
     HOW,
@@ -29,12 +29,12 @@ from memdir.models.model import count_model_tokens
 from memdir.store.look import read_store_files
 from memdir.store.ports import TRASH, Store
 from memdir.store.save import Targets
-from memdir.store.writer import App, Done, Shelf
+from memdir.store.writer import App, Done, Shelf, name_few_paths
 from memdir.text.markdown import heading_level, heading_text, list_item_start
 from memdir.text.markdown import unescape_markdown as unescaped
 from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
-from memdir.upkeep.titles import is_generic_title, plain_title_line
+from memdir.upkeep.titles import is_generic_title, is_placeholder_piece, topic_title
 from memdir.upkeep.worksheet import (
     Accounted,
     Check,
@@ -43,8 +43,8 @@ from memdir.upkeep.worksheet import (
     Work,
     bare_line,
     begin_restructure,
+    is_no_utf8,
     line_has_words,
-    name_some,
 )
 
 VERB = "restructure"
@@ -52,6 +52,7 @@ MAX_PASSES = 4  # what one pass makes too long, the next one splits; then it res
 COPY_SECONDS = 5.0  # files that are all this close together were copied or checked out
 MIN_COPIED_FILES = 3  # that tell a copy from a busy minute
 NANOSECONDS = 1e9
+MAX_LEFT_SHOWN = 10  # files that are left alone
 MIN_KNOWN_WORDS = 6  # in lines that stand in another memory by no accident
 
 
@@ -111,7 +112,7 @@ class Plan:
         return ", ".join(f"{number} {word}" for number, word in parts if number) or "the index"
 
 
-def restructure_store(app: App, *, drop: bool = False) -> tuple[Plan, Done]:
+def restructure_store(app: App) -> tuple[Plan, Done]:
     """The code is asked before the lock is taken: others need not wait for it."""
     stale = {
         path: tuple(f"{item.claim.text}: {item.reason}" for item in judged)
@@ -120,8 +121,8 @@ def restructure_store(app: App, *, drop: bool = False) -> tuple[Plan, Done]:
     }
     with app.changing(VERB) as desk:
         now = app.now()
-        given = replace(read_restructured_store(desk.store, stale), drop=drop)
-        result = replace(plan_restructure(given), batch=f"{VERB}-{int(now)}")
+        plan = plan_restructure(read_restructured_store(desk.store, stale))
+        result = replace(plan, batch=f"{VERB}-{int(now)}")
         remark_missing_reasons(result.work)
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.plan = [*result.texts, *result.gone]
@@ -137,13 +138,18 @@ def read_restructured_store(store: Store, stale: Mapping[str, tuple[str, ...]]) 
     paths = [*(path for path, _ in files), index_path]
     times = {path: (store.facts(path) or (0,))[0] / NANOSECONDS for path in paths}
     copied = _is_copied(times.values())
-    every = {}
+    if is_no_utf8(store.index() or b""):
+        message = f"{index_path} is UTF-16 or no text; nothing was changed"
+        raise BadInput(message, path=index_path, next="save it as UTF-8, then run this again")
+    pages, left = {}, {}
     for path, data in files:
         text = memory.decode(data)
+        if is_no_utf8(data) or not text.strip("\ufeff \t\r\n"):
+            left[path] = "save it as UTF-8: it is UTF-16 or no text" if data.strip() else "is empty"
+            continue
         said = safe.parse_time(memory.read_header(text).get(*MODIFIED_KEYS, *CREATED_KEYS))
         clock = times[path] if said is None else said
-        every[path] = Page(text, clock, not copied or said is not None)
-    pages = {path: page for path, page in every.items() if page.text.strip("\ufeff \t\r\n")}
+        pages[path] = Page(text, clock, not copied or said is not None)
     is_readme = index_path == README
     findings = store.scan().findings
     return Given(
@@ -154,7 +160,7 @@ def read_restructured_store(store: Store, stale: Mapping[str, tuple[str, ...]]) 
         taken=frozenset((*store.tree(), *(finding.path for finding in findings))),
         gone=Targets(store).lost,
         stale=stale,
-        empty=tuple(sorted(set(every) - set(pages))),
+        left=left,
         style=guess_header_style([(path, page.document) for path, page in pages.items()]),
     )
 
@@ -213,14 +219,9 @@ def _make_pass(work: Work) -> None:
     if kept:
         head = next(heading_text(lines[i].text) for i in sorted(kept) if lines[i].level)
         work.remarks.append(f'"{head}" stays in the index: it says that agents must always see it')
-    doomed = pieces.find_pieces_to_drop(lines)
-    kept |= {i for part in doomed for i in part}
+    kept |= {i for part in pieces.find_pieces_to_decide(lines) for i in part}
     extract = pieces.Extract(lines, kept)
     gone = extract.gone
-    for numbers, reason in doomed.items() if work.given.drop else ():
-        gone.update(numbers)
-        for text in [lines[i].text for i in numbers if lines[i].text.strip()]:
-            work.account(work.given.index_path, text, reason)
     hooks = pointers.read_index_hooks(work, work.index, work.given.readme)
     title = heading_text(lines[extract.title].text) if extract.title >= 0 else ""
     own = [piece for piece in extract.pieces if not piece.target]
@@ -267,8 +268,8 @@ def _drop_known(work: Work, lines: Sequence[str]) -> bool:
 
 
 def _remark(work: Work) -> None:
-    if work.given.empty:
-        work.remarks.append(f"nothing stands in {name_some([*work.given.empty])}: left alone")
+    for path, reason in sorted(work.given.left.items())[:MAX_LEFT_SHOWN]:
+        work.remarks.append(f"{path} is left alone: {reason}")
     for path in work.new_paths:
         if pieces.piece_asks_to_stay(work.pages[path].document.body.strip().split("\n")):
             message = "says that agents must always see it, but the index was full"
@@ -281,16 +282,17 @@ def remark_missing_reasons(work: Work) -> None:
     for mark in (WHY, HOW):
         without = [path for path in bare if mark.lower() not in work.pages[path].text.lower()]
         if without:
-            message = f"no {mark.strip('*:')} stands in {name_some(without)}"
+            message = f"no {mark.strip('*:')} stands in {name_few_paths(without)}"
             work.remarks.append(f"{message}; add it if you know it: memdir edit NAME")
 
 
 def _propose_for_index(work: Work) -> None:
     """What is in the index and makes no memory: superseded text, steps, lines to files gone."""
     index_path, (_, lines) = work.given.index_path, work.outline(work.index)
-    for part, reason in pieces.find_pieces_to_drop(lines).items():
-        title = plain_title_line(lines[part.start].text.strip("#-* "))[:60]
-        work.propose(index_path, f'drop "{title}"', (reason,), "memdir restructure --drop")
+    for part, reason in pieces.find_pieces_to_decide(lines).items():
+        start = lines[part.start]
+        title = f'"{topic_title(start.text)}"' if start.level else f"line {start.number}"
+        work.propose(index_path, f"{title} stays in the index; take it out?", (reason,))
     survey = _survey(work)
     for pointer in survey.dangling:
         what, command = f"the line of {pointer.target} leads nowhere", "memdir index --check"
@@ -413,14 +415,14 @@ def _check_content(work: Work, numbers: Sequence[int]) -> Check:
     _, lines = work.outline(work.index)
     fits = not any(index_excess(work.index))
     kept = {lines[i].number for i in pieces.find_pieces_that_stay(lines)} if fits else set()
-    asked = {lines[i].number for part in pieces.find_pieces_to_drop(lines) for i in part}
+    asked = {lines[i].number for part in pieces.find_pieces_to_decide(lines) for i in part}
     texts = [lines[number - 1].text.strip() for number in numbers if number not in kept | asked]
     stay = len(kept.intersection(numbers))
     fine = "the index holds pointers only"
     fine += f", and {plural(stay, 'line')} that must stay in view" if stay else ""
     fine += ", but for what you have to decide" if asked else ""
     return _none(
-        "content", [text for text in texts if text and not pieces.is_placeholder_piece(text)], fine
+        "content", [text for text in texts if text and not is_placeholder_piece(text)], fine
     )
 
 
@@ -433,11 +435,16 @@ def _headless(work: Work) -> list[str]:
 
 
 def _survey(work: Work) -> Survey:
-    return survey_pointers(work.index, sorted(work.pages), work.names(), work.given.gone)
+    """Read once, as long as nothing changes."""
+    key = work.index, dict(work.pages)
+    if work.surveyed is None or work.surveyed[0] != key:
+        survey = survey_pointers(work.index, sorted(work.pages), work.names(), work.given.gone)
+        work.surveyed = key, survey
+    return work.surveyed[1]
 
 
 def _none(name: str, wrong: Sequence[str], fine: str) -> Check:
     if not wrong:
         return Check(name, True, fine)
-    message = f"not so: {name_some([text[:60] for text in wrong])}"
+    message = f"not so: {name_few_paths([text[:60] for text in wrong])}"
     return Check(name, False, message, "see the report, or edit by hand")

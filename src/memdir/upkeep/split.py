@@ -14,6 +14,7 @@ from memdir.format.draft import Style
 from memdir.format.pointer import format_pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
+from memdir.store.writer import name_few_paths
 from memdir.text.dates import make_dates_absolute
 from memdir.text.markdown import (
     TEXT,
@@ -31,7 +32,6 @@ from memdir.upkeep.worksheet import (
     Work,
     bare_line,
     line_has_words,
-    name_some,
     text_holds,
     topic_line_end,
 )
@@ -43,6 +43,7 @@ SAYS_SAME = "says the same as "
 MERGED_KEY = "metadata.merged_from"
 PARTS = "## Parts"
 SOME_DAY = datetime.date(2000, 1, 3)  # to see whether there is anything to write out
+MAX_DATED_CHARACTERS = 1_000_000  # a longer file is a dump, whose dates are its own
 UNKNOWN_DAY = "metadata.day_unknown"  # relative dates in there count from no day that we know
 
 
@@ -280,6 +281,8 @@ def write_plan_dates(work: Work) -> None:
         page = work.pages[path]
         day = _day_of(page)
         document = page.document
+        if len(page.text) > MAX_DATED_CHARACTERS:
+            continue
         old = document.get("description")
         body, description = (
             make_dates_absolute(text, day or SOME_DAY, events=True, anchor=True)[0]
@@ -302,7 +305,7 @@ def write_plan_dates(work: Work) -> None:
         work.note(path, f"dates written out, counted from {day}")
     if unknown:
         reason = "nobody knows the day they count from"
-        work.remarks.append(f"relative dates stay in {name_some(unknown)}: {reason}")
+        work.remarks.append(f"relative dates stay in {name_few_paths(unknown)}: {reason}")
 
 
 def mark_unknown_days(work: Work) -> None:
@@ -311,7 +314,11 @@ def mark_unknown_days(work: Work) -> None:
         document = page.document
         if page == work.given.pages.get(path) or page.dated or _day_of(page):
             continue
-        if UNKNOWN_DAY in document.values or document.lines is None:
+        if (
+            UNKNOWN_DAY in document.values
+            or document.lines is None
+            or len(page.text) > MAX_DATED_CHARACTERS
+        ):
             continue
         if make_dates_absolute(page.text, SOME_DAY, events=True, anchor=True)[0] != page.text:
             text = memory.edit_header(document, UNKNOWN_DAY, "true").text

@@ -33,6 +33,11 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
 _GENERIC = re.compile(
     r"agent|claude|code|general|index|memory|memories|misc|my|notes?|other|project|store|the|this"
 )
+# `*(Add project_*.md as needed.)*`, `(none yet)`, `_TBD_`: a word to whoever keeps the index.
+_PLACEHOLDER = re.compile(
+    r"[*_]{0,2}\((?:add|none|nothing|no|empty|tbd|todo|to be|fill|placeholder)\b.{0,120}\)[*_]{0,2}"
+    r"|[*_]{0,2}(?:none|none yet|tbd|empty)[*_.]{0,3}"
+)
 # What a heading says of the type of what stands below it, in this order.
 _HEADINGS = (
     (USER, "about me|about the user|user profile|user role|who i am|user preferences"),
@@ -78,6 +83,12 @@ def is_generic_title(title: str) -> bool:
     return all(map(_GENERIC.fullmatch, title_words(title)))
 
 
+def is_placeholder_piece(text: str) -> bool:
+    """A line to whoever keeps the index: nothing is known yet."""
+    body = text.strip().removeprefix("- ").removeprefix("* ").strip()
+    return bool(_PLACEHOLDER.fullmatch(body.casefold())) and "-->" not in body
+
+
 def title_words(text: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in text.casefold()).split()
 
@@ -105,7 +116,15 @@ def summarize_topic(lines: Sequence[str]) -> str:
     said = [
         plain_title(text).strip(" -*_:#>.;,") for text, code in split_sentences(body) if not code
     ]
-    said = [text for text in said if any(map(str.isalnum, text))] or [*heads, plain_title(body)]
+    said = [text for text in said if any(map(str.isalnum, text))]
+    if all(text[:1] == text[-1:] == "`" for text in said):  # commands, and no word about them
+        shown_lines = (
+            plain_title(line).strip(" -*+`$") for line in body.split("\n") if line[:3] != "```"
+        )
+        commands = [line for line in shown_lines if line[:1].isalnum()]
+        top = topic_title(heads[0]) if heads else ""
+        first = f"{top}: {commands[0]}" if top and commands else top
+        return _join([first or " ".join(commands[:1]), *commands[1:]], "; ")
     if len(said[0]) >= MIN_LINE_CHARACTERS:
         return _cut(said[0])
     return _join(said[:4], "; ")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from memdir.format.draft import Style
+from memdir.format.index import Survey
 from memdir.format.outline import Line, Lookup, read_index_lines
 from memdir.format.pointer import Pointer
 from memdir.hot import memory, safe
@@ -59,9 +60,8 @@ class Given:
     taken: frozenset[str] = frozenset()  # every name in the directory, memory or not
     gone: Callable[[Pointer], bool] | None = None
     stale: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # path -> evidence
-    empty: tuple[str, ...] = ()  # files without a word; left alone
+    left: Mapping[str, str] = field(default_factory=dict)  # files left alone -> why
     style: Style = field(default_factory=Style)
-    drop: bool = False  # what is superseded or a list of steps, instead of asking
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ class Work:
     accounted: list[Accounted] = field(default_factory=list)
     proposals: list[Proposal] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    surveyed: tuple[tuple[str, dict[str, Page]], Survey] | None = None
     compared: tuple[dict[str, str], list[Alike]] | None = None  # texts, and the pairs among them
 
     def note(self, path: str, message: str) -> None:
@@ -167,6 +168,11 @@ def begin_restructure(given: Given) -> Work:
     return Work(given, given.index.text, dict(given.pages))
 
 
+def is_no_utf8(data: bytes) -> bool:
+    start = data[:4096]
+    return start[:2] in (b"\xff\xfe", b"\xfe\xff") or start.count(0) * 4 > len(start)
+
+
 def topic_line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text[:4096] else "\n"
 
@@ -184,9 +190,3 @@ def text_holds(text: str, words: str) -> bool:
 def line_has_words(text: str) -> bool:
     """A line without a letter or digit is no knowledge."""
     return any(map(str.isalnum, text))
-
-
-def name_some(paths: list[str]) -> str:
-    """The first three by name, the others as a number."""
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return ", ".join(paths[:3]) + more
