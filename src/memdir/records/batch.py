@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
 from memdir.capture.inbox import Held, open_inbox
 from memdir.capture.progress import Captures
+from memdir.capture.sessions import Reader
 from memdir.capture.signals import Catch, Origin
-from memdir.clients.conversation import PERSON, Cursor, NewMessages
+from memdir.clients.conversation import PERSON
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Change, Draft, content_hash
 from memdir.hot import memory
@@ -264,10 +265,6 @@ VERDICT: dict[str, object] = {
     "required": ["verdict", "issues"],
     "additionalProperties": False,
 }
-
-
-class Reader(Protocol):
-    def read(self, path: str, since: Cursor, last: str = "") -> NewMessages: ...
 
 
 def hold_records(

@@ -294,7 +294,7 @@ class HandedOver(Sessions):
     def keep(self, session: str, cursor: Cursor, messages: Iterable[str] = ()) -> bool:
         known = dict.fromkeys((*self.messages(session), *messages))
         lines = [f"{cursor.id} {cursor.offset}", *[*known][-MAX_MESSAGES:]]
-        path = self._path(session) + CURSOR_SUFFIX
+        path = self.path_of(session) + CURSOR_SUFFIX
         disk.keep_derived_file(path, "\n".join(lines).encode("utf-8", "replace"))
         return self.cursor(session) == cursor
 

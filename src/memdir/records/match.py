@@ -5,10 +5,12 @@ The actions have the seed's names: CREATE, UPDATE, DELETE (which retires) and NO
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from memdir.errors import MemdirError
 from memdir.hot.words import STOP, is_unspaced, split_words
 from memdir.records.fields import Record, is_active_record, is_record_newer, record_texts
 from memdir.records.index_md import parse_record_index
@@ -21,6 +23,7 @@ from memdir.records.record import (
     record_paths,
     record_settings,
 )
+from memdir.store.ports import Store
 from memdir.store.writer import App
 
 MIN_WORD_CHARACTERS = 3
@@ -65,9 +68,10 @@ def find_candidate_record(
     listed = {it.path: it for it in parse_record_index(read_record_index(store))[0]}
     paths = []
     for path in record_paths(store, type):
-        # The index holds what is compared, so most records need not be read.
+        # Most records need not be read and checked: title and tags are all that is compared.
         entry = listed.get(path)
-        if entry is None or info.score(entry.title, entry.tags) >= MIN_POINTS:
+        title, tags = (entry.title, entry.tags) if entry else _peek(store, path)
+        if not title or info.score(title, tags) >= MIN_POINTS:
             paths.append(path)
     records, _ = collect_records(store, paths)
     answer = pick_candidate_record(records.items(), type, new_info, lifecycle_event)
@@ -76,6 +80,20 @@ def find_candidate_record(
     hint = "The category is switched off in memory-config.json: nothing is to be done."
     off = {"candidate": None, "delete_allowed": False, "hints": [hint]}
     return answer | off | {"pre_action": NOOP, "structural_cud": NOOP}
+
+
+def _peek(store: Store, path: str) -> tuple[str, list[str]]:
+    """Title and tags as they stand; no title where the record needs a closer look."""
+    try:
+        record = json.loads(store.read(path))
+    except (ValueError, RecursionError, MemdirError):
+        return "", []
+    title, tags = (
+        (record.get("title"), record.get("tags")) if isinstance(record, dict) else ("", "")
+    )
+    if isinstance(title, str) and isinstance(tags, list) and record_texts(tags) == tags:
+        return title, tags
+    return "", []
 
 
 def search_records(

@@ -27,6 +27,7 @@ Collected = dict[str, Record]  # by path
 PROJECT_FOLDER = ".claude/memory/"
 _BOM = b"\xef\xbb\xbf"
 _ESCAPED_HALVES = (b"\\ud", b"\\uD")  # escaped surrogates
+_HASH = re.compile(r"(?:[0-9a-fA-F]{32}){1,2}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}\Z")
 
 VALIDATION, MERGE, ANTI_RESURRECTION = "VALIDATION_ERROR", "MERGE_ERROR", "ANTI_RESURRECTION_ERROR"
@@ -86,6 +87,13 @@ def require_valid_record(record: Record, type: str = "", path: str = "") -> Reco
 def md5_of_record(data: bytes) -> str:
     """The seed names versions by MD5; no security depends on it."""
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def require_record_hash(given: str) -> None:
+    """An empty or half a hash, as a failed command prints it, must not switch the check off."""
+    if not _HASH.fullmatch(given):
+        fix = "give the 32 digits of its MD5 or the 64 of its SHA-256"
+        raise RecordError(INPUT, f"{given[:80]!r} is no hash of a version", fix=fix)
 
 
 def check_record_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from memdir.capture.inbox import Held, approval_reason_of_held
 from memdir.errors import MemdirError, Missing, Unwritable
@@ -347,12 +346,11 @@ def _date_changes(draft: Record, now: float) -> Record:
 
 
 def _files_of(app: App) -> Callable[[str], bool]:
-    return partial(_exists_below, app.config.checkout)
+    def exists(path: str) -> bool:
+        whole = os.path.normpath(os.path.join(app.config.checkout, path))
+        return "\0" not in path and is_below(whole, app.config.checkout) and os.path.lexists(whole)
 
-
-def _exists_below(checkout: str, path: str) -> bool:
-    whole = os.path.normpath(os.path.join(checkout, path))
-    return "\0" not in path and is_below(whole, checkout) and os.path.lexists(whole)
+    return exists
 
 
 def complete_record_draft(old: Record, draft: Record, summary: str, now: float) -> Record:
