@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,7 +19,6 @@ from evals.pairs import evaluate_pairs
 from evals.quiet import evaluate_quiet
 from evals.type_guess import evaluate_types
 from memdir.cli.output import Screen
-from memdir.config.config import read_config
 from memdir.errors import MemdirError
 from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall, rank_eval_set, tabulate_recall
 from memdir.evals.report import (
@@ -32,16 +30,13 @@ from memdir.evals.report import (
 )
 from memdir.recall.scan import Scan
 from memdir.store.ports import Search, Store
-from memdir.store.writer import open_app
 
 Answer = tuple[Report, dict[str, object]]
 
 
 def recall(given: argparse.Namespace, say: Say) -> Answer:
-    """The product as it is set up here; the test set brings its own stores."""
-    app = open_app(read_config(os.environ, os.getcwd()), now=time.time, tell=say)
     prompts = READERS[given.set](given.data)
-    report = evaluate_recall(prompts, given.k, app, say)
+    report = evaluate_recall(prompts, given.k, say)
     asked = [query for query in prompts.queries if query.gold]
     ranked = {}
     kinds: dict[str, Callable[[Store], Search]] = {"memdir": Scan, **BASELINES}
@@ -52,7 +47,7 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
     section = Section("Against simple searches, in the same run", tables=(table,))
     sections = [*report.sections, section]
     if prompts.name == "corpus":
-        sections[1:-1] = evaluate_answers(prompts)
+        sections[1:1] = evaluate_answers(prompts)
     report = replace(report, sections=tuple(sections))
     return report, evaluation_report_fields(report)
 

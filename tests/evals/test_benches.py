@@ -20,9 +20,12 @@ MESSAGES = [
 
 
 def test_recall_is_measured_beside_simple_searches_in_the_same_run(shared):
-    rows = figures("recall", shared / "corpus")["tables"]["searches"]
+    given = figures("recall", shared / "corpus")
+    rows = given["tables"]["searches"]
     assert [row["search"] for row in rows] == ["memdir", "grep", "keyword overlap", "plain BM25"]
     assert all(row["n"] == 80 and row["MRR"] <= rows[0]["MRR"] for row in rows)
+    told = {name: figure for name, figure in given["figures"].items() if figure["goal"]}
+    assert len(told) == 8 and all(figure["met"] for figure in told.values()), told
 
 
 def test_requests_are_counted_against_their_labels(tmp_path):

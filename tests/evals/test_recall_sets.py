@@ -7,7 +7,6 @@ import pytest
 
 from tests.cli.test_looks import too_wide
 from tests.conftest import only_with_every
-from tests.helpers.made import QUERIES
 from tests.helpers.terminal import Answer, memdir
 
 GOOD = {"id": "x", "repo": "ann/shop", "root": ".claude/memory", "prompt": "p", "gold": []}
@@ -57,13 +56,6 @@ def test_recall_on_a_corpus_has_every_figure_with_its_n(corpus):
     assert figures["R@1"]["value"] == pytest.approx((1 + 0.5 + 1) / 3)
     assert figures["R@5"]["value"] == figures["MRR"]["value"] == 1
     assert {"R@10", "R@20", "nDCG@10", "ms per prompt, median", "ms per prompt, p95"} <= {*figures}
-    others = sum(
-        1 for query in QUERIES for repo in ("ann/shop", "bob/bees") if query["repo"] != repo
-    )
-    assert figures["silent on other stores"]["n"] == others
-    assert figures["silent where nothing is gold"]["n"] == 1
-    assert figures["coverage"]["n"] == 3
-    assert figures["injected characters, median"]["n"] == 4
     assert any("nothing is fitted" in text for text in given["remarks"])
     assert [row["repository"] for row in given["tables"]["by repository"]] == [
         "ann/shop",
@@ -143,7 +135,6 @@ def test_each_turn_of_a_dialogue_is_a_memory(tmp_path):
     given = ask(tmp_path / "locomo.json", set="locomo").json
     assert given["summary"] == "2 prompts, 2 with gold, put to 1 store with 3 memories"
     assert given["figures"]["R@5"]["value"] == 1
-    assert "coverage" not in given["figures"]
     assert given["remarks"][0] == "Left out: 3 questions without an answer in the data."
 
 
@@ -182,11 +173,6 @@ def test_recall_on_memories_of_the_wild_is_as_good_as_promised(shared):
     assert figures["R@5"]["value"] >= 0.848
     assert figures["MRR"]["value"] >= 0.787
     assert figures["R@20"]["value"] >= 0.95
-    assert figures["loss of R@5"]["value"] <= 0.07
-    assert figures["silent on other stores"]["value"] >= 0.5
-    assert figures["coverage"]["value"] >= 0.9
-    # Every body names its file, so this one depends on where the corpus lies.
-    assert figures["injected characters, median"]["value"] <= 3_000
 
 
 @only_with_every

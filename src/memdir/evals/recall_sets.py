@@ -1,4 +1,4 @@
-"""Recall on public test sets: the ranking alone, then the text that an agent would get.
+"""Recall on public test sets: are the right memories on top?
 
 A test set holds stores, and prompts labelled with the memories that they should find.
 """
@@ -13,20 +13,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from memdir.errors import BadInput, Missing
 from memdir.evals import report
-from memdir.evals.report import COUNT, SHARE, TEXT, Figure, Report, Say, Section, Table, mean_figure
+from memdir.evals.report import COUNT, SHARE, TEXT, Report, Say, Section, Table, mean_figure
 from memdir.hot import memory
 from memdir.hot.disk import Disk
 from memdir.hot.layout import Markdown
-from memdir.recall import answer
 from memdir.recall.scan import Scan
 from memdir.store.ports import Search, Store
-from memdir.store.writer import App
 from memdir.text.terminal import plural
 
 ADVERSARIAL = 5  # LoCoMo's category of questions whose answer is not in the dialogue
@@ -38,18 +36,11 @@ GET_DIALOGUES = (
 )
 _SESSION = re.compile(r"session_\d+")
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")  # `D8:6; D9:17` are two, `D:11:26` is a typo in the data
-SCOPE = "project"
 DEPTH = 20  # results per search
 CUTS = (1, 5, 10, 20)
-BODIES = 5  # memories shown in full
 FIXED = (
     "The ranking is fixed in the product; nothing is fitted in a run. But it was tuned on public "
     "memory directories, those of the corpus among them: on other stores it may do worse."
-)
-TOLD = (
-    "Silent: neither a body nor a pointer is injected. It is wanted for prompts without gold, and "
-    "for every prompt at the stores of other repositories.",
-    "Coverage: gold that is shown as a body, a pointer or a standing rule of a new session.",
 )
 
 
@@ -232,13 +223,6 @@ class Ranking:
     milliseconds: float
 
 
-@dataclass(frozen=True)
-class Injection:
-    query: Query
-    shown: tuple[str, ...]  # paths of bodies and pointers
-    characters: int
-
-
 def rank_eval_set(
     queries: Iterable[Query], searches: Mapping[str, Search], limit: int, say: Say
 ) -> list[Ranking]:
@@ -264,25 +248,17 @@ def rank_figures(ranked: Iterable[Ranking]) -> list[float]:
     return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
-def ask_evaluated_store(app: App, query: Query) -> Injection:
-    injected = answer.recall([(SCOPE, app)], query.prompt).injected
-    shown = tuple(item.memory.path for item in (*injected.bodies, *injected.pointers))
-    return Injection(query, shown, len(injected.text))
-
-
-def evaluate_recall(prompts: PromptSet, depth: int, app: App, say: Say) -> Report:
+def evaluate_recall(prompts: PromptSet, depth: int, say: Say) -> Report:
     asked = [query for query in prompts.queries if query.gold]
     searches = {name: Scan(store) for name, store in prompts.stores.items()}
     ranked = rank_eval_set(asked, searches, depth, say)
-    sections = [_show_ranking(prompts, ranked, depth)]
-    if prompts.name == "corpus":
-        sections.append(_evaluate_injection(prompts, ranked, app, say))
+    section = _show_ranking(prompts, ranked, depth)
     files = sum(len(store.files()) for store in prompts.stores.values())
     summary = (
         f"{plural(len(prompts.queries), 'prompt')}, {len(asked):,} with gold, put to "
         f"{plural(len(prompts.stores), 'store')} with {plural(files, 'memory', 'memories')}"
     )
-    return Report(prompts.name, prompts.data, summary, tuple(sections))
+    return Report(prompts.name, prompts.data, summary, (section,))
 
 
 def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Section:
@@ -316,54 +292,3 @@ def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) 
         for group, part in groups.items()
     ]
     return Table(name, ((label, TEXT), ("n", COUNT), *shares, ("MRR", SHARE)), tuple(rows))
-
-
-def _evaluate_injection(
-    prompts: PromptSet, ranked: Sequence[Ranking], app: App, say: Say
-) -> Section:
-    apps = {
-        name: replace(app, store=store, search=Scan(store))
-        for name, store in prompts.stores.items()
-    }
-    own = [ask_evaluated_store(apps[query.store], query) for query in prompts.queries]
-    others: list[Injection] = []
-    for name, store_app in apps.items():
-        say(f"prompts of other repositories put to {name}")
-        others += [
-            ask_evaluated_store(store_app, query)
-            for query in prompts.queries
-            if prompts.groups[query.store] != prompts.groups[name]
-        ]
-    rules = {name: answer.recall_standing_rules([(SCOPE, app)]) for name, app in apps.items()}
-    shown, seen = [], []
-    for item in own:
-        if item.query.gold:
-            standing = [memory.path for _, memory in rules[item.query.store][1]]
-            shown.append(report.recall_at(len(item.shown), item.shown, item.query.gold))
-            paths = [*item.shown, *standing]
-            seen.append(report.recall_at(len(paths), paths, item.query.gold))
-    before = recall_figures(ranked, BODIES)
-    loss = round((report.average_figure(before) or 0.0) - (report.average_figure(shown) or 0.0), 6)
-    elsewhere, here = _silences(others), _silences(own)
-    without = [quiet for quiet, item in zip(here, own, strict=True) if not item.query.gold]
-    wanted = len(elsewhere) + len(without)
-    right = int(sum(elsewhere) + sum(without))
-    silent = int(sum(elsewhere) + sum(here))
-    sizes = [float(item.characters) for item in own]
-    starts = [float(len(text)) for text, _ in rules.values()]
-    figures = (
-        mean_figure("shown as body or pointer", shown),
-        Figure("loss of R@5", loss, SHARE, len(before)),
-        mean_figure("silent on other stores", elsewhere),
-        mean_figure("silent where nothing is gold", without),
-        Figure("precision of silence", report.precision_figure(right, silent), SHARE, silent),
-        Figure("recall of silence", report.precision_figure(right, wanted), SHARE, wanted),
-        mean_figure("coverage", seen),
-        Figure("injected characters, median", report.median_figure(sizes), COUNT, len(sizes)),
-        Figure("standing characters, median", report.median_figure(starts), COUNT, len(starts)),
-    )
-    return Section("What an agent is told, abstention on", figures, remarks=TOLD)
-
-
-def _silences(asked: Iterable[Injection]) -> list[float]:
-    return [float(not item.characters) for item in asked]
