@@ -47,6 +47,7 @@ from memdir.hot.verdicts import keep_dates
 from memdir.records.handover import HandedOver
 from memdir.records.lifecycle import retire_expired_records
 from memdir.store.accept import accept_own_writes
+from memdir.store.guards import compile_guards
 from memdir.store.state import Lock
 from memdir.store.writer import App, open_app, store_cache_folder
 
@@ -79,11 +80,6 @@ class Job:
         fields |= {"looked": True} if self.looked else {}
         fields |= {"after": self.after} if self.after else {}
         return json.dumps(fields, separators=(",", ":")).encode()
-
-    def bare(self) -> Job:
-        """Without the last reply, which is in the transcript by now."""
-        fields = {name: value for name, value in self.said.items() if name != "last"}
-        return Job(self.cwd, self.tries, fields, self.looked, self.after)
 
     def text(self, field: str) -> str:
         value = self.said.get(field)
@@ -118,6 +114,7 @@ def read_worker_job(line: bytes) -> Job | None:
         return None
     if type(cwd) is not str or type(tries) is not int:
         return None
+    fields.pop("last", None)  # a reply, which older versions queued
     after, looked = fields.pop("after", 0.0), fields.pop("looked", False) is True
     is_moment = isinstance(after, (int, float)) and 0 <= after < MAX_MOMENT_SECONDS
     return Job(cwd, tries, fields, looked, float(after) if is_moment else 0.0)
@@ -155,7 +152,6 @@ def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first
         latest.text("transcript"),
         latest.session,
         latest.client,
-        latest.text("last"),
         turns,
         any(job.event in ENDS or job.after for job in jobs),
         handed_over=frozenset(handed_over),
@@ -193,7 +189,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
     app = open_app(config, now=time.time, tell=project.tell, actor=CAPTURE)
     origin = Origin(client=asked.client, session=asked.session)
     reader = open_session(app, asked.client)
-    held = hold_records(app, asked.transcript, reader, origin, asked.last, ends=asked.ends)
+    held = hold_records(app, asked.transcript, reader, origin, ends=asked.ends)
     if held:
         many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
         line = f"memdir: {many} for your yes; memdir review"
@@ -240,8 +236,7 @@ def run_jobs(start: str) -> int:
     done = 0
     with _turn(config.cache_dir) as mine:
         if mine:
-            done += _try(environ, start, config)
-            done += _drain(environ, config)
+            done = _drain(environ, config, start)
             _tidy(config)
     return done
 
@@ -259,7 +254,8 @@ def _turn(folder: str) -> Iterator[bool]:
         yield True
 
 
-def _drain(environ: Mapping[str, str], config: Config) -> int:
+def _drain(environ: Mapping[str, str], config: Config, start: str) -> int:
+    """`start` is looked after even if no job names it."""
     queue, done = Queue(config.state_dir), 0
     looked, heard = set[str](), set[tuple[str, str]]()
     while True:
@@ -269,7 +265,8 @@ def _drain(environ: Mapping[str, str], config: Config) -> int:
                 jobs.append(job)
             else:
                 log_hook(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
-        cwd = next((job.cwd for job in jobs if not job.looked and job.cwd not in looked), None)
+        places = [start, *(job.cwd for job in jobs if not job.looked)]
+        cwd = next((place for place in places if place not in looked), None)
         if cwd is not None:
             looked.add(cwd)
             done += _look_once(environ, queue, jobs, cwd, config)
@@ -322,7 +319,7 @@ def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[J
     try:
         latest.after = capture_job_in_worker(environ, some, config)
         latest.tries = 0
-        return [latest.bare()] if latest.after else []
+        return [latest] if latest.after else []
     except (BadInput, Missing) as error:
         log_hook(config.state_dir, NAME, error.message)
         return []
@@ -371,6 +368,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         accept_own_writes(app)
         app.search.find("what is there", 1)  # any search updates the catalog
         memories = app.store.scan().memories
+        compile_guards(app)
         starts = find_age_starts(app, memories)[0]
         keep_dates(store_cache_folder(chosen), [(item, starts[item.path]) for item in memories])
         if chosen.code and scope in SPEAK_OF_CODE:

@@ -42,3 +42,27 @@ def test_a_wish_to_forget_in_a_doubtful_text_waits_for_a_person(store, tmp_path)
     answer = memdir("capture", "--transcript", str(talk.path), "--json")
     assert (answer.json["saved"], len(answer.json["held"])) == ([], 1)
     assert (store / "oslo-cluster.md").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that the password is hunter2Xy9!",
+        "Recuerda que la contraseña es hunter2Xy9!",
+        "Ricorda che la password è hunter2Xy9!",
+        "Souviens-toi que le mot de passe est hunter2Xy9!",
+        "Merk dir: das Passwort ist hunter2Xy9!",
+        "Lembre que a senha é hunter2Xy9!",
+        "Запомни, что пароль hunter2Xy9!",
+        "请记住：密码是 hunter2Xy9!",
+        "パスワードは hunter2Xy9! だと覚えておいてください。",
+        "비밀번호는 hunter2Xy9!라는 걸 기억해줘.",
+    ],
+)
+def test_a_password_is_refused_in_every_language_and_written_nowhere(text, home, tmp_path):
+    talk = Conversation(tmp_path / "elsewhere/talk.jsonl").say(text, "I will.")
+    answer = memdir("capture", "--transcript", str(talk.path), "--json")
+    assert (answer.json["saved"], answer.json["held"], len(answer.json["refused"])) == ([], [], 1)
+    assert not [
+        path for path in home.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()
+    ]

@@ -150,14 +150,11 @@ def test_the_worker_keeps_history_catalog_and_verdicts_and_is_gone(client, event
     assert list(client.cache.glob("standing/*"))
 
 
-def test_after_a_turn_the_worker_starts_seldom_and_at_an_end_always(client):
-    client.fire("stop")
-    client.wait()
-    client.fire("stop")
-    assert len(client.queue()) == 1  # it waits for the next
-    client.fire("session-end")
-    client.wait()
-    assert client.queue() == []
+def test_no_turn_waits_for_the_next_event_to_be_worked_off(client):
+    for event in ("stop", "stop", "session-end"):  # the worker of the one before is gone
+        client.fire(event)
+        client.wait()
+        assert client.queue() == []
 
 
 def put(client: Client, *jobs: dict[str, object]) -> Queue:
@@ -286,3 +283,12 @@ def test_no_line_is_lost_however_much_was_taken_before(tmp_path):
     found += box.take()
     assert [int(line[:7]) for line in found] == list(range(noted))
     assert not os.path.exists(box.path)
+
+
+def test_an_index_too_long_to_be_seen_is_told_at_the_start(client):
+    client.store.mkdir(parents=True, exist_ok=True)
+    lines = [f"- [Fact {number}](fact-{number}.md) — one of many" for number in range(300)]
+    (client.store / "MEMORY.md").write_text("\n".join(lines) + "\n")
+    told = client.run("session-start", client.event(EVENTS["session-start"])).decode()
+    assert "The memory index has 300 lines" in told
+    assert "memdir restructure --dry-run" in told

@@ -93,12 +93,26 @@ def test_a_pointer_never_counts_as_told(client):
     assert ask(client, "does postgres have a WAL archive?") == ""
 
 
-def test_what_stands_in_the_loaded_index_is_not_pointed_to(client):
+def test_a_line_that_the_index_got_after_the_start_is_pointed_to(client):
     client.write("wal.md", WAL)
     fill(client, 40)
+    client.fire("session-start", session_id="a", source="startup")
     client.write("MEMORY.md", "- [Postgres](wal.md) — no WAL archive\n")
-    assert ask(client, UNSURE[40]) == ""
-    assert "Postgres keeps no WAL archive." in ask(client, "does postgres have a WAL archive?")
+    client.fire("session-start", session_id="b", source="startup")  # loaded before or after that?
+    os.utime(client.store / "MEMORY.md", (0, 0))
+    client.fire("session-start", session_id="c", source="startup")
+    assert ["- wal.md (" in ask(client, UNSURE[40], name) for name in "abc"] == [True, True, False]
+    assert ask(client, UNSURE[40], "without a start") == ""
+    assert "keeps no WAL archive." in ask(client, "does postgres have a WAL archive?", "c")
+
+
+def test_a_memory_saved_or_edited_a_moment_ago_is_told(client):
+    fill(client, 40)
+    assert ask(client, "does postgres have a WAL archive?", "a") == ""
+    client.write("wal.md", WAL)
+    assert "keeps no WAL archive." in ask(client, "does postgres have a WAL archive?", "b")
+    client.write("wal.md", WAL.replace("keeps no", "has a"))
+    assert "has a WAL archive." in ask(client, "does postgres have a WAL archive?", "c")
 
 
 def test_the_frame_is_full_once_a_session_and_a_memory_costs_120_characters(client):

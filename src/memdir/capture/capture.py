@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memdir.capture import sessions
 from memdir.capture.ask import UNUSABLE, Drafted, Memories, ask_for_drafts
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_draft
@@ -32,15 +33,6 @@ from memdir.capture.progress import (
     Progress,
     capture_pause_seconds,
     is_capture_due,
-)
-from memdir.capture.sessions import (
-    HANDED_OVER,
-    GivenMessage,
-    Reader,
-    make_records,
-    open_session,
-    session_belongs_to_client,
-    transcript_size,
 )
 from memdir.capture.signals import (
     Catch,
@@ -81,7 +73,7 @@ def open_capture_states(app: App) -> Captures:
     return Captures(store_state_folder(app.config))
 
 
-def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome:
+def capture(app: App, request: Request, reader: sessions.Reader | None = None) -> Outcome:
     """Capture the new part of a conversation, one run per store at a time.
 
     The plan of a run that was killed is carried out first.
@@ -98,7 +90,7 @@ def capture(app: App, request: Request, reader: Reader | None = None) -> Outcome
 
 def hand_over_messages(
     app: App,
-    conversation: str | Sequence[GivenMessage],
+    conversation: str | Sequence[sessions.GivenMessage],
     *,
     session: str = "",
     client: str = "",
@@ -111,16 +103,16 @@ def hand_over_messages(
         if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
             raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
         request = Request(path, session, client or CLIENT, model=model)
-        return capture(app, request, open_session(app, request.client, path))
-    records = make_records(conversation, app.store.root)
-    name = session or f"{HANDED_OVER}-{records[0].get('uuid', '')}"
+        return capture(app, request, sessions.open_session(app, request.client, path))
+    records = sessions.make_records(conversation, app.store.root)
+    name = session or f"{sessions.HANDED_OVER}-{records[0].get('uuid', '')}"
     # The file can be temporary: the cursor is a message id.
     with tempfile.TemporaryDirectory(prefix="memdir-") as folder:
         path = os.path.join(folder, "conversation.jsonl")
         with open(path, "x", encoding="ascii") as file:
             file.write("".join(json.dumps(record) + "\n" for record in records))
-        request = Request(path, name, HANDED_OVER, model=model)
-        return capture(app, request, open_session(app, CLIENT, path))
+        request = Request(path, name, sessions.HANDED_OVER, model=model)
+        return capture(app, request, sessions.open_session(app, CLIENT, path))
 
 
 def finish_capture_plan(app: App) -> Outcome:
@@ -156,8 +148,8 @@ def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[R
             continue
         client = known.client or CLIENT
         size = (
-            transcript_size(known.path)
-            if session_belongs_to_client(app, client, known.path)
+            sessions.transcript_size(known.path)
+            if sessions.session_belongs_to_client(app, client, known.path)
             else None
         )
         if size is not None and (size != known.size or known.failures):
@@ -166,11 +158,11 @@ def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[R
 
 
 def _capture_session(
-    app: App, captures: Captures, request: Request, reader: Reader | None
+    app: App, captures: Captures, request: Request, reader: sessions.Reader | None
 ) -> Outcome:
     known = captures.load(request.session or _session_name(request.transcript))
     here = replace(known, client=request.client, path=request.transcript, turns=0, time=app.now())
-    size = transcript_size(request.transcript)
+    size = sessions.transcript_size(request.transcript)
     if size is None:
         return _end_session(app, captures, here, GONE)
     must_wait = request.model is None and _must_wait(app, known)
@@ -179,9 +171,9 @@ def _capture_session(
             return Outcome(waiting=1, reason=WAITS, after=known.after)
         if not known.failures:
             return Outcome(reason=NOTHING_NEW)
-    reader = reader or open_session(app, request.client)
+    reader = reader or sessions.open_session(app, request.client)
     try:
-        new = reader.read(request.transcript, known.cursor, request.last)
+        new = reader.read(request.transcript, known.cursor)
     except Missing:
         return _end_session(app, captures, here, GONE)
     if new.unreadable and (new.lost or not known.cursor.id):

@@ -6,17 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from memdir.capture import route
+from memdir.capture import pages, route
 from memdir.capture.capture import choose_captured_drafts
 from memdir.capture.inbox import held_draft_id, open_inbox
-from memdir.capture.pages import (
-    DECISIONS,
-    Page,
-    Patch,
-    page_has_draft,
-    propose_page_patches,
-    read_rules_page,
-)
 from memdir.capture.plan import BY_AGENT, SETTLED, find_requests_agent_saved
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.progress import Progress, restore_value
@@ -62,7 +54,7 @@ class Extraction:
     items: list[Item] = field(default_factory=list)
     changes: list[tuple[str, Change]] = field(default_factory=list)  # with their stores
     done: list[Done] = field(default_factory=list)
-    patches: list[Patch] = field(default_factory=list)
+    patches: list[pages.Patch] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     waiting: dict[str, str] = field(default_factory=dict)
     tokens: int = 0
@@ -183,7 +175,7 @@ def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Ro
     routed = route.route_extracted_draft(catch, place.known, place.rules, asked)
     if routed.to in route.PROPOSED and (draft := routed.catch.draft):
         page = _page(place, routed)
-        if page_has_draft(page, draft, place.rules):
+        if pages.page_has_draft(page, draft, place.rules):
             return route.Routed(route.SKIP, catch, f"{page.path} says it already")
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
@@ -195,10 +187,10 @@ def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Ro
     return routed
 
 
-def _page(place: route.Place, routed: route.Routed) -> Page:
+def _page(place: route.Place, routed: route.Routed) -> pages.Page:
     if routed.to == route.CLAUDE_MD:
         return place.claude_md
-    return read_rules_page(place.root, DECISIONS, "# Decisions")
+    return pages.read_rules_page(place.root, pages.DECISIONS, "# Decisions")
 
 
 def _reason_to_skip(catch: Catch, place: route.Place, wishes: Sequence[str]) -> str:
@@ -236,7 +228,7 @@ def _settle_store(place: route.Place, items: Sequence[Item], made: Extraction) -
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
     saved = _save(place, to_save, made) if to_save else []
-    made.patches += propose_page_patches(place.root, place.rules, proposals)
+    made.patches += pages.propose_page_patches(place.root, place.rules, proposals)
     return saved + settled
 
 

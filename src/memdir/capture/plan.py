@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from memdir.capture import route, signals
 from memdir.capture.inbox import HELD_LINE, held_draft_id, held_title, open_inbox
 from memdir.capture.progress import (
     DECISIONS,
@@ -19,20 +20,6 @@ from memdir.capture.progress import (
     Item,
     Plan,
     Progress,
-)
-from memdir.capture.route import (
-    Known,
-    Text,
-    find_undone_captures,
-    list_known_texts,
-    why_not_capture_again,
-)
-from memdir.capture.signals import (
-    SOURCE,
-    Catch,
-    forget_words,
-    forgets_draft,
-    order_requests,
 )
 from memdir.clients.conversation import PERSON, Message
 from memdir.errors import BadInput, Conflict, MemdirError, Missing
@@ -64,7 +51,7 @@ MAX_SAVED_BYTES = 16 * 1024  # compared of a memory
 
 @dataclass(frozen=True)
 class Request:
-    """`last`: a reply that may not be in the file yet; `turns`: ended since the last request.
+    """`turns`: ended since the last request.
 
     `ends`: read it now, however few turns there were.
     """
@@ -72,7 +59,6 @@ class Request:
     transcript: str
     session: str = ""
     client: str = CLIENT
-    last: str = ""
     turns: int = 1
     ends: bool = True
     model: str | None = None  # None: the configured one; empty: none
@@ -92,7 +78,7 @@ class Outcome:
     tokens: int = 0
     reason: str = ""
     after: float = 0.0
-    things: Mapping[str, Catch] = field(default_factory=dict)
+    things: Mapping[str, signals.Catch] = field(default_factory=dict)
     unreadable: bool = False
     remarks: tuple[str, ...] = ()
 
@@ -127,7 +113,7 @@ def plan_drafts(
     app: App,
     progress: Progress,
     said: Sequence[Message],
-    catches: Sequence[Catch],
+    catches: Sequence[signals.Catch],
     waiting: Sequence[str],
     *,
     left: bool,
@@ -162,19 +148,19 @@ def plan_drafts(
 
 
 def leave_out_decided(
-    app: App, captures: Captures, session: str, catches: Sequence[Catch]
-) -> tuple[list[Catch], str]:
+    app: App, captures: Captures, session: str, catches: Sequence[signals.Catch]
+) -> tuple[list[signals.Catch], str]:
     """What was not decided on yet, and why the rest is left out."""
     decided = {entry.id: entry for entry in captures.journal.read()[1] if entry.what in DECISIONS}
     new = [catch for catch in catches if _id(session, catch) not in decided]
     old = [catch for catch in catches if _id(session, catch) in decided]
-    undone = find_undone_captures(app) if old and not new else []
-    reasons = (why_not_capture_again(catch, undone) for catch in old)
+    undone = route.find_undone_captures(app) if old and not new else []
+    reasons = (route.why_not_capture_again(catch, undone) for catch in old)
     return new, next(filter(None, reasons), "it was captured before" if old else "")
 
 
 def find_requests_agent_saved(
-    app: App, said: Sequence[Message], catches: Sequence[Catch]
+    app: App, said: Sequence[Message], catches: Sequence[signals.Catch]
 ) -> dict[int, str]:
     """By the number of a request, the memory in which the agent saved it in the same turn.
 
@@ -185,7 +171,7 @@ def find_requests_agent_saved(
     for turn in _split_turns(said) if catches else ():
         ids = {item.id for item in turn}
         mine = {
-            index: forget_words(catch.draft.body)
+            index: signals.forget_words(catch.draft.body)
             for index, catch in enumerate(catches)
             if catch.draft and catch.origin.message in ids
         }
@@ -248,8 +234,8 @@ def _words_of(path: str) -> frozenset[str] | None:
         text = decode(read_start(path, MAX_SAVED_BYTES)[0])
     except OSError:
         return None
-    own = read_header(text).get(*SOURCE_KEYS) == SOURCE
-    return frozenset() if own else forget_words(f"{os.path.basename(path)}\n{text}")
+    own = read_header(text).get(*SOURCE_KEYS) == signals.SOURCE
+    return frozenset() if own else signals.forget_words(f"{os.path.basename(path)}\n{text}")
 
 
 def _share(wanted: frozenset[str], words: frozenset[str] | None) -> float:
@@ -259,19 +245,19 @@ def _share(wanted: frozenset[str], words: frozenset[str] | None) -> float:
     return len(wanted & words) / len(wanted)
 
 
-def _taken_back_later(catches: Sequence[Catch], said: Sequence[Message]) -> dict[int, int]:
+def _taken_back_later(catches: Sequence[signals.Catch], said: Sequence[Message]) -> dict[int, int]:
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
-    when = order_requests(catches, said) if wishes else []
+    when = signals.order_requests(catches, said) if wishes else []
     return {
         index: wish
         for index, catch in enumerate(catches)
         for wish in wishes
         if catch.draft and when[index] < when[wish]
-        if forgets_draft(catches[wish].forget, catch.draft)
+        if signals.forgets_draft(catches[wish].forget, catch.draft)
     }
 
 
-def _id(session: str, catch: Catch) -> str:
+def _id(session: str, catch: signals.Catch) -> str:
     """The session does not count: a fork of it has the same messages."""
     origin, draft = catch.origin, catch.draft
     texts = (draft.type, draft.name, draft.body) if draft else ("", "", catch.forget)
@@ -282,7 +268,7 @@ def _hash(*texts: str) -> str:
     return content_hash("\0".join(texts).encode("utf-8", "backslashreplace"))[:ID_CHARACTERS]
 
 
-def _item(app: App, id: str, catch: Catch) -> Item:
+def _item(app: App, id: str, catch: signals.Catch) -> Item:
     """The memory to retire is looked up now: after a kill it might be gone."""
     draft = catch.draft
     if catch.refuse or catch.hold:
@@ -290,7 +276,7 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     if draft:
         # A plan never holds a secret, whatever the settings allow.
         refuse = drafts.why_refuse_draft(draft, app.rules(), Wishes(anyway=True))
-        bare = Catch(replace(catch.origin, quote=""), Draft("", draft.type))
+        bare = signals.Catch(replace(catch.origin, quote=""), Draft("", draft.type))
         return Item(id, bare, refuse=refuse) if refuse else Item(id, catch)
     try:
         return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
@@ -299,10 +285,13 @@ def _item(app: App, id: str, catch: Catch) -> Item:
     wish, near, meant = catch.forget, [], []
     for memory in (hit.memory for hit in hits):
         text = _read_memory(app, memory.path)
-        if _share(forget_words(wish), forget_words(f"{memory.path}\n{text}")) >= SAVED_SHARE:
+        if (
+            _share(signals.forget_words(wish), signals.forget_words(f"{memory.path}\n{text}"))
+            >= SAVED_SHARE
+        ):
             near.append(memory.path)
         about = Draft(text, name=stem(memory.path), description=memory.description)
-        if forgets_draft(wish, about):  # it has every word that tells it from others
+        if signals.forgets_draft(wish, about):  # it has every word that tells it from others
             meant.append(memory.path)
     if len(meant) == 1:
         return Item(id, catch, meant[0])
@@ -319,12 +308,12 @@ def _read_memory(app: App, path: str) -> str:
         return ""
 
 
-def _why_not_hold(app: App, catch: Catch) -> str:
+def _why_not_hold(app: App, catch: signals.Catch) -> str:
     """A person is not asked about what a memory, CLAUDE.md or another held draft says."""
     if catch.draft is None:
         return ""
-    known = [*list_known_texts(app), Text(CLAUDE_MD, app.rules().claude_md)]
-    where = Known(known).where(catch)
+    known = [*route.list_known_texts(app), route.Text(CLAUDE_MD, app.rules().claude_md)]
+    where = route.Known(known).where(catch)
     return f"{where} says it already" if where else ""
 
 
@@ -381,7 +370,7 @@ def _settle(app: App, item: Item, again: bool) -> Entry:
         return replace(entry, reason=error.message)
 
 
-def _hold(app: App, catch: Catch, entry: Entry) -> Entry:
+def _hold(app: App, catch: signals.Catch, entry: Entry) -> Entry:
     name = catch.draft.name if catch.draft else ""
     if not app.dry_run:
         if open_inbox(app).was_settled(held_draft_id(catch)):
@@ -396,7 +385,7 @@ def _save(app: App, item: Item, draft: Draft, entry: Entry, again: bool) -> Entr
         for memory in app.store.scan().memories:
             if item.id in memory.head and memory.values.get(MARK) == item.id:
                 return replace(entry, what=SAVED, name=stem(memory.path))
-    if reason := why_not_capture_again(item.catch, find_undone_captures(app)):
+    if reason := route.why_not_capture_again(item.catch, route.find_undone_captures(app)):
         return replace(entry, reason=reason)
     extra = (*(pair for pair in draft.extra if pair[0] != MARK), (MARK, item.id))
     [change, *_] = save_memory(app, replace(draft, extra=extra), Wishes()).changes

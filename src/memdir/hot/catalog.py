@@ -210,9 +210,8 @@ def is_same_file_as_in_catalog(root: str, path: str, facts: "Facts") -> bool:
         now = os.lstat(f"{root}/{path}")
     except OSError:
         return False
-    return fold_into_64_bits((now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)) == list(
-        facts
-    )
+    times = now.st_mtime_ns, now.st_ctime_ns
+    return fold_into_64_bits((*times, now.st_size, now.st_ino)) == list(facts)
 
 
 def catalog_folder_times(root: str, now: int) -> dict[str, int]:
@@ -281,11 +280,8 @@ class Fts:
             large = catalog.count > SMALL
             if not again and not (self._is_unchanged if large else self._is_fresh)(catalog):
                 return None
-            matches = Matches(
-                read_prompt_terms(prompt, Words()),
-                float(catalog.facts[b"log_count"]),
-                catalog.look_up,
-            )
+            log_count = float(catalog.facts[b"log_count"])
+            matches = Matches(read_prompt_terms(prompt, Words()), log_count, catalog.look_up)
             best = matches.best(limit)
             numbers = [number for _, number in best]
             rows = catalog.memories(f"number IN ({','.join('?' * len(best))})", *numbers)

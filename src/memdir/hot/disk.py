@@ -79,7 +79,7 @@ class Disk:
         """Follows links: the root was resolved when the store was chosen."""
         return os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
-    def open_parent(self, path: str, *, make: bool = False) -> tuple[int, str]:
+    def open_parent(self, path: str, make: bool = False, durable: bool = True) -> tuple[int, str]:
         """Handle of the parent directory and the file name; follows no links."""
         parts = check_path_on_disk(path)
         handle = self.open_root()
@@ -88,7 +88,8 @@ class Disk:
                 if make:
                     try:
                         os.mkdir(part, 0o700, dir_fd=handle)
-                        os.fsync(handle)
+                        if durable:
+                            os.fsync(handle)
                     except FileExistsError:
                         pass
                 inner = os.open(part, _DIRECTORY, dir_fd=handle)
@@ -100,6 +101,8 @@ class Disk:
         return handle, parts[-1]
 
     def _open(self, path: str, flags: int) -> int:
+        if "/" not in path:  # the usual case
+            return os.open(os.path.join(self.root, *check_path_on_disk(path)), flags)
         parent, name = self.open_parent(path)
         try:
             return os.open(name, flags, dir_fd=parent)
@@ -123,10 +126,7 @@ class Disk:
 
     def put(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """An existing file is replaced, never written in place."""
-        if durable:
-            self.put_all({path: data})
-        else:
-            self._put_some({path: data}, [path], durable=False)
+        self._put_some({path: data}, [path], durable=durable)
 
     def put_all(self, files: "Mapping[str, bytes]") -> None:
         """No file is renamed before all are synced; a batch is cheaper than many `put`s."""
@@ -142,7 +142,7 @@ class Disk:
                 *folders, name = check_path_on_disk(path)
                 folder = "/".join(folders)
                 if folder not in parents:
-                    parents[folder] = self.open_parent(path, make=True)[0]
+                    parents[folder] = self.open_parent(path, make=True, durable=durable)[0]
                 staged.append(Staged(parents[folder], name))
                 staged[-1].write(files[path])
             for file in staged:
@@ -158,7 +158,6 @@ class Disk:
                 close_quietly(parent)
 
     def drop(self, path: str) -> None:
-        """Removes a file, durably."""
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)

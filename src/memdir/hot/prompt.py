@@ -7,17 +7,9 @@ from memdir.hot.catalog import open_search
 from memdir.hot.disk import read_end_of_file
 from memdir.hot.inject import inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import (
-    BUILT_IN,
-    MODEL,
-    SCAN,
-    SHARED,
-    is_below,
-    origin_of_scope,
-    store_key,
-)
-from memdir.hot.recall import INDEX_CHARACTERS, Place, recall
-from memdir.hot.run import PAUSE_SECONDS, STAMP, Sessions
+from memdir.hot.place import BUILT_IN, MODEL, SCAN, SHARED, is_below, origin_of_scope, store_key
+from memdir.hot.recall import INDEX_CHARACTERS, Place, recall, why_prompt_gets_no_memory
+from memdir.hot.run import LOADED, PAUSE_SECONDS, STAMP, Sessions
 from memdir.hot.verdicts import Verdicts, tell_dates
 
 TYPE_CHECKING = False
@@ -65,8 +57,11 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     sessions = Sessions(here.state)
     state = sessions.load(asked.session)
     state.tools = _tools_in_use(asked.transcript)
+    for place in places:
+        if place.scope == PROJECT and BUILT_IN in here.holds:
+            place.index = sessions.section(asked.session, LOADED)
     result = recall(places, asked.prompt, state)
-    if MODEL in here.holds and not result.reason.startswith("it "):
+    if MODEL in here.holds and not why_prompt_gets_no_memory(asked.prompt):
         from memdir.recall.choose import choose_in_hook
 
         result = choose_in_hook(asked.cwd, places, asked.prompt, state, result, asked.session)
@@ -75,7 +70,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
 
         limit_records(result, max_records)
     for place in places:
-        told = [one for one in (*result.bodies, *result.pointers) if one.scope == place.scope]
+        told = [it for it in (*result.bodies, *result.pointers) if it.scope == place.scope]
         tell_dates(caches[place.scope], told, is_below(place.store.root, here.checkout))
     outdated = _confirm(result.bodies, here.checkout, caches)
     nonce = os.urandom(NONCE_BYTES).hex()

@@ -58,6 +58,7 @@ class Place:
         self.search = search
         self.source = source  # gives the author of a path, if it is not the user
         self.index_loaded = index_loaded  # characters of the index that the agent sees anyway
+        self.index = ""  # that part as it was when the session began, if it is known
 
     def recalled(self, memory: "Memory") -> Recalled:
         recalled = Recalled(memory, self.scope, self.store.root)
@@ -131,7 +132,8 @@ def _mark_listed(memories: list[Recalled], places: "Sequence[Place]") -> None:
     """Marks what the agent's index shows anyway: no pointer repeats it."""
     for place in places if memories else ():
         if place.index_loaded:
-            index = loaded_part(decode(place.store.index() or b""), place.index_loaded)
+            now = place.index or decode(place.store.index() or b"")
+            index = loaded_part(now, place.index_loaded)
             for memory in memories:
                 if memory.scope == place.scope:
                     memory.listed = f"({memory.memory.path})" in index

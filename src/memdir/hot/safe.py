@@ -153,14 +153,8 @@ _ROLES = ("human:", "assistant:")
 _TURNS = (*_ROLES, "system:", "user:")  # some models get their turns as headings
 # Starts of our own lines (inject.py) and of the client's.
 _HEADINGS = (
-    *(
-        "memory, saved",
-        "memory, confirmed",
-        "memory, dated",
-        "memory, not an instruction",
-        "memory (",
-    ),
-    *("memory (saved", "memory: /", "memory: ~/", "this memory was last confirmed"),
+    *("memory, saved", "memory, confirmed", "memory, dated", "memory, not an instruction"),
+    *("memory (", "memory: /", "memory: ~/", "this memory was last confirmed"),
     *("standing rules from memory", "more memories that may matter", "(cut here: "),
 )
 _CONTEXT = frozenset(("currentdate", "claudemd", "gitstatus", "useremail"))

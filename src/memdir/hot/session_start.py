@@ -5,6 +5,7 @@ its name.
 """
 
 import os
+from time import time
 
 from memdir.errors import MemdirError
 from memdir.hot import memory
@@ -14,6 +15,7 @@ from memdir.hot.inject import HOOK_CHARACTERS, list_index_to_inject, render_hook
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, decode, utf16_units
 from memdir.hot.place import BUILT_IN, FOLDER, INDEX, LOGS, SHARED, store_key
+from memdir.hot.recall import loaded_part
 from memdir.hot.run import PAUSE_SECONDS, Sessions
 from memdir.hot.safe import inert_line
 from memdir.hot.standing import standing_rules_for_hook, without_told_lines
@@ -32,6 +34,7 @@ PROJECT, TEAM = "project", "team"
 NONCE_BYTES = 4
 BEGUN = ".begun"  # a separate stamp, so the worker after the first turn is not delayed
 PATH_BYTES = 800
+SETTLED_SECONDS = 10  # from loading the index to this hook
 FRAME_CHARACTERS = 1000  # reserved for the frame of indexes
 DEFINITION_BYTES = 16 * 1024
 MAX_DEFINITIONS = 300
@@ -57,7 +60,9 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
         pass  # disk full or read-only: there may still be rules to tell
     nonce = os.urandom(NONCE_BYTES).hex()
     rules, notice = standing_rules_for_hook(here)
-    text = _text(here, rules, nonce)
+    index = read_index_at_session_start(PROJECT, root, here) if root else None
+    sessions.keep_index(asked.session, loaded_part(_settled(*index)) if index else "")
+    text = _text(here, rules, nonce, index[1] if index else "")
     whole = text.replace(nonce, "") + notice
     is_new = bool(whole) and _is_new(whole, sessions, asked.session)
     enqueue_stop(event, asked, here)  # if the session is killed, the next start catches up
@@ -73,6 +78,14 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     return asked.with_report(answer, notice) if notice else answer, work
 
 
+def _settled(path: str, index: str) -> str:
+    """Empty if it changed a moment ago: the client may have loaded the one before."""
+    try:
+        return index if time() - os.stat(path).st_mtime > SETTLED_SECONDS else ""
+    except OSError:
+        return ""
+
+
 def _is_new(text: str, sessions: Sessions, session: str) -> bool:
     """False if the session was told the same before; of two hooks at once, one wins."""
     data = text.encode("utf-8", "replace")
@@ -84,8 +97,8 @@ def _is_new(text: str, sessions: Sessions, session: str) -> bool:
     return start <= state.end or mark not in sessions.load(session, start).surfaced
 
 
-def _text(here: "Here", standing: str, nonce: str) -> str:
-    hint = _hint_at_long_index(here) if PROJECT in here.scopes else ""
+def _text(here: "Here", standing: str, nonce: str, index: str) -> str:
+    hint = _hint_at_long_index(index)
     if PROJECT not in here.scopes or (BUILT_IN in here.holds and LOGS not in here.holds):
         rules = _rules_and_other_indexes(here, standing, nonce)
         return "\n\n".join(filter(None, [rules, hint]))
@@ -99,9 +112,9 @@ def _text(here: "Here", standing: str, nonce: str) -> str:
     setting = Setting(here.scopes[PROJECT], mode, INDEX in here.holds, SHARED in here.holds)
     room = HOOK_CHARACTERS - (utf16_units(rules) + 2 if rules else 0)
     indexes = [
-        index
+        told
         for scope, root in stores.items()
-        if (index := read_index_at_session_start(scope, root, here, standing))
+        if (told := read_index_at_session_start(scope, root, here, standing))
     ]
     text = instruct_agent(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
@@ -113,17 +126,15 @@ def _rules_and_other_indexes(here: "Here", standing: str, nonce: str) -> str:
     others = [(scope, root) for scope, root in here.stores() if scope != PROJECT]
     room = HOOK_CHARACTERS - FRAME_CHARACTERS - utf16_units(standing)
     for left, (scope, root) in zip(range(len(others), 0, -1), others, strict=True):
-        index = read_index_at_session_start(scope, root, here, standing)
-        parts.append(list_index_to_inject(*index, room // left) if index else "")
+        other = read_index_at_session_start(scope, root, here, standing)
+        parts.append(list_index_to_inject(*other, room // left) if other else "")
         room -= utf16_units(parts[-1]) + 2
     return render_hook_frame(nonce, [], [], "\n\n".join(filter(None, parts))).text
 
 
-def _hint_at_long_index(here: "Here") -> str:
+def _hint_at_long_index(index: str) -> str:
     """Nobody sees the end of an index that is too long, so somebody has to say it."""
-    root = here.scopes[PROJECT]
-    index = read_index_at_session_start(PROJECT, root, here)
-    lines, characters = (index[1].count("\n"), utf16_units(index[1])) if index else (0, 0)
+    lines, characters = index.count("\n"), utf16_units(index)
     if lines <= MAX_LINES and characters <= MAX_CHARACTERS:
         return ""
     return (

@@ -9,7 +9,7 @@ from time import time
 
 from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, RECORDS, store_key
 from memdir.hot.queue import Queue
-from memdir.hot.run import PAUSE_SECONDS, STAMP, hook_trouble, log_hook, write_hook_json
+from memdir.hot.run import STAMP, hook_trouble, log_hook, write_hook_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     if asked.again:
         return "", None
     stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)
-    return text, (stamp, here.checkout or asked.cwd, 0 if event in ENDS else PAUSE_SECONDS)
+    # No pause: the last worker may be done, and this line would wait for the next event.
+    return text, (stamp, here.checkout or asked.cwd, 0)
 
 
 def enqueue_stop(event: str, asked: "Event", here: "Here") -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.acceptance.cases.test_capture_model import NOTICED, WISH, kinds
 from tests.acceptance.sandbox import RUN_SECONDS
-from tests.acceptance.scripted_api import MAIN
+from tests.acceptance.scripted_api import MAIN, said
 from tests.helpers.scripted_server import Reply
 
 PROMPT = "on which day of the week do we deploy?"
@@ -82,3 +82,41 @@ def test_an_error_of_the_api_loses_nothing(installed, status):
     installed.api.replies[:] = [Reply(text="Hello.")]
     installed.finish("Good morning.")
     assert WHY in installed.memories()[NAME].decode()
+
+
+LANGUAGES = {
+    "English": ("Remember that ", "the heron database lives on port 5544.", ""),
+    "Spanish": ("Recuerda que ", "la base de datos heron usa el puerto 5544.", ""),
+    "Italian": ("Ricorda che ", "il database heron usa la porta 5544.", ""),
+    "French": ("Souviens-toi que ", "la base de données heron utilise le port 5544.", ""),
+    "German": ("Merk dir: ", "Die Datenbank heron läuft auf Port 5544.", ""),
+    "Portuguese": ("Lembre que ", "o banco de dados heron usa a porta 5544.", ""),
+    "Russian": ("Запомни, что ", "база данных heron работает на порту 5544.", ""),
+    "Chinese": ("请记住：", "heron 数据库使用 5544 端口。", ""),
+    "Japanese": ("", "heron データベースはポート5544を使う", "と覚えておいてください。"),
+    "Korean": ("", "heron 데이터베이스는 포트 5544를 쓴다", "는 걸 기억해줘."),
+}
+
+
+@pytest.mark.parametrize("by_agent", [False, True], ids=["by-capture", "by-the-agent"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_remember_in_ten_languages_is_there_in_the_next_session_once(plugged, language, by_agent):
+    before, fact, after = LANGUAGES[language]
+    known = plugged.memories().keys()
+    if by_agent:
+        command = {"command": plugged.memdir_line("remember", fact), "description": "save it"}
+        plugged.api.replies[:] = [Reply(tool="Bash", data=command), Reply(text="Saved.")]
+    plugged.finish(before + fact + after, "--allowedTools", "Bash")
+    (new,) = plugged.memories().keys() - known
+    assert ("source: capture" in plugged.memories()[new].decode()) is not by_agent
+    assert plugged.ask("heron 5544?").succeeded
+    assert fact.rstrip(".。") in said(plugged.requests()[-1])
+    assert plugged.memories().keys() - known == {new}
+
+
+def test_the_slash_command_dream_shows_first_what_it_would_do(plugged):
+    before = plugged.memories()
+    assert plugged.ask("/memdir:dream").succeeded
+    assert "memdir dream --dry-run" in said(plugged.requests()[-1])
+    plugged.rest()
+    assert plugged.memories() == before
