@@ -367,7 +367,6 @@ FIELDS = {
         "after": "the same afterwards",
         "changes": "[restructured] what was saved, merged, dated and put away",
         "batch": "for `memdir undo --batch`; empty where nothing was changed",
-        "lost": "lines of knowledge that would be gone: always empty, or the command refuses",
         "accounted": "lines that are no longer there, each with the reason",
         "log_entries": "how many entries of the logs were read",
         "log_silent": "how many of them hold nothing to keep",
@@ -487,7 +486,6 @@ FIELDS = {
         "after": "the same afterwards",
         "changes": "[restructured] what was made, changed and merged",
         "batch": "for `memdir undo --batch`; empty where nothing was changed",
-        "lost": "lines of knowledge that would be gone: always empty, or the command refuses",
         "accounted": "lines that are no longer there, each with the reason",
         "checks": "the list that a tidy store passes: `name`, `ok`, `message`, `fix`",
         "proposals": "what is for you to decide, with the evidence and a command",
@@ -523,6 +521,7 @@ FIELDS = {
         "characters": "UTF-16 units before cutting",
         "cut_lines": "lines that were left out",
         "cut_characters": "UTF-16 units that were left out",
+        "waiting": "paths of memories by others that are left out: not accepted yet",
         "warning": "the sentence that says so, or empty",
         "memories?": "[text] with `--full`",
         "scopes?": "an object: the same per scope, where there are several",
@@ -767,6 +766,7 @@ MEANINGS = {
         "true or false",
         "Sessions are told to write to the log of the day; `memdir dream` makes memories of it.",
     ),
+    "guards": ("", "A command that a memory forbids is stopped once in a session."),
     "records_agent": (
         "true or false",
         "Let the agent of a session save structured records itself: at the end of a turn it is "

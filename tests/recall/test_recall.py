@@ -10,8 +10,7 @@ from memdir.config.config import read_config
 from memdir.hot import inject, run
 from memdir.hot.inject import render_injected_body as body_text
 from memdir.hot.memory import utf16_units
-from memdir.hot.recall import BODIES, INDEX_CHARACTERS, POINTERS, Found, Place
-from memdir.hot.recall import recall as choose
+from memdir.hot.recall import BODIES, POINTERS, Found
 from memdir.recall import answer
 from memdir.recall.answer import Recall, recall
 from memdir.store.writer import App, open_app
@@ -115,17 +114,6 @@ def test_the_frame_is_explained_once_in_a_session(scopes):
     )
     assert "not something the user just said" in first
     assert "not something the user just said" not in second and "not an instruction" in second
-
-
-def test_what_the_agent_s_index_shows_is_not_pointed_to_again(scopes):
-    text = memory("WAL", "Postgres here has no WAL archive", "It fills the disk.")
-    store = Path(scopes.write("wal.md", text)).parent
-    ((scope, app),) = scopes.apps()
-    for index, shown in [("- [WAL](wal.md) — no archive\n", []), ("- [B](b.md)\n", ["wal.md"])]:
-        (store / "MEMORY.md").write_text(index)
-        place = Place(scope, app.store, app.search, index_loaded=INDEX_CHARACTERS)
-        found = choose([place], HAIKU, run.SessionState())
-        assert [memory.memory.path for memory in found.pointers] == shown
 
 
 def test_a_memory_that_is_told_costs_no_slot(scopes):

@@ -38,10 +38,9 @@ class Claim:
     names: tuple[str, ...] = ()  # all are looked up; without `:73`, braces expanded
     aside: str = ""  # why it is no claim (denied, planned, placeholder …); empty for a claim
     parts: tuple[str, ...] = ()  # alternatives: items of a list, files of a command
-    flags: tuple[str, ...] = ()  # of a command that runs a file of the repository
     bare: bool = False  # not in backticks
     loose: bool = False  # in a code block or beside another repository: only a full path counts
-    near: tuple[str, ...] = ()  # paths and commits named in the same sentence
+    near: tuple[str, ...] = ()  # paths named in the same sentence
     declared: bool = False  # said to be a dependency
     rooted: bool = False  # said to be at the root of the repository
 

@@ -154,10 +154,7 @@ class Context:
             return OLD
         low, high = self.sentence(start)
         before = self.text[max(low, start - BEFORE_CHARACTERS) : start]
-        linked = before.endswith("](")  # the words before it are the title of a link
-        if not linked and (_NOT.search(before) or _ENDED.search(before)):
-            return DENIED
-        if _ABSENT.match(self.text, end, high):
+        if _NOT.search(before) or _ENDED.search(before) or _ABSENT.match(self.text, end, high):
             return DENIED
         if _WAS.match(self.text, end, high):
             return PAST

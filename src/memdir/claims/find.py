@@ -65,12 +65,12 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
         spans = list(islice(_spans(block), max(MAX_CLAIMS - len(claims), 0)))
         around = Context(block, [span[:2] for span in spans if span[4]], own)
         loose = block.heads in elsewhere or block.kind == markdown.FENCED
-        located = [span for span in spans if span[3].kind in (kinds.PATH, kinds.COMMIT)]
+        located = [span for span in spans if span[3].kind == kinds.PATH]
         named = [(span[0], n) for span in located for n in span[3].names if ".." not in n]
         for start, end, span, form, bare in spans:
             aside = form.aside or around.aside(start, end)
             claim = Claim(
-                *(form.kind, span, *block.place(start), form.names, aside, form.parts, form.flags),
+                *(form.kind, span, *block.place(start), form.names, aside, form.parts),
                 *(bare, loose, _near(around, start, end, named)),
                 rooted=around.is_rooted(start, end),
             )
@@ -198,8 +198,6 @@ def _words(text: str) -> Iterator[Span]:
         start += len(word) - len(word.lstrip(_TRIM + "."))
         if start > match.start() and text[start - 1] == ".":
             start -= 1  # `.github/x.yml`
-        if text.startswith("/", start) and text[start - 1 : start] == markdown.HIDDEN:
-            start += 1  # `a`/b/c: a list, not a path from the root
         word = _trimmed(text[start : match.end()].rstrip("~"))
         form = forms.read_bare_claim(word) if len(word) > 1 else None
         if form is not None:

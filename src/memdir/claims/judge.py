@@ -41,7 +41,6 @@ def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
         words = {*claim.names, *claim.parts}
         if claim.kind in (kinds.PATH, kinds.COMMAND):
             symbols |= {item[2:] for item in words if item[:2] == "::"}
-            symbols |= {form for flag in claim.flags for form in _flag_forms(flag)}
             named = {*claim.parts} if claim.kind == kinds.COMMAND else words
             for item in named:
                 if item[:2] != "::":
@@ -54,7 +53,7 @@ def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
             paths |= {*claim.names, claim.text, *_modules(_chain(claim))} if claim.names else set()
             paths |= {*claim.near}
         elif claim.kind == kinds.FLAG:
-            symbols |= {form for flag in claim.names for form in _flag_forms(flag)}
+            symbols |= {*_flag_forms(claim.names[0])}
         elif claim.kind == kinds.BRANCH:
             branches |= {claim.text, claim.text.removeprefix("origin/")}
             paths |= {claim.text.strip("/"), claim.text.removeprefix("origin/").strip("/")}
@@ -131,7 +130,10 @@ def _find_support(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -
     if claim.kind == kinds.COMMIT and any(name in seen.commits for name in claim.names):
         return "", "commit", ""
     if claim.kind == kinds.FLAG:
-        return _support_flags(claim.names, seen)
+        for form in _flag_forms(claim.names[0]):
+            if form in seen.symbols and seen.symbols[form].code:
+                return (*seen.symbols[form].places, "")[0], "found in the code", ""
+        return "", "", f"{claim.names[0]} was not found in the code"
     if claim.kind == kinds.VERSION:
         for pin in seen.versions.get(claim.names[0], ()):
             if allows_version(pin.asked, claim.names[1]):
@@ -182,17 +184,6 @@ def _as_modules(claim: Claim, name: str) -> list[str]:
     """`evals/capture` may be a module: the files that it may mean."""
     vague = "/" not in name or find_file_ending(name) or "*" in name or f"{name}/" in claim.text
     return [] if vague else [name + ending for ending in MODULE_ENDINGS[1:]]
-
-
-def _support_flags(flags: Sequence[str], seen: Seen) -> Support:
-    place = ""
-    for flag in flags:
-        uses = [seen.symbols[form] for form in _flag_forms(flag) if form in seen.symbols]
-        found = [each for each in uses if each.code]
-        if not found:
-            return "", "", f"{flag} was not found in the code"
-        place = (*found[0].places, "")[0]
-    return place, "found in the code" if flags else "", ""
 
 
 def _how(name: str, places: Sequence[str]) -> str:
@@ -278,8 +269,7 @@ def _support_command(claim: Claim, seen: Seen) -> Support:
         else:
             file = seen.paths[part][0]
             place, how = place or file, how or "found"
-    missing_flag = _support_flags(claim.flags, seen)[2]
-    return ("", "", missing_flag) if missing_flag else (place, how, "")
+    return place, how, ""
 
 
 def _chain(claim: Claim) -> tuple[str, ...]:
@@ -300,9 +290,9 @@ def _find_end(claim: Claim, seen: Seen, text: str) -> str:
         ends += [_find_path_end(claim, name, seen, text) for name in names if name[:2] != "::"]
         inside = [part[2:] for part in claim.parts if part[:2] == "::"]
         ends += [_find_symbol_end(claim, (name,), seen) for name in inside]
-    if claim.kind in (kinds.FLAG, kinds.COMMAND):
-        flags = claim.names if claim.kind == kinds.FLAG else claim.flags
-        ends += [_find_flag_end(flag, seen) for flag in flags]
+    if claim.kind == kinds.FLAG and claim.names[0] in seen.past_symbols:
+        flag = claim.names[0]
+        ends.append(f"{flag} is no longer in the code: removed {_when(seen.past_symbols[flag])}")
     if claim.kind == kinds.PACKAGE:
         dropped = seen.past_packages.get(claim.text)
         ends += [f"in no manifest any more: dropped {_when(dropped)}"] if dropped else []
@@ -339,14 +329,6 @@ def _find_symbol_end(claim: Claim, names: Sequence[str], seen: Seen) -> str:
     return f"no longer in the code: removed {_when(past)}"
 
 
-def _find_flag_end(flag: str, seen: Seen) -> str:
-    past = seen.past_symbols.get(flag)
-    there = past is None or _support_flags((flag,), seen)[1]
-    return (
-        "" if there or past is None else f"{flag} is no longer in the code: removed {_when(past)}"
-    )
-
-
 def _subjects(claim: Claim) -> tuple[str, ...]:
     return claim.parts if "*" in claim.text else claim.names
 
@@ -367,8 +349,6 @@ def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
     if not past:
         return ""
     newest = past[0]
-    if any(near.startswith(newest.commit[:ID_CHARACTERS]) for near in claim.near):
-        return kinds.OLD  # the sentence names the commit that ended it
     new = posixpath.basename(newest.now)
     as_word = rf"(?<![\w-]){re.escape(new)}(?![\w-])"
     lines = text.split("\n")[max(claim.line - NEAR_LINES, 0) : claim.line + NEAR_LINES + 1]

@@ -14,7 +14,7 @@ from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE, REVIEW
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
 from memdir.cli.command import Session, command
-from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, pick
+from memdir.cli.output import BAND_STYLES, FINDING, Advice, Answer, Cell, Fields, pick
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.store.writer import App
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 FEW = 3  # findings of each kind shown to a person, and things in the summary
 ROWS = 12  # memories shown
-STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 ACTIONS = ("prune", "review", "keep")
 ADVICE = {RETIRE: "red", FIX: "yellow", LOOK: "yellow", KEEP: "green"}
 # Harmful kinds of findings, worst first.
@@ -189,7 +188,7 @@ def draw_score_bar(score: int) -> str:
 
 def _row(item: Audited, widest: int) -> list[Cell]:
     return [
-        (f"{item.score:5}", STYLES[item.action]),
+        (f"{item.score:5}", BAND_STYLES[item.action]),
         (item.advice, ADVICE[item.advice]),
         (cut_text_middle(one_line(item.path.removesuffix(".md")), widest), "bold"),
         item.type,
@@ -317,6 +316,6 @@ def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -
     for place, item in items:
         figure = f"{item.tokens:>6,}" if tokens else f"{draw_score_bar(item.score)} {item.score:3}"
         name = cut_text_middle(one_line(item.path.removesuffix(".md")), widest)
-        style = STYLES[item.action]
+        style = BAND_STYLES[item.action]
         rows.append([(figure, style), (name, "bold"), item.type, session.short(place.title)])
     return session.screen.table(rows)

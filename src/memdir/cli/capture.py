@@ -167,8 +167,15 @@ def extract(
     moment = read_time_option(since, app.now()) if since else None
     chosen = Chosen(since=moment, last=last or 0, **options)
     screen = session.screen
-    made = extract_all(app, chosen, lambda n, all: screen.report(f"session {n:,} of {all:,}"))
-    files = _write_patches(made, patches) if patches and not app.dry_run else {}
+    try:
+        made = extract_all(app, chosen, lambda n, all: screen.report(f"session {n:,} of {all:,}"))
+    except Missing as error:
+        if files := [path for path in chosen.sessions if os.path.isfile(path)]:
+            step = f"memdir capture --transcript {screen.advise.word(files[0])}"
+            error.message = f"{files[0]} is not a session of this project or client"
+            error.next = f"{step} reads it by itself"
+        raise
+    written = _write_patches(made, patches) if patches and not app.dry_run else {}
     left = any(item.outcome == LEFT for item in made.items)
     things = Counter(item.session.path for item in made.items)
     fields: output.Fields = {
@@ -181,7 +188,7 @@ def extract(
         "lost": made.lost,
         "routed": [_item_fields(item) for item in made.items],
         "patches": [
-            output.pick(patch, "project=root path diff=text file", file=files.get(number, ""))
+            output.pick(patch, "project=root path diff=text file", file=written.get(number, ""))
             for number, patch in enumerate(made.patches)
         ],
         "sessions": len(made.sessions),
@@ -195,7 +202,9 @@ def extract(
         "dry_run": app.dry_run,
         "files": [file for done in made.done for file in output.changed_file_fields(done.diff)],
     }
-    return output.Answer(fields, _extract_lines(session, made, files), int(bool(made.lost) or left))
+    return output.Answer(
+        fields, _extract_lines(session, made, written), int(bool(made.lost) or left)
+    )
 
 
 def _write_patches(made: Extraction, folder: str) -> dict[int, str]:

@@ -211,21 +211,15 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     yield "last", f"{_ago('save', result.last_save)}{name}"
     told = _ago("recall in a session", result.last_recall)
     yield "", f"{told} · {_ago('capture', result.last_capture)}"
-    how = (
-        "off"
-        if not options.capture
-        else "on"
-        if options.capture_every == 1
-        else f"every {options.capture_every} turns"
-    )
+    how = "on" if options.capture_every == 1 else f"every {options.capture_every} turns"
+    how = how if options.capture else "off"
     model = options.capture_model or options.model or "none"
     yield "hooks", f"{hooks} · capture {how} · model {model}"
     worker = "running" if result.worker else "idle"
     yield "worker", f"{worker} · {plural(result.queued, 'request')}"
-    budget = "the ledger cannot be read: memdir budget"
-    if result.tokens_left is not None:
-        budget = f"{result.tokens_left:,} of {result.day_tokens:,} tokens left today"
-    yield "budget", budget
+    left = f"{result.tokens_left or 0:,} of {result.day_tokens:,} tokens left today"
+    unreadable = "the ledger cannot be read: memdir budget"
+    yield "budget", unreadable if result.tokens_left is None else left
     yield "error", result.last_trouble or "none"
 
 
@@ -261,10 +255,7 @@ def evaluate(
         if data is None:
             raise click.UsageError("recall needs --data PATH, the test set")
         prompts = READERS[name or SETS[0]](os.path.expanduser(data))
-        # Uses the settings of this machine; the test set brings its own stores.
-        config = session.asked.config("project")
-        app = open_app(config, now=time.time, tell=session.screen.tell)
-        report = evaluate_recall(prompts, k or DEPTH, app, say)
+        report = evaluate_recall(prompts, k or DEPTH, say)
     else:
         if name is not None or data is not None or k is not None:
             raise click.UsageError("--set, --data and --k belong to memdir eval recall")

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 STDIN = "-"
 # They ask, or report progress.
 INTERACTIVE = ("edit", "extract", "eval", "mcp", "prune", "remember", "review", "save")
-# Wording of a rule; any other text counts as a fact about the project.
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -103,7 +102,10 @@ def read_time_option(text: str, now: float) -> float:
 
 ACTOR = "cli"
 # Commands that need an existing store: a mistyped --dir must not look like a clean one.
-ON_EXISTING = ("audit", "verify", "prune", "restructure", "dream", "status")
+ON_EXISTING = {
+    *("audit", "verify", "prune", "restructure", "dream", "status", "list", "show", "search"),
+    *("recall", "log", "diff", "manifest"),
+}
 SHOW_FINDINGS = ("where", "list", "doctor", "audit")  # on the settings, in the answer
 # Commands for Markdown only; `memdir records` has its own.
 ON_MARKDOWN = {
@@ -291,6 +293,9 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
         advice = "check its spelling, or leave --dir out to look at the project's own memories"
         advice = f"did you mean {near}?" if near else advice
         raise Missing(f"there is no directory {needed}", path=needed, next=advice)
+    new = asked.dir is not None and not os.path.isdir(config.store)
+    if new and (near := _nearest_directory(config.store)):
+        screen.tell(f"{config.store} is a new directory; did you mean {near}?")
     if config.findings and name not in SHOW_FINDINGS:
         screen.tell(f"{plural(len(config.findings), 'finding')} on the settings: memdir where")
     return session

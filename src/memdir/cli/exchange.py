@@ -9,20 +9,9 @@ from dataclasses import replace
 
 import click
 
+from memdir.cli import output as answers
 from memdir.cli.command import Session, command, read_text_option
-from memdir.cli.output import (
-    DRY_RUN,
-    FINDING,
-    Answer,
-    Fields,
-    Screen,
-    changed_file_fields,
-    done_fields,
-    is_refused,
-    pick,
-    pick_all,
-    print_diff,
-)
+from memdir.cli.output import DRY_RUN, FINDING, Answer, Fields, Screen, done_fields, pick, pick_all
 from memdir.clients import archive, other_tools
 from memdir.clients import setup as setup_module
 from memdir.clients.edit_settings import ByHand, Edit
@@ -73,11 +62,15 @@ def import_(session: Session, source: str, path: str) -> Answer:
         pick(
             change,
             "path change=kind diff reason",
-            diff=print_diff(change.path, None, contents[change.path]) if change.changed else "",
+            diff=answers.print_diff(change.path, None, contents[change.path])
+            if change.changed
+            else "",
         )
         for change in done.changes
     ]
-    files += [file for file in changed_file_fields(done.diff) if file["path"] not in contents]
+    files += [
+        file for file in answers.changed_file_fields(done.diff) if file["path"] not in contents
+    ]
     skipped = pick_all(brought.skipped, FINDING)
     fields = {**done_fields(app, done), "files": files, "skipped": skipped}
     lost = any(
@@ -85,8 +78,7 @@ def import_(session: Session, source: str, path: str) -> Answer:
         for change in done.changes
     )
     broken = any(finding.kind in (archive.BROKEN, CLASH) for finding in brought.skipped)
-    lines = _import_lines(session.screen, done, brought)
-    return Answer(fields, lines, int(lost or broken))
+    return Answer(fields, _import_lines(session.screen, done, brought), int(lost or broken))
 
 
 def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Iterator[str]:
@@ -247,7 +239,7 @@ def _diff(edit: Edit) -> str:
     """Hides secrets: settings may hold keys beside our lines."""
     if edit.old == edit.new:
         return ""
-    lines = print_diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")
+    lines = answers.print_diff(edit.path.lstrip("/"), edit.old, edit.new).split("\n")
     return "\n".join(text[:1] + HIDDEN if find_secrets(text) else text for text in lines)
 
 
@@ -289,7 +281,7 @@ def share(session: Session, names: tuple[str, ...], to: str) -> Answer:
     # Reasons concern the memory here, remarks the target store.
     remarks = tuple(there(remark) for remark in shared.remarks)
     done = replace(session.screen.advised(shared), remarks=remarks)
-    text = "\n".join(print_diff(path, old, new) for path, old, new in shared.diff)
+    text = "\n".join(answers.print_diff(path, old, new) for path, old, new in shared.diff)
     fields = {
         **done_fields(target, done),
         "diff": text,
@@ -300,7 +292,7 @@ def share(session: Session, names: tuple[str, ...], to: str) -> Answer:
     says = [] if done.dry_run else [copy, there("to undo: memdir undo")]
     lines = [*session.screen.diff_lines(text), ""] if text else []
     lines += session.screen.done_lines(replace(done, diff=()), says)
-    return Answer(fields, lines, int(is_refused(done.changes)))
+    return Answer(fields, lines, int(answers.is_refused(done.changes)))
 
 
 @command("merge-index", "memdir merge-index --install --dry-run", changes=True)
@@ -327,7 +319,7 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
     if changed and not dry_run:
         write_merged_index(ours, merged.text)
     path = path or ours
-    text = print_diff(path, memory.encode(mine), memory.encode(merged.text))
+    text = answers.print_diff(path, memory.encode(mine), memory.encode(merged.text))
     fields = pick(
         merged,
         "change path conflicts added dropped joined diff dry_run",
@@ -336,8 +328,8 @@ def _merge(session: Session, base: str, ours: str, theirs: str, path: str = "") 
         diff=text,
         dry_run=dry_run,
     )
-    screen, lines = session.screen, []
-    lines += screen.diff_lines(text) if dry_run else []
+    screen = session.screen
+    lines = screen.diff_lines(text) if dry_run else []
     came, went = plural(len(merged.added), "pointer"), len(merged.dropped)
     lines += screen.block("", f"{path}: {came} added, {went} removed", "")
     if merged.joined:
@@ -357,11 +349,9 @@ def _install(session: Session) -> Answer:
     root, planned = install_merge_driver(
         place.config.store, sys.argv[0], agents=agents, dry_run=dry_run
     )
-    files = changed_file_fields(planned, root.rstrip("/") + "/")
-    change = UPDATED if files else SAME
-    more = {"files": files, "dry_run": dry_run}
-    fields: Fields = {"change": change, "path": root, **more}
-    lines = []
+    files = answers.changed_file_fields(planned, root.rstrip("/") + "/")
+    change, lines = UPDATED if files else SAME, list[str]()
+    fields: Fields = {"change": change, "path": root, "files": files, "dry_run": dry_run}
     for file in files:
         lines += [*session.screen.diff_lines(str(file["diff"])), ""]
     lines += [] if files else ["git already merges the indexes here with memdir", ""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 import click
@@ -50,7 +50,7 @@ def log(session: Session, name: str, number: int) -> output.Answer:
     items = [
         (scope, logged)
         for scope, app in session.apps()
-        for logged in look.store_log(app, _path_of(name, app.store.scan().memories), limit)
+        for logged in look.store_log(app, _path_of(name, app), limit)
     ]
     if several:
         items = sorted(items, key=lambda item: -item[1].time)[:limit]
@@ -64,10 +64,11 @@ def log(session: Session, name: str, number: int) -> output.Answer:
     return output.Answer({"changes": changes}, lines)
 
 
-def _path_of(name: str, memories: Iterable[Memory]) -> str:
-    """Path of the memory with this name or label; the name itself if none has it."""
-    with suppress(MemdirError):
-        return find_named_memory(name, memories).path if name else ""
+def _path_of(name: str, app: App, *, shelved: bool = False) -> str:
+    """Path of the memory with this name or label, live or put away; else the name itself."""
+    for memories in (() if shelved else app.store.scan().memories, _shelved(app)) if name else ():
+        with suppress(MemdirError):
+            return find_named_memory(name, memories).path
     return name
 
 
@@ -113,7 +114,7 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
     try:
         return look.diff_of_change(app, name)
     except Missing:
-        path = _path_of(name, app.store.scan().memories)
+        path = _path_of(name, app)
         newest = look.store_log(app, path, 1) if name else []
         if not newest:
             raise
@@ -191,7 +192,7 @@ def restore(session: Session, names: tuple[str, ...], show_list: bool) -> output
     an archive/ folder that another tool left inside the store.
     """
     if names and not show_list:
-        paths = [_path_of(name, _shelved(session.app)) for name in names]
+        paths = [_path_of(name, session.app, shelved=True) for name in names]
         return session.done_answer(session.app, changes.restore_memories(session.app, paths))
     fields, rows = [], []
     for scope, app in session.apps():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import FINDING, Answer, Cell, Fields, pick, pick_all, short_age
+from memdir.cli.output import BAND_STYLES, FINDING, Answer, Cell, Fields, pick, pick_all, short_age
 from memdir.config.config import is_config_silent
 from memdir.errors import Finding, Missing
 from memdir.hot import memory, safe, types
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 200  # for a person; a program gets all
 LIMIT = f"Rows at most ({MAX_ROWS}); 0 shows all."
-STYLES = {"keep": "green", "review": "yellow", "prune": "red"}
 HEADINGS = ("name", "type", "age", "stale", "description")
 NAME_SHARE = 0.27  # of the line's width
 LISTED = (
@@ -110,7 +110,7 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
     return [
         (cut_text_middle(name, widest - len(mark)) + mark, "bold"),
         item.type,
-        (short_age(listed.age_days), STYLES[listed.action]),
+        (short_age(listed.age_days), BAND_STYLES[listed.action]),
         (f"{listed.stale:5}", "red") if listed.stale else "",
         about,
     ]
@@ -266,21 +266,27 @@ def load(session: Session, full: bool, section: bool, session_id: str | None) ->
         fields: Fields = {"text": text, "characters": len(text)}
         return Answer(fields, visible_text(text).split("\n") if text else [])
     stores = {scope: _load(app, full) for scope, app in session.apps()}
-    stores = stores or {"project": pick(Loaded("", 0, 0), LOADED)}
+    stores = stores or {"project": pick(Loaded("", 0, 0), LOADED, waiting=[])}
     first, lines = next(iter(stores.values())), list[str]()
     for scope, loaded in stores.items():
         lines += [f"# scope {scope}", ""] if len(stores) > 1 else []
         lines += visible_text(str(loaded["text"])).split("\n") if loaded["text"] else []
     remark = "" if first["text"] else "there is no index yet: memdir remember TEXT makes one"
+    if waiting := sum(len(cast(list[str], loaded["waiting"])) for loaded in stores.values()):
+        many = plural(waiting, "memory", "memories")
+        remark = f"{many} left out, {NOT_YET}: memdir review"
     more = {"scopes": stores} if len(stores) > 1 else {}
     return Answer({**first, **more}, lines, remark=remark)
 
 
 def _load(app: App, full: bool) -> Fields:
     from memdir.store import look
+    from memdir.store.accept import accepted_view, hide_unaccepted
 
+    waiting = accepted_view(app).waiting() if app.config.origin else []
+    app = hide_unaccepted(app)  # others may have written the index, too
     loaded = look.load_index(app)
-    fields = pick(loaded, LOADED)
+    fields = pick(loaded, LOADED, waiting=waiting)
     if full:
         texts, findings = look.read_store_files(app.store, look.survey_index(app).pointers)
         for finding in findings:
@@ -326,6 +332,9 @@ def index(session: Session, check: bool, rebuild: bool) -> Answer:
             lines += screen.block("", text)
         if survey.orphans or len(survey.dangling) > len(survey.by_hand):
             lines += screen.block("Repair:", screen.advise("memdir index --rebuild", scope))
+        if survey.overlong or survey.inline or survey.duplicates:
+            step = "memdir restructure --dry-run shows how it would move to files of its own"
+            lines += screen.block("Shorten:", screen.advise(step, scope))
     fields = next(iter(scopes.values()), _survey_fields(Survey()))
     more_fields = {"scopes": scopes} if len(scopes) > 1 else {}
     lines = lines or ["there is no store yet"]

@@ -18,6 +18,7 @@ USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + 
 LONG_LINE = 200  # characters of a command's summary
 MAX_FACT = 300  # columns of a value in an error
 WHOLE = "memdir.whole_help"
+SECRET_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=-"
 # Module and first line of help of each command.
 SECTIONS = {
     "Remember": {
@@ -34,6 +35,7 @@ SECTIONS = {
         "search": ("recall", "Find memories and records by words, the best match first."),
         "recall": ("recall", "Print exactly what an agent would be told for PROMPT."),
         "prompt": ("recall", "Print the instructions on memory that an agent gets."),
+        "guards": ("guards", "Show and test the commands that memories forbid."),
     },
     "Look": {
         "list": ("look", "List memories, the most recently confirmed first."),
@@ -203,6 +205,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
             # Surrogates and narrow encodings must not break an answer.
             reconfigure(errors="backslashreplace")
     screen = output.Screen(os.environ)
+    screen.arguments = arguments
     try:
         return _answer(screen, arguments)
     except output.ReaderGone:
@@ -293,6 +296,22 @@ def _write_report(error: Exception) -> str:
     return path
 
 
+def _hide_secrets(arguments: Sequence[str], error: output.Fields) -> output.Fields:
+    """A secret in an argument is not repeated: the screen may be shared, and output is kept."""
+    from memdir.text.secrets import find_secrets, text_before_secrets
+
+    rules = [secret.rule for word in arguments for secret in find_secrets(word)]
+    hidden: output.Fields = {}
+    for key in error.keys() & {"message", "next", "path"} if rules else ():
+        text, shown = str(error.get(key, "")), ""
+        while (before := text_before_secrets(text)) != text:
+            rest = text[len(before) :]
+            value = len(rest) - len(rest.lstrip(SECRET_CHARACTERS)) or len(rest)
+            shown, text = f"{shown}{before}({rules[0]}, not shown)", rest[value:]
+        hidden[key] = shown + text
+    return hidden
+
+
 def _say(
     screen: output.Screen,
     error: output.Fields,
@@ -300,6 +319,7 @@ def _say(
     facts: Sequence[tuple[str, str]] = (),
 ) -> None:
     error["next"] = screen.advise(str(error["next"]))
+    error |= _hide_secrets(screen.arguments, error)
     if screen.json and not screen.answered:
         screen.answer({"error": error}, [])
         return

@@ -56,6 +56,7 @@ def pick_all(values: Iterable[object], declared: str) -> list[Fields]:
 
 ABSENT = "/dev/null"
 MAX_DIFF_LINES = 4000  # both sides together; comparing more is too slow
+BAND_STYLES = {"keep": "green", "review": "yellow", "prune": "red"}  # of a score
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -160,6 +161,7 @@ class Screen:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.json = False
         self.advise = Advice()  # replaced once a command begins
+        self.arguments: Sequence[str] = ()  # as typed; a secret in them is never repeated
         self.begun = False  # True once a command runs; before that only help is printed
         self.answered = False  # JSON is one object, so a later error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"

@@ -10,15 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import click
 
-from memdir.audit.audit import (
-    Audit,
-    Audited,
-    Wish,
-    count_index_tokens,
-    find_lost_prunings,
-    find_prune_candidates,
-)
-from memdir.audit.audit import audit as look_over
+from memdir.audit import audit as audits
+from memdir.audit.audit import Audit, Audited, Wish
 from memdir.audit.inspect import finding_command
 from memdir.cli.audit import ACTIONS, ADVICE, LOAD, draw_score_bar
 from memdir.cli.command import Session, command
@@ -84,7 +77,7 @@ def prune(
     if to_trash and to_archive:
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
-    before = look_over(app, Wish(deep=deep, brief=True), session.screen.tell)
+    before = audits.audit(app, Wish(deep=deep, brief=True), session.screen.tell)
     run = Run(app, before, _choose(app, before, names, every))
     terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     code = 0
@@ -101,9 +94,10 @@ def prune(
     elif run.chosen and not asked:
         many = plural(len(run.chosen), "memory", "memories")
         message = f"{many} could go, but there is no terminal to ask; nothing was changed"
+        same = "memdir prune --all" if every else "memdir prune"
         hint = (
-            "memdir prune --dry-run lists them; memdir prune NAME moves those named to the trash, "
-            "memdir prune --retire all of them"
+            f"{same} --dry-run lists them; memdir prune NAME moves those named to the trash, "
+            f"{same} --retire all of them"
         )
         raise BadInput(message, next=hint)
     else:
@@ -121,7 +115,7 @@ def prune(
 
 def _choose(app: App, before: Audit, names: Sequence[str], every: bool) -> list[Audited]:
     if not names:
-        return find_prune_candidates(before, every)
+        return audits.find_prune_candidates(before, every)
     known = [item.path for item in before.memories]
     paths = {memory.path for memory in look.find_memories(app.store, expand_names(names, known))}
     return [item for item in before.memories if item.path in paths]
@@ -180,8 +174,10 @@ def _carry_out(session: Session, app: App, choice: str, path: str) -> Done:
 
 
 def _answer(session: Session, run: Run, deep: bool) -> Answer:
-    after = _without(run, run.dry) if run.dry else look_over(run.app, Wish(deep=deep, brief=True))
-    lost = [] if run.dry else find_lost_prunings(run.app, run.changes)
+    after = (
+        _without(run, run.dry) if run.dry else audits.audit(run.app, Wish(deep=deep, brief=True))
+    )
+    lost = [] if run.dry else audits.find_lost_prunings(run.app, run.changes)
     gone = {change.path for change in run.changes if change.kind in ("retired", "archived")}
     saved = sum(item.tokens for item in run.chosen if item.path in gone)
     saved += run.before.load.index - after.load.index
@@ -211,7 +207,7 @@ def _without(run: Run, dry: Done) -> Audit:
     load = replace(run.before.load, memories=sum(item.tokens for item in left))
     for path, _, new in dry.diff:
         if path == run.app.store.index_path:
-            load = replace(load, index=count_index_tokens(decode(new or b"")))
+            load = replace(load, index=audits.count_index_tokens(decode(new or b"")))
     return replace(run.before, memories=left, load=load)
 
 
@@ -219,7 +215,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
     screen = session.screen
     if not run.chosen:
         yield "nothing to prune: no memory is old and finished, superseded or contradicted"
-        if looks := len(find_prune_candidates(run.before, every=True)):
+        if looks := len(audits.find_prune_candidates(run.before, every=True)):
             many = plural(looks, "memory", "memories")
             step = screen.advise(f"memdir prune --all goes through {many} to look at")
             yield from screen.block("", step, "")

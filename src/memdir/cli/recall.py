@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import click
 
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
-from memdir.claims.verify import verify_memories as check_claims
 from memdir.cli.command import STDIN, Session, command, read_text_option
 from memdir.cli.output import FINDING, Answer, Cell, Fields, Screen, pick, pick_all, short_age
 from memdir.hot import inject, safe
@@ -240,6 +239,8 @@ def verify(session: Session, names: tuple[str, ...], whole: bool, check: bool) -
     is `unknown`. File names are compared with those that git tracks; the files are never opened.
     URLs are not visited.
     """
+    from memdir.claims.verify import verify_memories as check_claims
+
     apps = [(str(session.config.scope), session.app)] if names else session.apps()
     results = [(scope, check_claims(app, names)) for scope, app in apps]
     memories = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from memdir.cli.command import Session
 from memdir.records import fields, validate
 from memdir.records.fields import Record
 from memdir.records.memory_config import TREE
-from memdir.records.record import INPUT, RecordError, parse_record_type
+from memdir.records.record import INPUT, RecordError, parse_record_type, require_record_hash
 from memdir.text.terminal import one_line, visible_text
 
 if TYPE_CHECKING:
@@ -169,10 +170,16 @@ ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 @records.category_option
 @click.option("--target", metavar="PATH", default="", help="FOLDER/NAME.json, or its id.")
 @records.input_option
-@click.option("--hash", "hash_", metavar="HASH", default="", help="MD5 or SHA-256 that was read.")
+@click.option("--hash", "hash_", metavar="HASH", help="MD5 or SHA-256 that was read.")
 @records.reason_option
 def write_(
-    session: Session, action: str, category: str, target: str, input_: str, hash_: str, reason: str
+    session: Session,
+    action: str,
+    category: str,
+    target: str,
+    input_: str,
+    hash_: str | None,
+    reason: str,
 ) -> output.Answer:
     """Create, update, retire (delete), archive or bring back one record.
 
@@ -184,13 +191,15 @@ def write_(
     type = parse_record_type(category) if category else ""
     if action != write.CREATE and not target:
         raise RecordError(INPUT, f"{action} needs a target", fix="give --target PATH")
+    if hash_ is not None:
+        require_record_hash(hash_)
     draft = (
         records.read_input_argument(session, input_)
         if action in (write.CREATE, write.UPDATE)
         else {}
     )
     done = write.write_record_request(
-        session.app, write.Request(action, type, target, draft, hash_, reason)
+        session.app, write.Request(action, type, target, draft, hash_ or "", reason)
     )
     return records.answer_done(session, done)
 
@@ -235,40 +244,39 @@ def save_(
     options["related_files"] = list(files) or None
     given |= {key: value for key, value in options.items() if value is not None}
     draft = write.read_record_fields(given, type, values)
-    done = write.save_record(session.app, type, draft, reason)
+    try:
+        done = write.save_record(session.app, type, draft, reason)
+    except RecordError as error:
+        if not input_:
+            error.next = _name_options(error.next)
+        raise
     return records.answer_done(session, done)
 
 
-def _change_status(
-    session: Session, names: Sequence[str], action: str, reason: str
-) -> output.Answer:
-    from memdir.records.write import change_status_of_records
-
-    done = change_status_of_records(session.app, names, action, reason)
-    return records.answer_done(session, done)
+def _name_options(steps: str) -> str:
+    """`add tags; add content.topic` in the words of this command: --tag TAG, --set topic=TEXT."""
+    steps = steps.replace("add tags", "add --tag TAG").replace("add title", "add --title TEXT")
+    steps = re.sub(r"\bcontent\.(\w+)", r"--set \1=TEXT", steps)
+    return steps.replace("add content", "add --set FIELD=TEXT (memdir records schema)")
 
 
-@records.record_command(
-    "retire", "memdir records retire old-idea --reason superseded", changes=True
-)
-@click.argument("names", nargs=-1, required=True)
-@records.reason_option
-def retire(session: Session, names: Sequence[str], reason: str) -> output.Answer:
-    """Retire records: out of the index and of recall, restorable for the grace period."""
-    return _change_status(session, names, "delete", reason)
+def _status_command(name: str, action: str, example: str, help: str) -> click.Command:
+    def change(session: Session, names: Sequence[str], reason: str) -> output.Answer:
+        from memdir.records.write import change_status_of_records
+
+        done = change_status_of_records(session.app, names, action, reason)
+        return records.answer_done(session, done)
+
+    change.__doc__ = help
+    named = click.argument("names", nargs=-1, required=True)(records.reason_option(change))
+    return records.record_command(name, example, changes=True)(named)
 
 
-@records.record_command("archive", "memdir records archive old-idea", changes=True)
-@click.argument("names", nargs=-1, required=True)
-@records.reason_option
-def archive(session: Session, names: Sequence[str], reason: str) -> output.Answer:
-    """Archive records: out of the index and of recall, kept for ever."""
-    return _change_status(session, names, "archive", reason)
-
-
-@records.record_command("restore", "memdir records restore old-idea", changes=True)
-@click.argument("names", nargs=-1, required=True)
-@records.reason_option
-def restore(session: Session, names: Sequence[str], reason: str) -> output.Answer:
-    """Bring retired or archived records back."""
-    return _change_status(session, names, "", reason)
+OUT = "out of the index and of recall"
+_LATER = f"Retire records: {OUT}, restorable for the grace period."
+_KEPT = f"Archive records: {OUT}, kept for ever."
+_BACK = "Bring retired or archived records back."
+_WHY = "memdir records retire old-idea --reason superseded"
+retire = _status_command("retire", "delete", _WHY, _LATER)
+archive = _status_command("archive", "archive", "memdir records archive old-idea", _KEPT)
+restore = _status_command("restore", "", "memdir records restore old-idea", _BACK)

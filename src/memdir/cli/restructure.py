@@ -6,13 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from memdir.cli.command import (
-    STDIN,
-    Session,
-    command,
-    read_day_option,
-    read_text_option,
-)
+from memdir.cli.command import STDIN, Session, command, read_day_option, read_text_option
 from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_run_fields, pick, pick_all
 from memdir.format.draft import CREATED, RETIRED
 from memdir.format.type_guess import guess_memory_type
@@ -27,7 +21,7 @@ from memdir.upkeep.restructure import restructure_store as put_in_order
 FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
 DREAMT = (
-    "before after=plan.after changes batch lost accounted log_entries=oriented.logs.entries "
+    "before after=plan.after changes batch accounted log_entries=oriented.logs.entries "
     "log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
 )
 SIGNS = {CREATED: "+", RETIRED: "-"}
@@ -47,18 +41,17 @@ LABELS = {
 
 
 @command("restructure", "memdir restructure --dry-run", changes=True)
-@click.option("--drop", is_flag=True, help="Also drop superseded text and steps from the index.")
-def restructure(session: Session, drop: bool) -> Answer:
+def restructure(session: Session) -> Answer:
     """Pointers stay in the index, one line each; content moves to files with a header. Overlong
     files are split at headings, memories that say the same are merged. If a line of knowledge
     would be lost, nothing is written. One undo takes it all back.
     """
     app, screen = session.app, session.screen
-    plan, done = put_in_order(app, drop=drop)
+    plan, done = put_in_order(app)
     done, work = screen.advised(done), plan.work
     fields = pick(
         plan,
-        "before after changes batch lost accounted=work.accounted checks proposals=work.proposals",
+        "before after changes batch accounted=work.accounted checks proposals=work.proposals",
         changes=pick_all(done.changes, CHANGE),
         batch=plan.batch if done.changes else "",
         remarks=[*work.remarks, *done.remarks],
@@ -148,8 +141,7 @@ def dream(session: Session) -> Answer:
         lines = [f"{would} {plural(len(done.changes), 'file')}:", *_change_lines(screen, done)]
     if doubts := [*_doubts(screen, run)]:
         lines += ["", *doubts]
-    lines += [f"  lost: {one_line(path)}" for path in run.lost]
-    return Answer(fields, [*lines, *_last_lines(screen, run.plan, done)], int(bool(run.lost)))
+    return Answer(fields, [*lines, *_last_lines(screen, run.plan, done)])
 
 
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
@@ -186,8 +178,8 @@ def log_day(session: Session, text: str, type: str | None, date: str | None) -> 
     type = guess_memory_type(text).type if type is None else type
     path, written, remarks = logs.log_day(app, text, type, day)
     entry = logs.write_daily_log_entry(written)
-    fields: Fields = {"change": CREATED, "path": path, "entry": entry, "remarks": remarks}
-    fields |= {"dry_run": app.dry_run}
+    fields: Fields = {"change": CREATED, "path": path, "entry": entry}
+    fields |= {"remarks": remarks, "dry_run": app.dry_run}
     would = "would be logged in" if app.dry_run else "logged in"
     lines = [f"{would} {one_line(session.short(path))}"]
     lines += [f"  {one_line(text)}" for text in entry.rstrip("\n").split("\n")]

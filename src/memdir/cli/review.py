@@ -14,23 +14,9 @@ from memdir.capture import review as review_module
 from memdir.capture.inbox import APPROVED, REJECTED, Held, held_title, open_inbox
 from memdir.capture.review import Settled
 from memdir.capture.signals import Origin
+from memdir.cli import output, save
 from memdir.cli.command import Session, command, read_text_option
-from memdir.cli.output import (
-    CHANGE,
-    FINDING,
-    Answer,
-    Fields,
-    Screen,
-    changed_file_fields,
-    pick,
-    pick_all,
-)
-from memdir.cli.save import (
-    anyway_option,
-    edit_copy_in_editor,
-    parse_draft_option,
-    remove_editor_copy,
-)
+from memdir.cli.output import CHANGE, Answer, Fields, Screen, changed_file_fields, pick, pick_all
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import ANYWAY as INSIST
@@ -63,7 +49,7 @@ WAITING = "id path=memory.path type=memory.type description=memory.description a
 @click.option(
     "--rejected", is_flag=True, help="With list: what was rejected or expired in the last 30 days."
 )
-@anyway_option
+@save.anyway_option
 @click.option("--type", metavar="TYPE", help="With edit: another type; see: memdir types.")
 @click.option("--name", metavar="NAME", help="With edit: the name of the file.")
 @click.option("--description", metavar="LINE", help="With edit: one line that says what it is.")
@@ -157,7 +143,7 @@ def _answer(
 ) -> Answer:
     broken = open_inbox(app).look()[1]
     fields: Fields = {"held": [_held_fields(item) for item in held]}
-    fields |= {"findings": pick_all(broken, FINDING), "store": app.store.root, **more}
+    fields |= {"findings": pick_all(broken, output.FINDING), "store": app.store.root, **more}
     return Answer(fields, [*lines, *session.screen.finding_lines(broken)], int(bool(broken)))
 
 
@@ -268,11 +254,14 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
     text = memory.encode(
         memory.write_header(fields, add_why_and_how(draft.body, draft.why, draft.how))
     )
-    with edit_copy_in_editor(f"{id}.md", text, app.config.options.max_file_bytes) as (edited, copy):
+    with save.edit_copy_in_editor(f"{id}.md", text, app.config.options.max_file_bytes) as (
+        edited,
+        copy,
+    ):
         if edited != text:
-            new, _ = parse_draft_option(memory.decode(edited), "the edited draft")
+            new, _ = save.parse_draft_option(memory.decode(edited), "the edited draft")
             draft = replace(new, source=draft.source, day=draft.day, expected=draft.expected)
-    remove_editor_copy(copy)
+    save.remove_editor_copy(copy)
     return draft
 
 
@@ -350,7 +339,11 @@ def _choose_sources(session: Session, action: str, ids: Sequence[str], every: bo
 
 
 def _decide(session: Session, action: str, chosen: Sequence[Source]) -> Answer:
-    fields: Fields = {"held": [], "store": session.config.store, "sources": _source_fields(chosen)}
+    fields: Fields = {
+        "held": [],
+        "store": session.config.store,
+        "sources": _source_fields(chosen),
+    }
     items = [(source, item) for source in chosen for item in source.waiting]
     lines: list[str] = []
     if action == SHOW:

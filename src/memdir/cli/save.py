@@ -22,18 +22,7 @@ from memdir.cli.command import (
 )
 from memdir.cli.output import Answer, is_refused
 from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import (
-    ALLOW_SECRET,
-    PLACES,
-    Draft,
-    Revision,
-    Wishes,
-    add_why_and_how,
-    check_header_line,
-    check_memory_type,
-    content_hash,
-)
-from memdir.format.draft import ANYWAY as INSIST
+from memdir.format import draft as drafts
 from memdir.format.names import check_memory_name
 from memdir.format.type_guess import USER, guess_memory_type
 from memdir.hot import memory, types
@@ -46,7 +35,7 @@ USUAL = ("sensible-editor", "nano", "vi")
 AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
 
 
-def edit_in_editor(app: App, name: str, expected: str, wishes: Wishes) -> tuple[Done, str]:
+def edit_in_editor(app: App, name: str, expected: str, wishes: drafts.Wishes) -> tuple[Done, str]:
     from memdir.store.look import show_memory
 
     path, old, document = show_memory(app, name)
@@ -57,7 +46,7 @@ def edit_in_editor(app: App, name: str, expected: str, wishes: Wishes) -> tuple[
             alone = f"to change the text alone: memdir edit {memory.stem(path)} --body-file FILE"
             hint = f"keep the lines from --- to ---, or {alone}"
             raise BadInput("the header is gone or not closed; nothing was saved", next=hint)
-        revision = _difference(document, edited, expected or content_hash(old))
+        revision = _difference(document, edited, expected or drafts.content_hash(old))
         done = changes.edit_memory(app, path, revision, wishes)
     if is_refused(done.changes) and new != old:
         return done, copy
@@ -130,8 +119,8 @@ def _run_editor(copy: str) -> None:
         raise BadInput(f"{problem}; nothing was saved", next=hint)
 
 
-def _difference(old: memory.Document, new: memory.Document, expected: str) -> Revision:
-    known = {key: field for field, keys in PLACES.items() for key in keys}
+def _difference(old: memory.Document, new: memory.Document, expected: str) -> drafts.Revision:
+    known = {key: field for field, keys in drafts.PLACES.items() for key in keys}
     fields = []
     for key in dict.fromkeys((*old.values, *new.values)):
         if old.values.get(key) == new.values.get(key) or key in memory.MODIFIED_KEYS:
@@ -141,10 +130,10 @@ def _difference(old: memory.Document, new: memory.Document, expected: str) -> Re
             raise BadInput(f"`{key}` cannot be removed this way; nothing was saved", next=hint)
         fields.append((known.get(key, key), new.values[key]))
     body = None if old.body == new.body else new.body
-    return Revision("", tuple(fields), body, expected)
+    return drafts.Revision("", tuple(fields), body, expected)
 
 
-OFFERED = (INSIST, ALLOW_SECRET)
+OFFERED = (drafts.ANYWAY, drafts.ALLOW_SECRET)
 anyway_option = click.option(
     "--anyway", is_flag=True, help="Save although a similar memory or a better place exists."
 )
@@ -190,10 +179,10 @@ def remember(
     if text == STDIN:
         text = read_text_option(STDIN, session.app.config.options.max_body_bytes, "the text")
     name = check_memory_name(name) if name is not None else ""
-    draft = Draft(
+    draft = drafts.Draft(
         text, name=name, day=read_day_option(date) if date is not None else None, **fields
     )
-    return _save(session, draft, Wishes(anyway, secret, OFFERED))
+    return _save(session, draft, drafts.Wishes(anyway, secret, OFFERED))
 
 
 @command("save", "memdir save --file draft.md", changes=True)
@@ -212,10 +201,10 @@ def save(
     if ours:
         session.screen.tell(f"ignored in the draft: {', '.join(ours)}; only memdir sets these")
     draft = replace(draft, name=name, expected=expected)
-    return _save(session, draft, Wishes(anyway, secret, OFFERED))
+    return _save(session, draft, drafts.Wishes(anyway, secret, OFFERED))
 
 
-def _save(session: Session, draft: Draft, wishes: Wishes) -> Answer:
+def _save(session: Session, draft: drafts.Draft, wishes: drafts.Wishes) -> Answer:
     app = session.app
     known = draft.name and app.store.facts(check_memory_name(draft.name) + ".md") is not None
     more, says = {}, []
@@ -242,7 +231,7 @@ def _ask_type(session: Session, guess: str) -> str:
     return str(click.prompt("Which type is it?", default=guess, type=choice, err=True))
 
 
-def parse_draft_option(text: str, where: str) -> tuple[Draft, list[str]]:
+def parse_draft_option(text: str, where: str) -> tuple[drafts.Draft, list[str]]:
     """Draft from Markdown, and the header keys that only the store may set."""
     document = memory.read_header(text)
     for number, problem in document.problems:
@@ -251,7 +240,7 @@ def parse_draft_option(text: str, where: str) -> tuple[Draft, list[str]]:
     values = document.values
     if values.get(memory.NEST):
         raise BadInput(f"{where}: `metadata` is not a value", next="indent its keys below it")
-    draft = Draft(
+    draft = drafts.Draft(
         body=document.body.strip("\n"),
         type=document.get(*memory.TYPE_KEYS).strip().lower() or memory.UNKNOWN,
         name=values.get("name", ""),
@@ -286,8 +275,8 @@ def edit(
     texts are shown.
     """
     app, why, how = session.app, given["why"], given["how"]
-    pin, wishes = given["pin"], Wishes(secret=secret, offered=OFFERED[1:])
-    check_memory_type(memory.UNKNOWN if given["type"] is None else given["type"])
+    pin, wishes = given["pin"], drafts.Wishes(secret=secret, offered=OFFERED[1:])
+    drafts.check_memory_type(memory.UNKNOWN if given["type"] is None else given["type"])
     given |= {"name": given["label"], "pinned": None if pin is None else str(pin).lower()}
     keys = ("name", "description", "type", "pinned")
     fields = tuple((key, given[key]) for key in keys if given[key] is not None)
@@ -298,14 +287,14 @@ def edit(
     limit = app.config.options.max_body_bytes
     body = None if body_file is None else read_text_option(body_file, limit, "the text")
     for key, text in (("why", why), ("how", how)):
-        check_header_line(key, text or "")
+        drafts.check_header_line(key, text or "")
         if text is not None and not text.strip():
             raise BadInput(f"{key} is empty", next=f"give a text with --{key}")
     if why or how:
         from memdir.store.look import show_memory
 
         _, old, document = show_memory(app, name)
-        expected = expected or content_hash(old)
-        body = add_why_and_how(document.body if body is None else body, why or "", how or "")
-    done = changes.edit_memory(app, name, Revision("", fields, body, expected or ""), wishes)
+        expected = expected or drafts.content_hash(old)
+        body = drafts.add_why_and_how(document.body if body is None else body, why or "", how or "")
+    done = changes.edit_memory(app, name, drafts.Revision("", fields, body, expected or ""), wishes)
     return session.done_answer(app, done, code=int(is_refused(done.changes)))

@@ -6,7 +6,7 @@ The writer of a catalog holds the lock beside the file.
 import fcntl
 import gc
 import os
-from _collections import defaultdict  # type: ignore[import-not-found, unused-ignore]
+from _collections import defaultdict, deque  # type: ignore[import-not-found, unused-ignore]
 from array import array
 from binascii import crc32
 from math import log
@@ -60,10 +60,6 @@ def number_searched_memory(memory: Memory, taken: "Container[int]") -> int:
     return number
 
 
-def make_posting(number: int, weight: int) -> int:
-    return (HEAVIEST - weight) << SHIFT | number
-
-
 def pack_postings(entries: "array[int]") -> bytes:
     return (array("Q", sorted(entries)) if len(entries) > MAX_HOLDERS else entries).tobytes()
 
@@ -78,26 +74,30 @@ def bm25_store_factor(count: int) -> float:
     return log(count + 1)
 
 
-def weigh_recall_terms(words: Words, memory: Memory, text: str, line: str) -> dict[str, int]:
+def weigh_recall_terms(
+    words: Words, memory: Memory, text: str, line: str, number: int
+) -> dict[str, int]:
+    """The memory's posting for each of its terms."""
     document = memory.document  # may hold the header only
     header_only = document.closing and not document.body and text.startswith(memory.head)
     body = text[len(memory.head) :] if header_only else memory_module.read_header(text).body
     counts, length = words.count(body)
     share = STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
-    rounded = {count: _round(count * share) for count in set(counts.values())}
-    weights = {term: rounded[count] for term, count in counts.items()}
+    postings = {count: _posting(number, count * share) for count in set(counts.values())}
+    entries = dict(zip(counts, map(postings.__getitem__, counts.values()), strict=True))
     names = [memory.values.get(key, "") for key in ("name", "description")]
     fields = stem(memory.path).translate(SPACES), *names, line
     heading: list[str] = []
     for field, times in zip(fields, WEIGHTS, strict=True):
         heading += split_words(field) * times
     for term, count in words.tally(heading)[0].items():
-        weights[term] = _round(count * STEPS + counts.get(term, 0) * share)
-    return weights
+        entries[term] = _posting(number, count * STEPS + counts.get(term, 0) * share)
+    return entries
 
 
-def _round(weight: float) -> int:
-    return min(int(weight + 0.5), HEAVIEST) or 1  # a word may occur hundreds of times
+def _posting(number: int, weight: float) -> int:
+    # A word may occur hundreds of times.
+    return HEAVIEST - (min(int(weight + 0.5), HEAVIEST) or 1) << SHIFT | number
 
 
 def read_searched_memory(path: str, text: str, mtime: float) -> Memory:
@@ -130,8 +130,7 @@ class Scan:
         self.store = store
         self.words = Words()
         self.numbered: dict[int, Memory] = {}
-        self.lines: list[str] = []  # index text of each memory
-        self.terms: list[str] = []  # terms of each memory
+        self.words_of: list[tuple[int, bytes, bytes]] = []  # number, index text, terms
         self.postings: dict[str, array[int]] = defaultdict(_no_entries)
         self.findings: list[Finding] = []
         self._read = False
@@ -145,9 +144,8 @@ class Scan:
             return bm25_term_factor(len(entries)), read_catalog_weights(data)
 
         numbered = self.numbered
-        matches = Matches(
-            read_prompt_terms(prompt, self.words), bm25_store_factor(len(numbered)), look_up
-        )
+        log_count = bm25_store_factor(len(numbered))
+        matches = Matches(read_prompt_terms(prompt, self.words), log_count, look_up)
         best = matches.best(limit)
         rules = [
             memory
@@ -183,14 +181,12 @@ class Scan:
             if memory.head and not memory.document.closing:
                 memory = read_searched_memory(memory.path, text, memory.mtime)
             line = lines.get(stem(memory.path), "")
-            weights = weigh_recall_terms(self.words, memory, text, line)
             number = number_searched_memory(memory, self.numbered)
+            entries = weigh_recall_terms(self.words, memory, text, line, number)
             self.numbered[number] = memory
-            self.lines.append(line)
-            self.terms.append(" ".join(weights))
-            lightest = make_posting(number, 0)
-            for term, weight in weights.items():
-                postings[term].append(lightest - (weight << SHIFT))
+            self.words_of.append((number, encode(line), " ".join(entries).encode()))
+            # Three times as fast as a loop.
+            deque(map(array.append, map(postings.__getitem__, entries), entries.values()), 0)
 
 
 class Fresh:
@@ -209,12 +205,15 @@ def open_search(store: "Store", folder: str) -> Fresh:
 
 # Columns that only updates need are separate, so a page holds more memories.
 TABLES = (
-    "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB UNIQUE, mtime INT, ctime INT,"
+    "CREATE TABLE memory (number INTEGER PRIMARY KEY, path BLOB, mtime INT, ctime INT,"
     " size INT, inode INT, head BLOB)",
-    "CREATE INDEX rules ON memory (path) WHERE number & 1",
     "CREATE TABLE word (number INTEGER PRIMARY KEY, line BLOB, terms BLOB)",
     "CREATE TABLE posting (term BLOB PRIMARY KEY, log_holders REAL, entries BLOB) WITHOUT ROWID",
     "CREATE TABLE fact (name BLOB PRIMARY KEY, value BLOB)",
+)
+INDEXES = (  # made after the rows: a third of the time
+    "CREATE UNIQUE INDEX paths ON memory (path)",
+    "CREATE INDEX rules ON memory (path) WHERE number & 1",
 )
 LOCK = "catalog.lock"
 MEMORY_ROW = "INSERT INTO memory VALUES (?,?,?,?,?,?,?)"
@@ -270,11 +269,12 @@ def _fill(connection: Connection, scan: Scan, state: "State") -> None:
     facts = state.facts
     rows = (_row(number, memory, facts.get(memory.path, NO_FACTS)) for number, memory in memories)
     connection.executemany(MEMORY_ROW, rows)
-    words = zip(scan.numbered, map(encode, scan.lines), map(str.encode, scan.terms), strict=True)
-    connection.executemany(WORD_ROW, words)
+    connection.executemany(WORD_ROW, sorted(scan.words_of))
     postings = sorted(scan.postings.items())
-    connection.executemany(POSTING_ROW, (_posting(*posting) for posting in postings))
+    connection.executemany(POSTING_ROW, (_posting_row(*posting) for posting in postings))
     _write_facts(connection, len(scan.numbered), state)
+    for order in INDEXES:
+        connection.execute(order)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 
@@ -349,21 +349,21 @@ def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") 
         for name, (memory, text, line) in changed.items():
             number = number_searched_memory(memory, taken)
             taken.add(number)
-            weights = weigh_recall_terms(words, memory, text, line)
+            entries = weigh_recall_terms(words, memory, text, line, number)
             facts = state.facts.get(name, NO_FACTS)
             run(MEMORY_ROW, _row(number, memory, facts))
-            run(WORD_ROW, (number, encode(line), " ".join(weights).encode()))
-            for term, weight in weights.items():
-                added.setdefault(term, []).append(make_posting(number, weight))
+            run(WORD_ROW, (number, encode(line), " ".join(entries).encode()))
+            for term, entry in entries.items():
+                added.setdefault(term, []).append(entry)
         for term in removed.keys() | added.keys():
-            entries = array("Q")
+            old = array("Q")
             query = "SELECT entries FROM posting WHERE term = ?"
             for (data,) in catalog.rows((bytes,), query, encode(term)):
-                entries.frombytes(data[: len(data) // entries.itemsize * entries.itemsize])
+                old.frombytes(data[: len(data) // old.itemsize * old.itemsize])
             numbers = removed.get(term, set())
-            kept = [entry for entry in entries if entry & NUMBER not in numbers]
+            kept = [entry for entry in old if entry & NUMBER not in numbers]
             if kept := kept + added.get(term, []):
-                run(POSTING_ROW, _posting(term, array("Q", kept)))
+                run(POSTING_ROW, _posting_row(term, array("Q", kept)))
             else:
                 run("DELETE FROM posting WHERE term = ?", (encode(term),))
         if len(taken) != len(state.facts.keys() - gone):
@@ -390,5 +390,5 @@ def _row(number: int, memory: Memory, facts: "Facts") -> tuple[object, ...]:
     return number, encode(memory.path), *facts, encode(memory.head)
 
 
-def _posting(term: str, entries: "array[int]") -> tuple[object, ...]:
+def _posting_row(term: str, entries: "array[int]") -> tuple[object, ...]:
     return encode(term), bm25_term_factor(len(entries)), pack_postings(entries)

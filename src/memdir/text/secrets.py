@@ -46,7 +46,7 @@ _GETS = (
 # Prose: `the password for the staging VPN is …`, `das Passwort lautet …`.
 _SAID = (
     r"(?:[ \t](?:for|of|on|to|in|at|für|vom|zum|zur|para|de|del|do|da|pour|du)"
-    r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|é)[ \t:]{1,3}"
+    r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|[éè])[ \t:]{1,3}"
 )
 _SPACED = (
     r"password|passwd|passphrase|pwd|(?<![a-z])(?:pw|senha)|passwort|kennwort"
@@ -64,7 +64,7 @@ _LABEL = pattern(
 )
 _PIECE = pattern(r"[-=~]+>|[=:→]+|[^\s\"'`“”„«»,;<>()\[\]{}|=:→][^\s\"'`“”„«»,;<>()\[\]{}|→]*")
 _BELOW_LABEL = pattern(r"[ \t\r:|*_`]*\n[\s:|*_`>-]*")  # the value is on one of the next lines
-_SEPARATOR = pattern(r".*(?:[:=/→]|[-=~]>)|is|was|to|ist|lautet|es|est|é|auf|now", re.I)
+_SEPARATOR = pattern(r".*(?:[:=/→]|[-=~]>)|is|was|to|ist|lautet|es|est|[éè]|auf|now", re.I)
 _MARKED = pattern(r"[A-Za-z0-9][!#$%^&*~?@]+[A-Za-z0-9]")
 _SPREAD_DIGITS = pattern(r"[A-Za-z]*\d+[A-Za-z]+\d+[A-Za-z0-9]*")
 # Marked or mixed like a password, but an address, a hash, a time, a version or a flag.
@@ -73,7 +73,7 @@ _OTHER = pattern(
     r"|\d{4}-\d\d.*|.*[?&]\w+=.*|.*#L?\d+|-.*|.*/.*\.\w{1,5}(?:[#:?].*)?",
 )
 _BEFORE_LABEL = pattern(
-    r"(?<!\S)[\"'`(]?([^\s\"'`]{8,80})[\"'`)]?[ \t](?:is|was|ist|est|es|é)[ \t]"
+    r"(?<!\S)[\"'`(]?([^\s\"'`]{8,80})[\"'`)]?[ \t](?:is|was|ist|est|es|[éè])[ \t]"
     r"(?:[\w-]{1,20}[ \t]){0,5}",
     re.I,
 )

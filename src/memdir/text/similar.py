@@ -237,8 +237,6 @@ def _differ(values: set[str], others: set[str]) -> bool:
 
 MIN_WORDS = 3  # fewer are hardly a sentence
 STEM_LETTERS = 4  # words that begin alike are forms of one word: `deploy`, `deployed`
-SAME = 0.8  # share of common words that makes two lines alike
-MIN_LOOSE_WORDS = 4  # in shorter lines all words must be the same
 # Chinese and Japanese have no spaces: each character counts as a word.
 _SIGN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = pattern(rf"[{_SIGN}]|[^\W_{_SIGN}]+")
