@@ -25,7 +25,7 @@ from memdir.capture.capture import (
 )
 from memdir.capture.plan import Request, capture_report_lines
 from memdir.capture.progress import is_capture_due
-from memdir.capture.sessions import open_session, session_directory
+from memdir.capture.sessions import captured_session_directory, open_session
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
 from memdir.config.config import (
@@ -212,7 +212,7 @@ def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -
             tell=lambda message: log_hook(first.state_dir, CAPTURE, message),
             actor=CAPTURE,
         )
-        started = session_directory(app, asked, cwd)
+        started = captured_session_directory(app, asked, cwd)
         if started == cwd:
             break
         cwd = started

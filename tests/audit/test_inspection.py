@@ -161,6 +161,6 @@ def test_a_store_that_git_ignores_is_said_once_single_memories_each():
 
 @pytest.mark.parametrize("path", ["a b.md", "-x.md", "$(rm).md", "it's.md"])
 def test_a_fix_can_be_pasted_whatever_the_file_is_called(path):
-    words = shlex.split(inspect.finding_command("edit", path))
+    words = shlex.split(inspect.audit_command("edit", path))
     assert words[-1] == path and words[:2] == ["memdir", "edit"]
     assert ("--" in words) == path.startswith("-")

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from memdir.capture.extract import HOLD, LEAVE_OUT
-from memdir.capture.pages import LEARNED, add_line, add_section_to_page, make_page_patch
+from memdir.capture.pages import LEARNED, add_page_line, add_section_to_page, make_page_patch
 from memdir.capture.route import MEMORY
 from tests.helpers.past_sessions import NO_FORCE, Sessions
 from tests.helpers.tables import toml_cases as cases
@@ -103,7 +103,7 @@ def test_a_line_cannot_break_out_of_its_patch(past):
 def test_git_makes_of_a_patch_what_was_meant(tmp_path, old):
     page = tmp_path / "page.md"
     for new in (
-        add_line(old, "Ask first."),
+        add_page_line(old, "Ask first."),
         add_section_to_page(old, "## SQLite", "We do.", "# Log"),
     ):
         page.unlink(missing_ok=True)

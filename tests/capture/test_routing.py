@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from memdir.capture.pages import draft_line
+from memdir.capture.pages import captured_draft_line
 from memdir.capture.route import KNOWLEDGE, MEMORY, SKIP, VALUE, Known, Text, route_extracted_draft
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
@@ -70,4 +70,4 @@ def test_another_wording_from_the_same_message_is_known():
 
 @cases("capture")
 def test_the_line_for_claude_md_leaves_out_who_it_was_said_to(body, line):
-    assert draft_line(Draft(body)) == line
+    assert captured_draft_line(Draft(body)) == line

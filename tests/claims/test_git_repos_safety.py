@@ -16,7 +16,7 @@ import pytest
 from memdir.claims import code_index
 from memdir.claims.claim import Wanted
 from memdir.claims.repo import GitRepo
-from memdir.claims.tree import WorkTree, match_path_patterns
+from memdir.claims.tree import WorkTree, match_repo_patterns
 from memdir.store import git as store_git
 from tests.helpers.opened import tree
 from tests.helpers.repositories import TEXT, Checkout, look
@@ -258,13 +258,13 @@ def test_manifests_that_nest_without_end_declare_nothing(checkout):
 )
 def test_a_pattern_fits_whole_parts_and_what_is_below(pattern, fits):
     paths = ["src/a.py", "src/b/c.py", "x/src/d.py", "docs/x.md"]
-    assert match_path_patterns([pattern], paths).get(pattern, []) == fits
+    assert match_repo_patterns([pattern], paths).get(pattern, []) == fits
 
 
 def test_a_pattern_of_repeated_letters_tries_no_place_twice():
     path = "src/" + "a" * 200_000  # for hours, with a regex
     paths = [path, path + "b", path + "b.py"]
-    assert match_path_patterns(["src/a*a*b.py"], paths) == {"src/a*a*b.py": [path + "b.py"]}
+    assert match_repo_patterns(["src/a*a*b.py"], paths) == {"src/a*a*b.py": [path + "b.py"]}
 
 
 @pytest.fixture

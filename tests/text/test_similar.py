@@ -12,7 +12,7 @@ from memdir.text.similar import (
     compare_two_texts,
     find_named_values,
     find_similar_texts,
-    find_twin,
+    find_twin_text,
 )
 from tests.helpers.tables import table
 
@@ -145,7 +145,7 @@ LISTING = table("text", "listing")
 
 
 def twin(text: str, lines: list[str] | None = None) -> str:
-    return find_twin(text, LISTING if lines is None else lines)
+    return find_twin_text(text, LISTING if lines is None else lines)
 
 
 @pytest.mark.parametrize(

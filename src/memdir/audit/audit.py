@@ -129,7 +129,7 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         findings += inspect.audit_header(page, entry[0] if entry else "")
         findings += inspect.audit_body(page, lookup)
         findings += inspect.audit_safety(page)
-        edit = inspect.finding_command("edit", page.path)
+        edit = inspect.audit_command("edit", page.path)
         findings += inspect.audit_conflict_marks(page.path, page.text.split("\n"), edit)
     for path in texts:
         findings += _stale_claims(path, verdicts.get(path, ()))
@@ -220,7 +220,7 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
             span = verdict.claim
             message = f"{span.kind} {span.text} is stale: {verdict.reason}"
             yield Finding(
-                "stale-claim", path, message, inspect.finding_command("edit", path), span.line
+                "stale-claim", path, message, inspect.audit_command("edit", path), span.line
             )
 
 

@@ -46,7 +46,7 @@ class Page:
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
 
     def finding(self, kind: str, message: str, line: int, verb: str = "edit") -> Finding:
-        return Finding(kind, self.path, message, finding_command(verb, self.path), line)
+        return Finding(kind, self.path, message, audit_command(verb, self.path), line)
 
     def prose(self) -> Iterator[tuple[int, str]]:
         for number, (layer, line) in enumerate(markdown_layers(self.lines), self.first):
@@ -54,7 +54,7 @@ class Page:
                 yield number, line
 
 
-def finding_command(verb: str, path: str, *more: str) -> str:
+def audit_command(verb: str, path: str, *more: str) -> str:
     # A path that starts with a dash would be taken for an option.
     dashes = ["--"] if path.startswith("-") else []
     return shlex.join(["memdir", verb, *more, *dashes, path])
@@ -138,7 +138,7 @@ def _inspect_type(page: Page) -> Iterator[Finding]:
         named = stem(page.path).partition("_")[0].lower()
         if named in types.names() and named not in (stated, stem(page.path).lower()):
             message = f"its file is called {named}_…, its header says {stated}"
-            fix = finding_command("edit", page.path, "--type", named)
+            fix = audit_command("edit", page.path, "--type", named)
             yield Finding("type-differs", page.path, message, fix, 1)
 
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any, cast
 
-from memdir.capture.origin import trace_draft
+from memdir.capture.origin import trace_captured_draft
 from memdir.capture.signals import (
     SOURCE,
     Catch,
@@ -192,7 +192,7 @@ def _catch(
     parts = [draft.description, *draft.body.splitlines(), draft.why, draft.how]
     new = "\n".join(part for part in parts if part.strip() not in lines)
     title = "" if draft.name in known else draft.name
-    traced = trace_draft(new, title, quote, said, origin)
+    traced = trace_captured_draft(new, title, quote, said, origin)
     if traced is None:
         return Catch(origin, Draft("", draft.type, draft.name), refuse=NOBODY_SAID_IT)
     message, origin, hold = traced

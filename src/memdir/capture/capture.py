@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from memdir.capture import sessions
 from memdir.capture.ask import UNUSABLE, Drafted, Memories, ask_for_drafts
 from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import sign_draft
+from memdir.capture.origin import sign_captured_draft
 from memdir.capture.plan import (
     ACTOR,
     CLIENT,
@@ -42,7 +42,7 @@ from memdir.capture.signals import (
     is_conversation_worth_asking,
     notice_requests,
     refuse_secret_drafts,
-    rests_on,
+    rests_on_request,
 )
 from memdir.clients.conversation import PERSON, Message, NewMessages
 from memdir.errors import BadInput, MemdirError, Missing
@@ -379,11 +379,12 @@ def _merge(
     wanted = [
         signal
         for signal in signals
-        if signal.asked_for or (reason and not any(rests_on(item, signal) for item in taken))
+        if signal.asked_for
+        or (reason and not any(rests_on_request(item, signal) for item in taken))
     ]
     own = _explain(draft_requests(wanted, said, origin), reason)
     asked = [signal for signal in signals if signal.asked_for]
-    taken = [item for item in taken if not any(rests_on(item, signal) for signal in asked)]
+    taken = [item for item in taken if not any(rests_on_request(item, signal) for signal in asked)]
     return Choice(_sign([*own, *taken], said), tokens=drafted.usage.total, reason=reason)
 
 
@@ -413,7 +414,7 @@ def _explain(catches: Sequence[Catch], reason: str) -> list[Catch]:
 
 def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...]:
     return tuple(
-        replace(item, draft=sign_draft(item.draft, item.origin))
+        replace(item, draft=sign_captured_draft(item.draft, item.origin))
         if item.draft and not item.refuse
         else item
         for item in refuse_secret_drafts(catches, said)

@@ -19,8 +19,8 @@ from memdir.capture.signals import (
     Catch,
     forgets_draft,
     notice_requests,
-    order_requests,
-    rests_on,
+    order_captured_requests,
+    rests_on_request,
 )
 from memdir.clients.conversation import PERSON, Cursor, NewMessages, Session
 from memdir.errors import BadInput, MemdirError
@@ -123,13 +123,13 @@ def _take(
     signals = notice_requests([message for message in new.said if message.id in used])
     requests = [signal for signal in signals if signal.kind == REMEMBER]
     saved = find_requests_agent_saved(place.app, new.said, catches)
-    when = order_requests(catches, new.said)
+    when = order_captured_requests(catches, new.said)
     wishes = forgotten.setdefault(place.app.store.root, [])
     items = []
     for number in sorted(range(len(catches)), key=lambda number: when[number], reverse=True):
         catch = catches[number]
         wishes += [catch.forget] if catch.forget and not catch.hold else []
-        asked = any(rests_on(catch, signal) for signal in requests)
+        asked = any(rests_on_request(catch, signal) for signal in requests)
         reason = f"{BY_AGENT} ({saved[number]})" if number in saved else ""
         reason = reason or _reason_to_skip(catch, place, wishes)
         if reason:

@@ -42,7 +42,7 @@ _NUMBERS = re.compile(r"(?<![\w.])((?:\d{1,3}\.){3}\d{1,3})(?!\w|\.\d)")
 _COMMAND = re.compile(r"`([^`\n]{3,200})`")
 
 
-def trace_draft(
+def trace_captured_draft(
     text: str, name: str, quote: str, said: Sequence[Message], origin: Origin
 ) -> tuple[Message, Origin, str] | None:
     """The person's message that a draft rests on, its origin, and why it must be held.
@@ -126,7 +126,7 @@ def _sentences(text: str, words: Words) -> Iterator[frozenset[str]]:
                 held = frozenset()
 
 
-def sign_draft(draft: Draft, origin: Origin) -> Draft:
+def sign_captured_draft(draft: Draft, origin: Origin) -> Draft:
     said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
     metadata = {
         "metadata.client": origin.client,

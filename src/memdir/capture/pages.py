@@ -94,14 +94,14 @@ def propose_page_patches(
         if page.title:
             pages[page] = add_section_to_page(now.data, *_entry(draft, rules), page.title)
         elif not page_has_draft(now, draft, rules):
-            pages[page] = add_line(now.data, _line(draft, rules))
+            pages[page] = add_page_line(now.data, _line(draft, rules))
     return [
         Patch(root, page.path, make_page_patch(page.path, page.data, new or b""))
         for page, new in pages.items()
     ]
 
 
-def draft_line(draft: Draft) -> str:
+def captured_draft_line(draft: Draft) -> str:
     text = re.sub(
         r"(?i)^(?:please )?(?:add|put|write|note)(?: this| it)? (?:down )?(?:to|in|into) "
         r"(?:the |our )?(?:claude\.md|agents\.md|project instructions)(?: that\b|[:,])?\s*",
@@ -113,7 +113,7 @@ def draft_line(draft: Draft) -> str:
 
 def _line(draft: Draft, rules: Rules) -> str:
     whole, _ = complete_draft(replace(draft, why="", how=""), rules)
-    return inert_line(draft_line(whole))
+    return inert_line(captured_draft_line(whole))
 
 
 def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
@@ -127,7 +127,7 @@ def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
     return f"## {day}: {title}", body
 
 
-def add_line(old: bytes | None, line: str) -> bytes:
+def add_page_line(old: bytes | None, line: str) -> bytes:
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     rows = text.split(end)

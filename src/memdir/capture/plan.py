@@ -247,7 +247,7 @@ def _share(wanted: frozenset[str], words: frozenset[str] | None) -> float:
 
 def _taken_back_later(catches: Sequence[signals.Catch], said: Sequence[Message]) -> dict[int, int]:
     wishes = [index for index, catch in enumerate(catches) if catch.forget and not catch.hold]
-    when = signals.order_requests(catches, said) if wishes else []
+    when = signals.order_captured_requests(catches, said) if wishes else []
     return {
         index: wish
         for index, catch in enumerate(catches)

@@ -19,7 +19,7 @@ from memdir.capture.inbox import (
     held_title,
     open_inbox,
 )
-from memdir.capture.origin import sign_draft
+from memdir.capture.origin import sign_captured_draft
 from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
@@ -202,7 +202,7 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
             return replace(
                 changes.rebuild_memory_index(app), changes=(change,)
             )  # the pointer may be missing
-    draft = sign_draft(catch.draft, catch.origin)
+    draft = sign_captured_draft(catch.draft, catch.origin)
     extra = (*draft.extra, (REVIEWED_KEY, held.id))
     day = draft.day or history_day(held.time)  # `tomorrow` counts from the day it was said
     draft = replace(draft, day=day, extra=extra)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from memdir.capture.inbox import open_inbox
-from memdir.capture.pages import Page, draft_line, read_knowledge_pages, read_rules_page
+from memdir.capture.pages import Page, captured_draft_line, read_knowledge_pages, read_rules_page
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON
 from memdir.config.config import DIR, Config, read_config
@@ -129,7 +129,7 @@ def route_extracted_draft(catch: Catch, known: Known, rules: Rules, asked: bool 
 def _destination(draft: Draft, catch: Catch, asked: bool) -> tuple[str, str]:
     body = draft.body[:SEARCHED_CHARACTERS]
     person = catch.origin.who == PERSON
-    short = len(draft_line(draft)) <= MAX_LINE_CHARACTERS
+    short = len(captured_draft_line(draft)) <= MAX_LINE_CHARACTERS
     named = _NAMED_PLACE.search(f"{catch.origin.quote}\n{body}") if person else None
     if named and named["rules"] and short:
         return CLAUDE_MD, "a person wanted it in CLAUDE.md"

@@ -76,7 +76,7 @@ def transcript_size(path: str) -> int | None:
         raise disk_failure(error, path, "the transcript cannot be looked at") from None
 
 
-def session_directory(app: App, request: Request, cwd: str) -> str:
+def captured_session_directory(app: App, request: Request, cwd: str) -> str:
     """The directory whose project learns from a hook called in `cwd`.
 
     It is where the session started, if that still exists and has the same state folder.

@@ -372,7 +372,7 @@ def removes_unmentioned_lines(draft: Draft, old: str, message: Message) -> bool:
     return not all(mentioned & words for words in gone)
 
 
-def rests_on(catch: Catch, signal: Signal) -> bool:
+def rests_on_request(catch: Catch, signal: Signal) -> bool:
     """True for a draft whose words of the person are those of a request."""
     quote, asked = catch.origin.quote, draft_quote(signal.quote)
     if catch.origin.message != signal.said.id or not quote:
@@ -400,7 +400,9 @@ def forgets_draft(wish: str, draft: Draft) -> bool:
     )
 
 
-def order_requests(catches: Sequence[Catch], said: Sequence[Message]) -> list[tuple[int, int]]:
+def order_captured_requests(
+    catches: Sequence[Catch], said: Sequence[Message]
+) -> list[tuple[int, int]]:
     numbers = {item.id: number for number, item in enumerate(said) if item.text}
     texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
     places = []

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from memdir.claims.claim import Uses
-from memdir.claims.tree import COMMIT, LOST, Bounds, Files, Tree, WorkTree, decode_path, encode_path
+from memdir.claims.tree import COMMIT, LOST, Bounds, Files, Tree, WorkTree, from_git, to_git
 from memdir.hot.place import store_key
 from memdir.store.git import Ended, Git
 
@@ -167,7 +167,7 @@ _OF_MEMORIES = re.compile(
 )
 
 
-def is_prose_path(path: str) -> bool:
+def is_repo_prose(path: str) -> bool:
     name = path.rpartition("/")[2].lower()
     stem, _, suffix = name.rpartition(".")
     return suffix in PROSE or name in PROSE_NAMES or stem in PROSE_NAMES
@@ -186,7 +186,7 @@ class Memories:
     def hold(self, path: str) -> bool:
         """True below a known folder of memories; beside a MEMORY.md only for prose."""
         return bool(_OF_MEMORIES.search(path)) or (
-            path.startswith(self.roots) and is_prose_path(path)
+            path.startswith(self.roots) and is_repo_prose(path)
         )
 
 
@@ -199,7 +199,7 @@ class Reading:
     skipped: list[str] = field(default_factory=list)
 
 
-def read_blobs(
+def read_repo_blobs(
     git: Git, files: Files, paths: Iterable[str], max_bytes: int, bounds: Bounds, reading: Reading
 ) -> Iterator[tuple[str, bytes]]:
     fitting, total = [], 0
@@ -265,7 +265,7 @@ class Scanner:
         self.words: dict[bytes, int] = {}
         self.compounds: dict[bytes, tuple[int, list[bytes]]] = {}
         for name, number in names.items():
-            text = encode_path(name)
+            text = to_git(name)
             if WORD.fullmatch(text):
                 self.words[text] = number
             elif text.strip():
@@ -318,10 +318,10 @@ def update_code_symbols(
     new = {name: len(known) + i for i, name in enumerate(sorted(set(names) - known.keys()))}
     if old == head and not new:
         return
-    rows = [(number, encode_path(name)) for name, number in new.items()]
+    rows = [(number, to_git(name)) for name, number in new.items()]
     db.executemany("INSERT INTO names VALUES (?, ?)", rows)
     for table in ("files", "skipped"):
-        keys = [(encode_path(path),) for path in changed]
+        keys = [(to_git(path),) for path in changed]
         db.executemany(f"DELETE FROM {table} WHERE path = ?", keys)
     memories, touched = Memories(tree.files), set(changed)
     paths = [path for path, (oid, _) in tree.files.items() if oid and not memories.hold(path)]
@@ -335,7 +335,7 @@ def update_code_symbols(
 
 def _numbers(index: CodeIndex) -> dict[str, int]:
     query = "SELECT name, number FROM names ORDER BY number"
-    return {decode_path(name): number for name, number in index.db.execute(query)}
+    return {from_git(name): number for name, number in index.db.execute(query)}
 
 
 def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
@@ -343,13 +343,13 @@ def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
     if old == new:
         return []
     out, ended = git.ask("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new, "--")
-    return [decode_path(path) for path in out.split(b"\0") if path] if ended.whole else None
+    return [from_git(path) for path in out.split(b"\0") if path] if ended.whole else None
 
 
 def _scan(index: CodeIndex, texts: Texts, names: Mapping[str, int]) -> None:
     scanner = Scanner(names)
     scanned = ((path, scanner.scan(data)) for path, data in texts)
-    rows = ((encode_path(path), array("i", hits).tobytes()) for path, hits in scanned if hits)
+    rows = ((to_git(path), array("i", hits).tobytes()) for path, hits in scanned if hits)
     joined = "CAST(files.hits || excluded.hits AS BLOB)"
     upsert = f"INSERT INTO files VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET hits = {joined}"
     index.db.executemany(upsert, rows)
@@ -365,14 +365,14 @@ def count_symbol_uses(
     prose: list[tuple[str, Sequence[int]]] = []
     committed: set[int] = set()
     for raw, packed in index.db.execute("SELECT path, hits FROM files"):
-        path, numbers_there = decode_path(raw), array("i")
+        path, numbers_there = from_git(raw), array("i")
         numbers_there.frombytes(packed)
-        if not is_prose_path(path):
+        if not is_repo_prose(path):
             committed.update(numbers_there)
         if path not in dirty:
-            (prose if is_prose_path(path) else code).append((path, numbers_there))
+            (prose if is_repo_prose(path) else code).append((path, numbers_there))
     for path, data in texts:
-        (prose if is_prose_path(path) else code).append((path, scanner.scan(data)))
+        (prose if is_repo_prose(path) else code).append((path, scanner.scan(data)))
     counts = [Counter(chain.from_iterable(hits for _, hits in some)) for some in (code, prose)]
     places: defaultdict[int, list[str]] = defaultdict(list)
     for path, hits in (*sorted(code), *sorted(prose)):
@@ -393,7 +393,7 @@ OVERLAP_BYTES = 512  # of the previous piece, so that no word is lost between tw
 
 
 def may_file_hold_code(path: str) -> bool:
-    return not is_prose_path(path) and path.rpartition(".")[2].lower() not in PACKED
+    return not is_repo_prose(path) and path.rpartition(".")[2].lower() not in PACKED
 
 
 def find_words_in_code(

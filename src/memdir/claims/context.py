@@ -221,7 +221,7 @@ _CHANGE = re.compile(
 )
 
 
-def find_versions(context: Context) -> Iterator[tuple[int, str, str, str]]:
+def find_version_claims(context: Context) -> Iterator[tuple[int, str, str, str]]:
     """Position, text, name and version of what a sentence says to be in use."""
     block = context.block
     for match in _VERSIONED.finditer(block.text):

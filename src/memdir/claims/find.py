@@ -15,11 +15,11 @@ from memdir.claims.claim import Claim
 from memdir.claims.context import (
     Context,
     compare_repo_name,
-    find_versions,
+    find_version_claims,
     hide_claim_spans,
     names_other_repo,
 )
-from memdir.claims.manifests import version_key
+from memdir.claims.manifests import claimed_version_key
 from memdir.text import markdown
 
 MAX_CLAIMS = 2_000  # of one memory
@@ -75,8 +75,8 @@ def find_claims(text: str, place: str = "", own: frozenset[str] = frozenset()) -
                 rooted=around.is_rooted(start, end),
             )
             claims.append(_read_sentence(_resolve(claim, place), around, start))
-        for start, span, name, version in find_versions(around):
-            names = (version_key(name), version)
+        for start, span, name, version in find_version_claims(around):
+            names = (claimed_version_key(name), version)
             claims.append(Claim(kinds.VERSION, span, *block.place(start), names))
     # Once a memory says that something is gone, this holds for every mention.
     gone = {_last_name(claim) for claim in claims if claim.aside in (kinds.DENIED, kinds.OLD)}

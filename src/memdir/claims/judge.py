@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from memdir.claims import claim as kinds
 from memdir.claims.claim import Claim, Judged, Past, Seen, Wanted
 from memdir.claims.forms import find_file_ending, is_common_symbol, is_distinctive_symbol
-from memdir.claims.manifests import allows_version
+from memdir.claims.manifests import manifest_allows_version
 
 # A dotted name may be a module: possible endings of its file; empty for a folder.
 MODULE_ENDINGS = ("", ".py", ".rs", ".java", ".kt", ".ex", ".hs")
@@ -71,7 +71,7 @@ def _flag_forms(flag: str) -> tuple[str, ...]:
     return (flag, name, name.replace("-", "_")) if "-" in name else (flag,)
 
 
-def is_checkable(claim: Claim, seen: Seen) -> bool:
+def is_claim_checkable(claim: Claim, seen: Seen) -> bool:
     """A number after a word is a version only if a manifest asks for one."""
     return claim.kind != kinds.VERSION or claim.names[0] in seen.versions
 
@@ -136,7 +136,7 @@ def _find_support(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -
         return "", "", f"{claim.names[0]} was not found in the code"
     if claim.kind == kinds.VERSION:
         for pin in seen.versions.get(claim.names[0], ()):
-            if allows_version(pin.asked, claim.names[1]):
+            if manifest_allows_version(pin.asked, claim.names[1]):
                 return pin.path, f"{pin.path} has {pin.text}", ""
     return NONE
 

@@ -44,7 +44,7 @@ _RECIPE = re.compile(r"^@?([A-Za-z_][A-Za-z0-9_-]{0,80})(?: [^:\n]{0,200})?:(?!=
 _TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
 
 
-def is_manifest(path: str) -> bool:
+def is_package_manifest(path: str) -> bool:
     return _MANIFEST.match(path.rpartition("/")[2].lower()) is not None
 
 
@@ -116,7 +116,7 @@ _NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,4}")
 _BOUND = re.compile(r"(===?|~=|!=|>=|<=|[<>^~=])?\s?v?(\d{1,6}(?:\.(?:\d{1,6}|\*|x)){0,4})")
 
 
-def version_key(name: str) -> str:
+def claimed_version_key(name: str) -> str:
     name = compare_package_name(name)
     return ALIASES.get(name, name)
 
@@ -127,19 +127,19 @@ def read_manifest_pins(path: str, text: str) -> Iterator[tuple[str, Pin]]:
         yield _WHOLE_FILES[name], Pin(path, _NUMBER.findall(text)[0], text.strip()[:40])
     elif "docker" in name or "compose" in name:
         for shown, image, tag in _IMAGE.findall(text):
-            yield version_key(image), Pin(path, tag, shown)
+            yield claimed_version_key(image), Pin(path, tag, shown)
     elif name == "package.json":
         for package, asked in _NPM.findall(text):
-            yield version_key(package), Pin(path, asked, f"{package} {asked}")
+            yield claimed_version_key(package), Pin(path, asked, f"{package} {asked}")
     else:
         for package, asked in _PINNED.findall(_COMMENT.sub("", text)):
-            yield version_key(package), Pin(path, asked, f"{package}{asked}")
+            yield claimed_version_key(package), Pin(path, asked, f"{package}{asked}")
     for language, pattern in _ASKED:
         for shown, asked in pattern.findall(text):
             yield language, Pin(path, asked, shown.replace('"', "").replace("'", ""))
 
 
-def allows_version(asked: str, version: str) -> bool:
+def manifest_allows_version(asked: str, version: str) -> bool:
     """True if a version, of which the end may be left out, fits what is asked for."""
     claimed = [int(part) for part in version.split(".")]
     return any(_fits_all(choice, claimed) for choice in asked.split("||"))

@@ -16,10 +16,10 @@ from memdir.claims.tree import (
     COMMIT,
     MAX_PATHS,
     Bounds,
-    decode_path,
-    encode_path,
+    from_git,
     is_safe_repo_path,
-    match_path_endings,
+    match_repo_endings,
+    to_git,
 )
 from memdir.store.git import Ended, Git
 
@@ -81,7 +81,7 @@ class History:
         for options in ((alike, *_RENAMES), _MERGES):
             commits, ends, cut = self._read_ends(options, revisions)
             newest = self._finish(PATHS, commits, cut=cut)
-            rows = [(encode_path(old), encode_path(new), newest - i) for old, new, i in ends]
+            rows = [(to_git(old), to_git(new), newest - i) for old, new, i in ends]
             rows = [row for row in rows if row[0] not in known or options != _MERGES]
             self.index.db.executemany("INSERT INTO ends VALUES (?, ?, ?)", rows)
             known.update(row[0] for row in rows)
@@ -114,7 +114,7 @@ class History:
             return len(names) <= self.bounds.removed_words
 
         newest = self._read_removed_lines(PACKAGES, MANIFEST_PATHS, take)
-        rows = [(encode_path(name), newest - i) for name, i in names.items()]
+        rows = [(to_git(name), newest - i) for name, i in names.items()]
         self.index.db.executemany("INSERT OR REPLACE INTO dropped VALUES (?, ?)", rows)
 
     def _start(self, log: str) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ def _take_tokens(commits: Commits, ends: Ends, tokens: list[bytes]) -> list[byte
         elif not _STATUS.fullmatch(token) or not commits:
             raise ValueError("no removal or rename")
         else:
-            old, new = decode_path(tokens[i + 1]), decode_path(tokens[i + 2]) if needed == 3 else ""
+            old, new = from_git(tokens[i + 1]), from_git(tokens[i + 2]) if needed == 3 else ""
             if is_safe_repo_path(old) and (not new or is_safe_repo_path(new)):
                 ends.append((old, new, len(commits) - 1))
         i += needed
@@ -251,12 +251,12 @@ class PastPaths:
         self.newest: dict[str, tuple[str, int]] = {}
         query = "SELECT old, new, number FROM ends ORDER BY number DESC, rowid"
         for old, new, number in index.db.execute(query):
-            self.newest.setdefault(decode_path(old), (decode_path(new), number))
+            self.newest.setdefault(from_git(old), (from_git(new), number))
 
     def find(self, names: Mapping[str, str]) -> dict[str, tuple[Past, ...]]:
         gone = [path for path in self.newest if path not in self.files]
         ends: dict[str, list[tuple[int, str, int, str]]] = {}  # order, path, commit, present path
-        for name, paths in match_path_endings(names, gone, folders=False).items():
+        for name, paths in match_repo_endings(names, gone, folders=False).items():
             ends[name] = [self._follow(path) for path in paths]
         below: dict[str, list[str]] = {}  # deleted folders, each with the paths it contained
         for path in gone:
@@ -264,7 +264,7 @@ class PastPaths:
             while above and above not in self.folders:
                 below.setdefault(above, []).append(path)
                 above = above.rpartition("/")[0]
-        for name, paths in match_path_endings(names, below, folders=True).items():
+        for name, paths in match_repo_endings(names, below, folders=True).items():
             ends.setdefault(name, []).extend(self._follow_folder(p, below[p]) for p in paths)
         return {
             name: tuple(
@@ -312,7 +312,7 @@ def find_dropped_packages(index: CodeIndex, names: Mapping[str, str]) -> dict[st
 def _find_words(index: CodeIndex, table: str, names: Mapping[str, str]) -> dict[str, Past]:
     found = {}
     for name, form in names.items():
-        row = index.db.execute(f"SELECT {table} WHERE word = ?", (encode_path(form),)).fetchone()
+        row = index.db.execute(f"SELECT {table} WHERE word = ?", (to_git(form),)).fetchone()
         if row:
             found[name] = Past(name, *_find_commit(index, row[0]), defined=bool(row[1]))
     return found
@@ -335,7 +335,7 @@ def find_past_branches(git: Git, names: Iterable[str], bounds: Bounds) -> dict[s
     evidence: dict[str, str] = {}
     limit = f"--max-count={bounds.commits}"
     subjects = git.ask(*_LOG[:-1], "--format=%H %ct %s", "--merges", limit, "HEAD", "--")[0]
-    for line in decode_path(subjects).split("\n"):
+    for line in from_git(subjects).split("\n"):
         oid, _, rest = line.partition(" ")
         seconds, _, subject = rest.partition(" ")
         match = _MERGED.match(subject)
@@ -344,7 +344,7 @@ def find_past_branches(git: Git, names: Iterable[str], bounds: Bounds) -> dict[s
             when = f"{oid[:ID_CHARACTERS]}, {_day(int(seconds))}"
             evidence.setdefault(name, f"merged in {when}, and no branch or tag any more")
     moves = git.ask("log", "-g", "--format=%gs", limit, "HEAD", "--")[0]
-    for line in decode_path(moves).split("\n"):
+    for line in from_git(moves).split("\n"):
         match = _CHECKED_OUT.match(line)
         for name in asked.intersection(match.groups() if match else ()):
             evidence.setdefault(name, "deleted: it was checked out here, and is no branch any more")

@@ -17,7 +17,7 @@ from typing import Protocol
 from memdir.claims import code_index, manifests, past, tree
 from memdir.claims.claim import Past, Pin, Seen, Uses, Wanted
 from memdir.claims.code_index import Say, Texts
-from memdir.claims.tree import Bounds, Files, Tree, decode_path, encode_path
+from memdir.claims.tree import Bounds, Files, Tree, from_git, to_git
 from memdir.store.git import Git
 
 PROGRESS_SECONDS = 1.0  # between two progress messages
@@ -52,7 +52,7 @@ class GitRepo:
             return checkout.commit
         work_tree, total = tree.WorkTree(checkout.git.root), hashlib.sha256()
         for path, letters in sorted(dirty.items()):
-            total.update(encode_path(f"{path}\0{letters}{work_tree.facts(path)}\n"))
+            total.update(to_git(f"{path}\0{letters}{work_tree.facts(path)}\n"))
         return f"{checkout.commit}+{total.hexdigest()[:12]}"
 
     def own_names(self) -> frozenset[str]:
@@ -61,11 +61,11 @@ class GitRepo:
         names = {os.path.basename(checkout.git.root)}
         if not checkout.problem:
             git = checkout.git
-            urls = decode_path(git.ask("config", "--get-regexp", r"^remote\..*\.url$")[0])
+            urls = from_git(git.ask("config", "--get-regexp", r"^remote\..*\.url$")[0])
             for line in urls.split("\n"):
                 names.add(re.split("[/:]", line.removesuffix(".git"))[-1])
             top = git.ask("ls-tree", "--name-only", "-z", "HEAD")[0] if checkout.commit else b""
-            names.update(map(decode_path, top.split(b"\0")))
+            names.update(map(from_git, top.split(b"\0")))
         return frozenset(names - {""})
 
     def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
@@ -175,16 +175,16 @@ class _Look:
     def _find_paths(
         self, forms: dict[str, str]
     ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-        there = tree.match_path_endings(forms, self.files, folders=False)
+        there = tree.match_repo_endings(forms, self.files, folders=False)
         folders = self.tree.folders(self.files)
-        for name, more in tree.match_path_endings(forms, folders, folders=True).items():
+        for name, more in tree.match_repo_endings(forms, folders, folders=True).items():
             there.setdefault(name, []).extend(more)
         for name, form in forms.items():
             wanted = form and name not in there and self.git.work_tree
             if wanted and self.work_tree.has_file(form, folder=name.endswith("/")):
                 there[name] = [form]
         starred = [name for name in forms if "*" in name and name not in there]
-        there |= tree.match_path_patterns(starred, self.files)
+        there |= tree.match_repo_patterns(starred, self.files)
         missing = {name: form for name, form in forms.items() if form and name not in there}
         return {
             name: tree.pick_nearest_repo_paths(some, forms[name]) for name, some in there.items()
@@ -266,9 +266,7 @@ class _Look:
         code_index.update_code_symbols(
             self.index, self.git, self.tree, commit, asked, read, self.bounds
         )
-        rows = [
-            (encode_path(path),) for path in filter(code_index.may_file_hold_code, reading.skipped)
-        ]
+        rows = [(to_git(path),) for path in filter(code_index.may_file_hold_code, reading.skipped)]
         self.index.db.executemany("INSERT OR IGNORE INTO skipped VALUES (?)", rows)
         if reading.cut or self.tree.cut:
             cut = "not all files were read: identifiers may have more uses"
@@ -276,7 +274,9 @@ class _Look:
         return self.index.get("symbols cut")
 
     def _read_commit(self, paths: list[str], limit: int, reading: code_index.Reading) -> Texts:
-        return code_index.read_blobs(self.git, self.tree.files, paths, limit, self.bounds, reading)
+        return code_index.read_repo_blobs(
+            self.git, self.tree.files, paths, limit, self.bounds, reading
+        )
 
     def _read_disk(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:
         memories = code_index.Memories(self.files)
@@ -295,9 +295,7 @@ class _Look:
         removed = past.find_removed_symbols(self.index, names)
         untracked = tree.read_untracked_paths(self.git, self.bounds) if removed else []
         rows = self.index.db.execute("SELECT path FROM skipped") if removed else ()
-        skipped = [
-            path for path in map(decode_path, (row[0] for row in rows)) if path in self.files
-        ]
+        skipped = [path for path in map(from_git, (row[0] for row in rows)) if path in self.files]
         if untracked is None or not all(map(self.work_tree.leads_to, skipped)):
             return None
         memories = code_index.Memories(self.files)
@@ -315,7 +313,7 @@ class _Look:
     def _read_manifests(
         self, wanted: Wanted
     ) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[Pin, ...]]]:
-        found = filter(manifests.is_manifest, self.files)
+        found = filter(manifests.is_package_manifest, self.files)
         paths = sorted(found, key=lambda path: path.count("/"))
         reading = code_index.Reading(self.say, cut=len(paths) > self.bounds.manifests)
         paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
@@ -355,7 +353,7 @@ _REFS = ("refs/heads/", "refs/remotes/", "refs/tags/")
 def _find_branches(git: Git, names: Collection[str]) -> frozenset[str]:
     out = git.ask("for-each-ref", "--format=%(refname)", *_REFS)[0] if names else b""
     there: set[str] = set()
-    for ref in map(decode_path, out.split(b"\n")):
+    for ref in map(from_git, out.split(b"\n")):
         name = ref.split("/", 2)[-1]
         there |= {ref, name}
         if ref.startswith("refs/remotes/"):

@@ -39,12 +39,12 @@ MAX_PATHS = 20  # paths and past paths returned per name
 COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
-def decode_path(data: bytes) -> str:
+def from_git(data: bytes) -> str:
     """Path as text; bytes that are not UTF-8 survive."""
     return data.decode("utf-8", "surrogateescape")
 
 
-def encode_path(text: str) -> bytes:
+def to_git(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -211,7 +211,7 @@ def read_tracked_paths(git: Git, commit: str, bounds: Bounds) -> Tree:
         *entries, rest = (rest + piece).split(b"\0")
         for entry in entries:
             facts, _, name = entry.partition(b"\t")
-            known, path = _ENTRY.fullmatch(facts), decode_path(name)
+            known, path = _ENTRY.fullmatch(facts), from_git(name)
             if known is None or not path:
                 tree.cut = True
             elif not is_safe_repo_path(path):
@@ -239,7 +239,7 @@ def read_dirty_paths(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
     )
     entries = [entry for entry in out.split(b"\0") if entry]
     known = [entry for entry in entries if _CHANGE.match(entry) and len(entry) > 3]
-    dirty = {decode_path(entry[3:]): entry[:2].decode("ascii") for entry in known}
+    dirty = {from_git(entry[3:]): entry[:2].decode("ascii") for entry in known}
     whole = ended.whole and len(known) == len(entries)
     return {path: letters for path, letters in dirty.items() if is_safe_repo_path(path)}, whole
 
@@ -253,7 +253,7 @@ def read_untracked_paths(git: Git, bounds: Bounds) -> list[str] | None:
         seconds=bounds.quick_seconds,
         limit=bounds.tree_bytes,
     )
-    paths = [decode_path(path) for path in out.split(b"\0") if path]
+    paths = [from_git(path) for path in out.split(b"\0") if path]
     return paths if ended.whole and all(map(is_safe_repo_path, paths)) else None
 
 
@@ -271,7 +271,7 @@ def path_in_repo(name: str, root: str) -> str:
     return path if is_safe_repo_path(path) else ""
 
 
-def match_path_endings(
+def match_repo_endings(
     names: Mapping[str, str], paths: Iterable[str], *, folders: bool
 ) -> dict[str, list[str]]:
     """Paths that equal the name or end with it; `docs/` matches folders only."""
@@ -287,7 +287,7 @@ def match_path_endings(
     return matches
 
 
-def match_path_patterns(patterns: Iterable[str], paths: Collection[str]) -> dict[str, list[str]]:
+def match_repo_patterns(patterns: Iterable[str], paths: Collection[str]) -> dict[str, list[str]]:
     """A few paths for each name with stars; a star may cross folders."""
     matches = {}
     for pattern in islice(sorted(patterns), MAX_PATTERNS):
@@ -342,6 +342,6 @@ def find_paths_git_ignores(
                 asked[f"./{path}/"] = name
     if not asked:
         return frozenset()
-    given = encode_path("\0".join(asked)) + b"\0"
+    given = to_git("\0".join(asked)) + b"\0"
     out, _ = git.ask("check-ignore", "--no-index", "--stdin", "-z", given=given)
-    return frozenset(asked[path] for path in map(decode_path, out.split(b"\0")) if path in asked)
+    return frozenset(asked[path] for path in map(from_git, out.split(b"\0")) if path in asked)

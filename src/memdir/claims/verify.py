@@ -68,7 +68,7 @@ def verify_claims(
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
     """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
     from memdir.claims.find import find_claims  # compiling its patterns would slow every command
-    from memdir.claims.judge import collect_evidence_wanted, is_checkable, judge_claim
+    from memdir.claims.judge import collect_evidence_wanted, is_claim_checkable, judge_claim
 
     own = repo.own_names()
     claims_by_path = {
@@ -82,7 +82,7 @@ def verify_claims(
         path: [
             judge_claim(claim, seen, beside, f"{folder}/\n{text}")
             for claim in claims_by_path[path]
-            if is_checkable(claim, seen)
+            if is_claim_checkable(claim, seen)
         ]
         for path, text in texts
     }

@@ -352,7 +352,7 @@ def _shared(changes: bool, records: bool) -> list[click.Parameter]:
 
 def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
     """Place of the name in this store, and the command for it there; empty if absent."""
-    from memdir.format.names import find_named_memory, name_means
+    from memdir.format.names import find_named_memory, memory_name_means
     from memdir.store.look import list_shelved_memories
 
     on_shelves = verb in ("restore", "purge")
@@ -361,6 +361,6 @@ def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
             return "in the store", verb
     with suppress(MemdirError):
         for item in list_shelved_memories(app):
-            if name_means(name, item.path):
+            if memory_name_means(name, item.path):
                 return f"in the {item.room}", verb if on_shelves else "restore"
     return "", ""

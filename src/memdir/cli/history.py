@@ -12,7 +12,7 @@ import click
 from memdir.cli import output
 from memdir.cli.command import Session, command, read_time_option
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.format.names import find_named_memory, name_means
+from memdir.format.names import find_named_memory, memory_name_means
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, read_memory, stem
 from memdir.store import changes, look, ports
@@ -84,7 +84,7 @@ def _row(logged: Logged, *scope: str) -> list[output.Cell]:
     cause = logged.cause
     text = ""
     if cause.verb != ports.OUTSIDE:
-        named = any(name_means(cause.name, path) for _, path in logged.paths)
+        named = any(memory_name_means(cause.name, path) for _, path in logged.paths)
         text = cause.verb if named else f"{cause.verb} {cause.name}".strip()
         text += f" ({cause.reason})" * bool(cause.reason) + ": " * bool(files)
     where = [*scope, output.show_local_time(logged.time), cause.actor]
@@ -119,7 +119,7 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
         if not newest:
             raise
     logged, versions = look.diff_of_change(app, newest[0].id)
-    return logged, [version for version in versions if name_means(path, version[0])]
+    return logged, [version for version in versions if memory_name_means(path, version[0])]
 
 
 @command("undo", "memdir undo", changes=True)

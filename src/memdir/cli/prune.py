@@ -12,7 +12,7 @@ import click
 
 from memdir.audit import audit as audits
 from memdir.audit.audit import Audit, Audited, Wish
-from memdir.audit.inspect import finding_command
+from memdir.audit.inspect import audit_command
 from memdir.cli.audit import ACTIONS, ADVICE, LOAD, draw_score_bar
 from memdir.cli.command import Session, command
 from memdir.cli.output import CHANGE, Answer, Fields, changed_file_fields, pick, pick_all
@@ -136,7 +136,7 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
         body = [part for item in paragraphs for part in screen.fold(item, len(EDGE))]
         lines += ["", *[EDGE + part for part in body[:MAX_LINES]]]
         if len(body) > MAX_LINES:
-            step = screen.advise(finding_command("show", path))
+            step = screen.advise(audit_command("show", path))
             lines.append(f"{EDGE}… {plural(len(body) - MAX_LINES, 'more line')}: {step}")
     return [*lines, ""]
 

@@ -17,13 +17,13 @@ from memdir.clients.conversation import (
     as_blocks,
     as_object,
     as_text,
-    flat_text,
-    typed_text,
+    flat_client_text,
+    typed_client_text,
 )
 from memdir.clients.edit_settings import (
     Merge,
     Receipt,
-    edit_own_file,
+    edit_client_file,
     is_our_hook,
     read_client_file,
 )
@@ -90,7 +90,7 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
         data = None if wish.remove or not claude_marketplace(host) else read_client_file(source)
         if data is None and not wish.remove:
             raise BadInput("this copy of memdir brings no commands", next="leave out --commands")
-        edits += edit_own_file(command, data or b"", receipt, remarks, remove=wish.remove)
+        edits += edit_client_file(command, data or b"", receipt, remarks, remove=wish.remove)
     if way == setup.SETTINGS:
         return replace(
             setup.plan_setup(wish, host, edits, claude_code_hooks(way, host), remarks), way=way
@@ -245,26 +245,31 @@ class ClaudeParser(transcripts.Parser):
         typed_one = attachment.get("type") == "queued_command" and not attachment.get("isMeta")
         if not typed_one or not asked or not _by_person(attachment):
             return []
-        return self.say(PERSON, typed_text(flat_text(attachment.get("prompt"), "title")))
+        return self.say(
+            PERSON, typed_client_text(flat_client_text(attachment.get("prompt"), "title"))
+        )
 
     def _user(self, record: transcripts.Record) -> Iterator[conversation.Message]:
         texts = []
         for block in as_blocks(as_object(record.get("message")).get("content")):
             if block.get("type") == "text":
-                texts.append(typed_text(as_text(block.get("text"))))
+                texts.append(typed_client_text(as_text(block.get("text"))))
             elif block.get("type") == "tool_result":
                 yield from self._result(block, record.get("toolUseResult"))
         if _by_person(record):
             yield from self.say(PERSON, "\n".join(filter(None, texts)))
 
     def _result(self, block: transcripts.Record, more: Any) -> Iterator[conversation.Message]:
-        call, text = as_text(block.get("tool_use_id")), flat_text(block.get("content"), "title")
+        call, text = (
+            as_text(block.get("tool_use_id")),
+            flat_client_text(block.get("content"), "title"),
+        )
         tool = self.tools.get(call, "")
         if block.get("is_error") is True:
             self.fail(call)
             if more == REJECTED:
                 yield from self.say(
-                    PERSON, typed_text(text.partition(REASON)[2].partition(REMARK)[0])
+                    PERSON, typed_client_text(text.partition(REASON)[2].partition(REMARK)[0])
                 )
                 return
         yield from self.say(TOOL, text, tool)
@@ -293,7 +298,7 @@ class ClaudeParser(transcripts.Parser):
         yield from self.say(AGENT, "\n".join(texts), wrote=wrote)
         for block in results:
             tool = self.tools.get(as_text(block.get("tool_use_id")), "")
-            yield from self.say(TOOL, flat_text(block.get("content"), "title"), tool)
+            yield from self.say(TOOL, flat_client_text(block.get("content"), "title"), tool)
 
 
 def _by_person(record: transcripts.Record) -> bool:

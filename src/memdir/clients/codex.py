@@ -16,10 +16,17 @@ from memdir.clients.conversation import (
     as_blocks,
     as_object,
     as_text,
-    flat_text,
-    typed_text,
+    flat_client_text,
+    typed_client_text,
 )
-from memdir.clients.edit_settings import NAME, Merge, Receipt, edit_block, edit_table, is_our_hook
+from memdir.clients.edit_settings import (
+    NAME,
+    Merge,
+    Receipt,
+    edit_client_block,
+    edit_client_table,
+    is_our_hook,
+)
 from memdir.hot.memory import decode
 from memdir.hot.place import is_below, tidy_path
 from memdir.text.markdown import markdown_sections
@@ -53,8 +60,8 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     table = {**setup.client_server_entry(host)[NAME], "env_vars": list(setup.VARIABLES)}
     edits = [
         Merge(hooks, wanted, is_our_hook, remarks=remarks).edit(receipt, wish.remove),
-        edit_table(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
-        edit_block(words, receipt, wish.remove, setup.WORDS),
+        edit_client_table(config, receipt, wish.remove, ("mcp_servers", NAME, table), remarks),
+        edit_client_block(words, receipt, wish.remove, setup.WORDS),
     ]
     if not wish.remove:
         remarks.append(TRUST)
@@ -194,7 +201,7 @@ class CodexParser(transcripts.Parser):
             if inner.get("success") is False:
                 self.fail(call)
             output = inner.get("output", inner.get("content", output))
-            return self.say(TOOL, flat_text(output), self.tools.get(call, ""))
+            return self.say(TOOL, flat_client_text(output), self.tools.get(call, ""))
         if not kind.endswith("_call"):
             return []
         name, given = as_text(item.get("name")), item.get("input", item.get("arguments"))
@@ -207,7 +214,7 @@ class CodexParser(transcripts.Parser):
 
     def _message(self, role: object, content: object) -> list[conversation.Message]:
         if role == "assistant":
-            return self.say(AGENT, flat_text(content))
+            return self.say(AGENT, flat_client_text(content))
         parts = [_own(as_text(block.get("text"))) for block in as_blocks(content)]
         return self.say(PERSON, "\n".join(filter(None, parts))) if role == "user" else []
 
@@ -220,7 +227,7 @@ def _own(text: str) -> str:
         if end < 0:
             return ""
         start = end + len(f"</{match[1]}>")
-    return typed_text(text[start:])
+    return typed_client_text(text[start:])
 
 
 def _by_agent(meta: transcripts.Record) -> bool:

@@ -120,7 +120,7 @@ class Session(NamedTuple):
     cwd: str = ""
 
 
-def typed_text(text: str) -> str:
+def typed_client_text(text: str) -> str:
     if text.lstrip().startswith(NOT_TYPED):
         return ""
     if "<command-" in text and _COMMAND.match(text):
@@ -182,7 +182,7 @@ def make_client_messages(
     return [Message(id, who, text, time, tool, tuple(wrote))] if text or wrote else []
 
 
-def as_seconds(value: object) -> float:
+def client_seconds(value: object) -> float:
     """Seconds since 1970 from an ISO time or milliseconds; 0 for anything else."""
     if isinstance(value, str):
         return max(parse_time(value) or 0.0, 0.0)
@@ -207,7 +207,7 @@ def as_blocks(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def flat_text(content: object, key: str = "text") -> str:
+def flat_client_text(content: object, key: str = "text") -> str:
     texts = [as_text(block.get("text") or block.get(key)) for block in as_blocks(content)]
     return "\n".join(filter(None, texts))
 

@@ -62,7 +62,8 @@ def _edit_rules(
     if wish.remove:
         paths = [path for path in receipt.files if path.endswith(RULE)]
         edits = [
-            edit_settings.edit_own_file(path, b"", receipt, remarks, remove=True) for path in paths
+            edit_settings.edit_client_file(path, b"", receipt, remarks, remove=True)
+            for path in paths
         ]
         return [edit for some in edits for edit in some]
     if not wish.rules:
@@ -72,7 +73,7 @@ def _edit_rules(
     path = os.path.join(host.project, RULE)
     if not edit_settings.client_file_target(path).startswith(os.path.realpath(host.project) + "/"):
         raise BadInput(f"{path} leads out of the project", path=path, next="remove the link")
-    return edit_settings.edit_own_file(path, (HEADER + setup.WORDS).encode(), receipt, remarks)
+    return edit_settings.edit_client_file(path, (HEADER + setup.WORDS).encode(), receipt, remarks)
 
 
 # Import: the rules of a project, `.cursor/rules/*.mdc` and the older `.cursorrules`.

@@ -168,7 +168,7 @@ def look_at_client_file(path: str, receipt: Receipt) -> ClientFile:
 
 
 @contextmanager
-def left_alone(path: str, lines: str, take_out: str) -> Iterator[None]:
+def explain_client_edit(path: str, lines: str, take_out: str) -> Iterator[None]:
     """Explains an unsafe edit: `lines` to add by hand, or the advice for a removal."""
     try:
         yield
@@ -178,7 +178,7 @@ def left_alone(path: str, lines: str, take_out: str) -> Iterator[None]:
         raise ByHand(message, path=path, next=next, lines="" if take_out else lines) from None
 
 
-def edit_own_file(
+def edit_client_file(
     path: str,
     data: bytes,
     receipt: Receipt,
@@ -273,7 +273,7 @@ class Merge:
 
     def _left_alone(self, remove: bool) -> AbstractContextManager[None]:
         lines = json.dumps(self.wanted, indent=2, ensure_ascii=False)
-        return left_alone(self.path, lines, "remove the memdir entries by hand" * remove)
+        return explain_client_edit(self.path, lines, "remove the memdir entries by hand" * remove)
 
     def _take_out(self, text: str) -> str:
         values = read_client_settings(text)
@@ -357,10 +357,10 @@ def _append(edit: Edit, clean: str, text: str) -> Edit:
     return replace(edit, new=encode_client_setting(clean + gap + text.replace("\n", newline)))
 
 
-def edit_block(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
+def edit_client_block(path: str, receipt: Receipt, remove: bool, words: str) -> Edit:
     file, block = look_at_client_file(path, receipt), f"{BEGIN}\n{words}{END}\n"
     advice = "remove the text between memdir's marks by hand" * remove
-    with left_alone(path, block.rstrip("\n"), advice):
+    with explain_client_edit(path, block.rstrip("\n"), advice):
         clean = file.without_ours(_without_marked)
         edit = file.removal(clean, is_empty=not clean.strip())
         if remove:
@@ -382,12 +382,14 @@ def _without_marked(text: str) -> str:
     return head + after
 
 
-def edit_table(path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]) -> Edit:
+def edit_client_table(
+    path: str, receipt: Receipt, remove: bool, table: Table, remarks: list[str]
+) -> Edit:
     top, name, values = table
     rows = [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # valid TOML, too
     text = "\n".join([f"{TABLE_NOTE}: {top}.{name}", f"[{top}.{name}]", *rows, ""])
     file = look_at_client_file(path, receipt)
-    with left_alone(path, text, f"take out [{top}.{name}] by hand" * remove):
+    with explain_client_edit(path, text, f"take out [{top}.{name}] by hand" * remove):
         clean = file.without_ours(lambda text: _without_table(text, top, name))
         edit = file.removal(clean, is_empty=not clean.strip())
         if remove:

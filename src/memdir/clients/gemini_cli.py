@@ -15,9 +15,9 @@ from memdir.clients.conversation import (
     as_blocks,
     as_object,
     as_text,
-    typed_text,
+    typed_client_text,
 )
-from memdir.clients.edit_settings import NAME, Merge, Receipt, edit_block, our_client_entry
+from memdir.clients.edit_settings import NAME, Merge, Receipt, edit_client_block, our_client_entry
 from memdir.errors import MemdirError
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import PATH_CHARACTERS, tidy_path
@@ -50,7 +50,7 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     wanted = {"hooks": hooks, SERVERS: setup.client_server_entry(host)}
     file, words = os.path.join(top, "settings.json"), os.path.join(top, "GEMINI.md")
     merge = Merge(file, wanted, our_client_entry(SERVERS), (SERVERS, NAME), remarks)
-    marked = edit_block(words, receipt, wish.remove, setup.WORDS)
+    marked = edit_client_block(words, receipt, wish.remove, setup.WORDS)
     edits = [merge.edit(receipt, wish.remove), marked]
     return setup.plan_setup(wish, host, edits, lines, remarks)
 
@@ -185,7 +185,7 @@ class GeminiParser(transcripts.Parser):
         if kind == USER:
             shown = record.get("displayContent") or record.get("content")
             text = _flat(shown, results=False).partition(REFERENCED)[0]
-            parsed = self.say(PERSON, typed_text(text))
+            parsed = self.say(PERSON, typed_client_text(text))
         else:
             parsed = [*self._agent(record)]
         return [message for message in parsed if self._is_new(as_text(record.get("id")), message)]

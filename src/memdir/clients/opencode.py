@@ -22,9 +22,9 @@ from memdir.clients.conversation import (
     as_object,
     as_text,
     make_client_messages,
-    typed_text,
+    typed_client_text,
 )
-from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, edit_own_file, is_our_server
+from memdir.clients.edit_settings import NAME, Merge, Path, Receipt, edit_client_file, is_our_server
 from memdir.errors import BadInput, Missing
 from memdir.hot.place import tidy_path
 
@@ -69,7 +69,7 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
         (instruction, WORDS_MARK + setup.WORDS),
     ):
         marks = (MARK.encode(), WORDS_MARK.encode())
-        edits += edit_own_file(
+        edits += edit_client_file(
             path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks
         )
     return setup.plan_setup(
@@ -173,7 +173,7 @@ class OpencodeReader(transcripts.Reader):
     ) -> Iterator[conversation.Message]:
         role, time = (
             data.get("role"),
-            conversation.as_seconds(as_object(data.get("time")).get("created")),
+            conversation.client_seconds(as_object(data.get("time")).get("created")),
         )
         if role not in ("user", "assistant") or data.get("summary") is True:
             return
@@ -190,7 +190,7 @@ class OpencodeReader(transcripts.Reader):
                 yield from make_client_messages(TOOL, id, output, time, tool)
         if role == "user":
             yield from make_client_messages(
-                PERSON, id, "\n".join(filter(None, map(typed_text, texts))), time
+                PERSON, id, "\n".join(filter(None, map(typed_client_text, texts))), time
             )
         else:
             yield from make_client_messages(AGENT, id, "\n".join(texts), time)

@@ -16,7 +16,7 @@ from memdir.clients.conversation import (
     Message,
     NewMessages,
     Session,
-    as_seconds,
+    client_seconds,
     files_tool_wrote,
     make_client_messages,
     readable_client_message,
@@ -217,7 +217,7 @@ class Parser:
         raise NotImplementedError
 
     def parse(self, record: Record | None, id: str) -> list[Message] | None:
-        self.id, self.time = id, as_seconds((record or {}).get("timestamp"))
+        self.id, self.time = id, client_seconds((record or {}).get("timestamp"))
         taken = self.take(record) if record else None
         return None if taken is None else list(taken)
 

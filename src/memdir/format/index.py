@@ -395,6 +395,6 @@ def _words(text: str, fillers: tuple[str, ...] = _FILLERS) -> list[str]:
     """Lower case, singular, without fillers: `## Feedback memories` is `feedback`."""
     singular = [
         word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
-        for word in outline.split_into_words(text)
+        for word in outline.split_index_title(text)
     ]
     return [word for word in singular if word not in fillers]

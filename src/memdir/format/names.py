@@ -147,7 +147,7 @@ def find_named_memory(
             several = ", ".join(memory.path for memory in meant[:5])
             raise BadInput(f"{wanted!r} means several memories: {several}", next="give the path")
     for finding in skipped:
-        if name_means(wanted, finding.path):
+        if memory_name_means(wanted, finding.path):
             raise Unwritable(finding.message, path=finding.path, next=finding.fix)
     near = [memory.path for memory in everything if _same(given, memory.path[: len(given)])]
     if not near:
@@ -164,7 +164,7 @@ def find_named_path(wanted: str, paths: Iterable[str]) -> str:
     return find_named_memory(wanted, everything, hint="memdir log, or memdir restore --list").path
 
 
-def name_means(wanted: str, path: str) -> bool:
+def memory_name_means(wanted: str, path: str) -> bool:
     given = wanted.strip().removeprefix("./").removesuffix(".md")
     file = stem(path)
     whole = path.removesuffix(".md").removesuffix(".json") == given.removesuffix(".json")

@@ -267,11 +267,11 @@ def _mark_words(lines: list[Line]) -> None:
             below = lines[i + 1 : index_block_end(lines, i, line.indent)]
             texts = [line.text[max(markdown.list_item_start(line.text), 0) :]]
             texts += [each.text for each in below if each.continues]
-            said = {*split_into_words(" ".join(texts))}
+            said = {*split_index_title(" ".join(texts))}
             for pointer in line.pointers:
                 names = f"{pointer.target} {unescape_target(pointer.target)} {SUFFIX}"
-                pointer.says_more = not said.issubset(split_into_words(names))
+                pointer.says_more = not said.issubset(split_index_title(names))
 
 
-def split_into_words(text: str) -> list[str]:
+def split_index_title(text: str) -> list[str]:
     return "".join([char if char.isalnum() else " " for char in text.casefold()]).split()

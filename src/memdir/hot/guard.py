@@ -51,7 +51,7 @@ class Command:
 
     def runs_in(self, words: list[str]) -> bool:
         if self.program not in ("", words[0]) or not all(
-            has_flag(words, flag) for flag in self.flags
+            guard_has_flag(words, flag) for flag in self.flags
         ):
             return False
         wanted, skip = list(self.words), False
@@ -70,7 +70,7 @@ class Command:
         return not wanted
 
 
-def has_flag(words: list[str], flag: str) -> bool:
+def guard_has_flag(words: list[str], flag: str) -> bool:
     for word in words[1:]:
         if word == "--":
             return False
@@ -113,7 +113,7 @@ class Guard:
                 flags = self.other.flags if self.other and self.form == NEEDS else ()
                 if self.form == FORBID or (self.form == BEFORE and not done):
                     return True
-                if self.form == NEEDS and not all(has_flag(words, flag) for flag in flags):
+                if self.form == NEEDS and not all(guard_has_flag(words, flag) for flag in flags):
                     return True
         return False
 

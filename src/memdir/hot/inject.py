@@ -132,7 +132,7 @@ def render_hook_frame(
     ]
     purpose += f" Files: {'; '.join(where)}" if where else ""
     room = limit - utf16_units(_framed(nonce, purpose + "\n"))
-    rules = "\n".join(lines_that_fit(rules.split("\n"), room)) if rules else ""
+    rules = "\n".join(injected_lines_fit(rules.split("\n"), room)) if rules else ""
     room -= utf16_units(rules) + 1 if rules else 0
     heading = _MORE if bodies or rules else ""
     room -= utf16_units(heading) + 2
@@ -146,7 +146,7 @@ def render_hook_frame(
             spent += more
     room -= sum([utf16_units(bodies[i][0]) + 2 for i in whole])
     pointed = [line for i, (_, line) in enumerate(bodies) if i not in whole]
-    lines = lines_that_fit([*pointed, *pointers], room)
+    lines = injected_lines_fit([*pointed, *pointers], room)
     below = "\n".join(filter(None, [heading, *lines])) if lines else ""
     inside = "\n\n".join(filter(None, [rules, *(bodies[i][0] for i in whole), below]))
     text = _framed(nonce, f"{purpose}\n\n{inside}") if inside else ""
@@ -170,12 +170,12 @@ def list_index_to_inject(path: str, text: str, limit: int) -> str:
     room = limit - utf16_units(head)
     if utf16_units(shown) > room:
         room -= utf16_units(_rest(loaded.lines, False, where)) + 1
-        kept = lines_that_fit(shown.split("\n"), room)
+        kept = injected_lines_fit(shown.split("\n"), room)
         shown = "\n".join([*kept, _rest(loaded.lines - len(kept), False, where)])
     return head + shown
 
 
-def lines_that_fit(lines: list[str], room: int) -> list[str]:
+def injected_lines_fit(lines: list[str], room: int) -> list[str]:
     for count, line in enumerate(lines):
         room -= utf16_units(line) + 1
         if room < 0:

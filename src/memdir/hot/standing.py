@@ -10,7 +10,7 @@ from memdir.errors import MemdirError
 from memdir.hot import catalog, disk
 from memdir.hot import memory as memory_module
 from memdir.hot.acceptance import acceptance_facts, acceptance_folder, view_without_waiting
-from memdir.hot.inject import LOOK, Recalled, lines_that_fit, shorten_injected
+from memdir.hot.inject import LOOK, Recalled, injected_lines_fit, shorten_injected
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, encode
 from memdir.hot.place import place_facts, store_key
@@ -81,9 +81,9 @@ def render_standing_rules(
     for heading, given in ((_RULES, rules), (_OTHERS, others)):
         items = [f"- {' '.join(each.split())}" for each in given if each.strip()]
         lines += [heading, *items] if items else []
-    kept, more = lines_that_fit(lines, budget + 1), ""
+    kept, more = injected_lines_fit(lines, budget + 1), ""
     if len(kept) < len(lines):
-        kept = lines_that_fit(kept, budget - len(f"- (and {len(lines)} more)"))
+        kept = injected_lines_fit(kept, budget - len(f"- (and {len(lines)} more)"))
         kept = kept[:-1] if kept and kept[-1] == _OTHERS else kept
         left = sum(line not in (_RULES, _OTHERS) for line in lines[len(kept) :])
         more = f"\n- (and {left} more)"
@@ -125,7 +125,7 @@ def collect_standing_rules(
                 continue
             needed = _is_title(inert_line(memory.description), memory)
             text = standing_rule_sentence(memory, _read(store, memory) if needed else "")
-            if plain_words(text) in index:
+            if standing_rule_words(text) in index:
                 continue
             times = (used or {}).get(f"{store.root.rstrip('/')}/{memory.path}", 0)
             order = (bool(source), *_order(memory, text, times))
@@ -156,20 +156,20 @@ def _doubt(recalled: Recalled, verdicts: "Verdicts") -> str:
 
 def without_told_lines(index: str, standing: str) -> str:
     """An index without the lines that say a rule that is told word for word."""
-    rules = [plain_words(line) for line in standing.split("\n") if line.startswith("- ")]
-    lines = [(line, plain_words(line)) for line in index.split("\n")]
+    rules = [standing_rule_words(line) for line in standing.split("\n") if line.startswith("- ")]
+    lines = [(line, standing_rule_words(line)) for line in index.split("\n")]
     return "\n".join(
         line for line, words in lines if not any(rule in words for rule in rules if rule.strip())
     )
 
 
-def plain_words(text: str) -> str:
+def standing_rule_words(text: str) -> str:
     return f" {' '.join(split_words(text.lower()))} "
 
 
 def _read_loaded(store: "Store") -> str:
     try:
-        return plain_words(loaded_part(decode(store.index() or b"")))
+        return standing_rule_words(loaded_part(decode(store.index() or b"")))
     except MemdirError:
         return ""
 

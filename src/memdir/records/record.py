@@ -282,7 +282,7 @@ def find_record(name: str, store: Store) -> str:
     else:
         wanted, paths = name.strip().removesuffix(".json"), record_paths(store)
         matches = [path for path in paths if stem(path) == wanted]
-        matches = matches or [path for path in paths if names.name_means(wanted, path)]
+        matches = matches or [path for path in paths if names.memory_name_means(wanted, path)]
     if len(matches) > 1:
         message = f"{name[:80]!r} means several records: {', '.join(matches[:5])}"
         raise RecordError(PATH, message, fix="give the path")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from memdir.clients.conversation import AGENT, PERSON, TOOL, Message, typed_text
+from memdir.clients.conversation import AGENT, PERSON, TOOL, Message, typed_client_text
 from memdir.records.fields import TYPES
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.text import pattern
@@ -191,7 +191,7 @@ def _is_message(item: Message) -> bool:
 
 def _lines_of(said: Sequence[Message]) -> Iterator[Line]:
     for number, item in enumerate(said):
-        text = typed_text(_outside_data(item.text)) if _is_message(item) else ""
+        text = typed_client_text(_outside_data(item.text)) if _is_message(item) else ""
         fence = ""
         for line in text.split("\n") if text else ():
             if fence or opened_fence(line):

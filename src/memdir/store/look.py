@@ -75,7 +75,7 @@ def store_log(app: App, name: str = "", limit: int | None = None) -> list[Logged
     changes = (
         logged
         for logged in readable_store_log(app)
-        if not name or any(names.name_means(name, path) for _, path in logged.paths)
+        if not name or any(names.memory_name_means(name, path) for _, path in logged.paths)
     )
     return list(itertools.islice(changes, limit))
 

@@ -210,10 +210,10 @@ def _find_file(name: str, files: list[str]) -> str:
 
 
 def _find_twin(description: str, store: Store) -> str:
-    from memdir.text.similar import find_twin
+    from memdir.text.similar import find_twin_text
 
     paths = {item.description: item.path for item in store.scan().memories if item.description}
-    return paths.get(find_twin(description, paths), "")
+    return paths.get(find_twin_text(description, paths), "")
 
 
 def _free_name(draft: Draft, files: list[str], style: Style) -> str:

@@ -246,7 +246,7 @@ def compared_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def find_twin(text: str, others: Iterable[str]) -> str:
+def find_twin_text(text: str, others: Iterable[str]) -> str:
     """The first text that says the same in nearly the same words, else "".
 
     A number, a name or any other word of weight that only one of them has makes two facts.

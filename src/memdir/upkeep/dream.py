@@ -14,7 +14,7 @@ from typing import Any
 from memdir.audit.audit import Wish, audit
 from memdir.capture import signals
 from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import sign_draft
+from memdir.capture.origin import sign_captured_draft
 from memdir.capture.route import find_undone_captures
 from memdir.capture.signals import Catch
 from memdir.claims.verify import open_repo
@@ -268,7 +268,7 @@ def gather_logs_for_dream(app: App, seen: Mapping[str, int]) -> Gathered:
             # Whoever gave a line its type meant it to be kept, be it a rule.
             if typed and item.hold in (signals.STANDING, UNTYPED):
                 item = replace(item, hold="", origin=replace(item.origin, who=AGENT))
-            item = replace(item, draft=sign_draft(draft, item.origin))
+            item = replace(item, draft=sign_captured_draft(draft, item.origin))
         if draft is None or item.hold:
             held.append(replace(item, hold=item.hold or ASKS))
         elif id not in undone:  # what was undone is not learned again from a log that is read anew

@@ -43,7 +43,7 @@ from memdir.upkeep.worksheet import (
     Work,
     bare_line,
     begin_restructure,
-    is_no_utf8,
+    is_no_utf8_to_restructure,
     line_has_words,
 )
 
@@ -138,13 +138,13 @@ def read_restructured_store(store: Store, stale: Mapping[str, tuple[str, ...]]) 
     paths = [*(path for path, _ in files), index_path]
     times = {path: (store.facts(path) or (0,))[0] / NANOSECONDS for path in paths}
     copied = _is_copied(times.values())
-    if is_no_utf8(store.index() or b""):
+    if is_no_utf8_to_restructure(store.index() or b""):
         message = f"{index_path} is UTF-16 or no text; nothing was changed"
         raise BadInput(message, path=index_path, next="save it as UTF-8, then run this again")
     pages, left = {}, {}
     for path, data in files:
         text = memory.decode(data)
-        if is_no_utf8(data) or not text.strip("\ufeff \t\r\n"):
+        if is_no_utf8_to_restructure(data) or not text.strip("\ufeff \t\r\n"):
             left[path] = "save it as UTF-8: it is UTF-16 or no text" if data.strip() else "is empty"
             continue
         said = safe.parse_time(memory.read_header(text).get(*MODIFIED_KEYS, *CREATED_KEYS))

@@ -168,7 +168,7 @@ def begin_restructure(given: Given) -> Work:
     return Work(given, given.index.text, dict(given.pages))
 
 
-def is_no_utf8(data: bytes) -> bool:
+def is_no_utf8_to_restructure(data: bytes) -> bool:
     start = data[:4096]
     return start[:2] in (b"\xff\xfe", b"\xfe\xff") or start.count(0) * 4 > len(start)
 
