@@ -1,1 +1,1 @@
-"""Scores and findings of a store."""
+"""Scores by age, advice and findings on a store."""

@@ -1,1 +1,1 @@
-"""Conversation to drafts; drafts saved, held or refused."""
+"""Conversation to drafts: what a person typed and asked for, saved, held or refused."""

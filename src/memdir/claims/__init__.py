@@ -1,1 +1,1 @@
-"""Claims of memories, and verdicts on them from a git repository."""
+"""What memories say of the code (paths, symbols, versions), judged by the git repository."""

@@ -1,1 +1,1 @@
-"""One file per agent: install, read transcripts, import its memories."""
+"""One file per agent: install, settings, read transcripts, import its memories."""

@@ -1,1 +1,1 @@
-"""Builds a Config from settings and environment."""
+"""Settings, scopes and environment in, a Config out."""

@@ -1,1 +1,1 @@
-"""Pure functions for the contents of a store: names, MEMORY.md, drafts."""
+"""Pure functions on what a store holds: types, names, pointers and lines of MEMORY.md, drafts."""

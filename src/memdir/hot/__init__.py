@@ -1,1 +1,1 @@
-"""Everything a hook may import: of the standard library, C modules only."""
+"""All a hook may import, C modules only: disk, place, header, words, catalog, rank, injection."""

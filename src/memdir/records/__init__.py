@@ -1,1 +1,1 @@
-"""Structured records: a second layout with rules of its own."""
+"""Structured records: a second layout, with an index, windows and rules of its own."""

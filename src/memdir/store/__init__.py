@@ -1,1 +1,1 @@
-"""One store: the one writer, history, trash, undo."""
+"""One store: the one writer, acceptance, history, trash, undo; state files and daily logs."""

@@ -1,4 +1,4 @@
-"""Pure functions on text that know nothing of memories."""
+"""Pure functions on text: Markdown, dates, secrets, likeness, merge, how a terminal shows it."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

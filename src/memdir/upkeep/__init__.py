@@ -1,1 +1,1 @@
-"""Store to a tidier store: restructure, dream."""
+"""A tidier store: restructure (pieces, topics, titles, pointers, splits) and dream."""
