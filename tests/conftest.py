@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from datetime import UTC, datetime
@@ -17,6 +18,10 @@ from memdir.config.config import read_config
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("fresh", deadline=None)
 settings.load_profile("fresh" if os.environ.get("HYPOTHESIS_FRESH") else "same")
+
+# Thousands of subprocesses would compile every module anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # In the background a shell has interrupts ignored, and whatever a test starts would inherit that.
 if threading.current_thread() is threading.main_thread():
