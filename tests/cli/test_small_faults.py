@@ -1,9 +1,11 @@
 """Small faults that users met: one row each, from the command to the words of its answer."""
 
+import shlex
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.tables import table
 from tests.helpers.terminal import memdir
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -30,60 +32,16 @@ def project(tmp_path, monkeypatch) -> Path:
     return project
 
 
-# Words of the command, exit code, what the answer must say, what it must not say.
-SAVE = ("records", "save", "--category", "preference", "--title", "Tabs")
-FAULTS = {
-    "a missing field is named by its option": ((*SAVE, "--tag", "a"), 1, "--set ", "add content"),
-    "missing tags are named by their option": (
-        (*SAVE, "--set", "topic=x"),
-        1,
-        "--tag TAG",
-        "add tags",
-    ),
-    "an index of others is not given": (
-        ("load", "--scope", "local"),
-        0,
-        "not accepted yet",
-        "obey",
-    ),
-    "nor with its memories": (("load", "--full", "--scope", "local"), 0, "memdir review", "obey"),
-    "nor among all scopes": (("load", "--scope", "all"), 0, "not accepted yet", "obey"),
-    "nor as JSON": (("load", "--scope", "local", "--json"), 0, '"r.md"', "obey"),
-    "log knows the label of what was put away": (
-        ("log", "Former Tool"),
-        0,
-        "old-tool.md",
-        "no changes",
-    ),
-    "diff knows it, too": (("diff", "Former Tool"), 0, "-name: Former Tool", "is not a change"),
-    "restore knows it, too": (("restore", "Former Tool"), 0, "restored old-tool.md", ""),
-    "a mistyped directory is no empty store": (
-        ("list", "--dir", "../memorise"),
-        1,
-        "did you mean",
-        "0 memories",
-    ),
-    "a silent recall is explained": (
-        ("recall", "kubernetes ingress", "--explain"),
-        0,
-        "nothing matches",
-        "",
-    ),
-    "status has no recall yet": (("status",), 0, "no recall in a session yet", "never"),
-    "a secret is not repeated as a name": (("show", TOKEN), 1, "github-token", TOKEN),
-    "nor as a file": (("save", "--file", f"/tmp/{TOKEN}.md"), 1, "No such file", TOKEN),
-    "nor in JSON": (("show", TOKEN, "--json"), 1, "github-token", TOKEN),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", table("cli", "small_faults").values(), ids=table("cli", "small_faults")
+)
 def test_a_small_fault_is_gone(fault):
-    words, code, said, unsaid = FAULTS[fault]
-    answer = memdir(*words)
+    line, code, said, unsaid = fault
+    answer = memdir(*shlex.split(line.replace("TOKEN", TOKEN)))
     text = answer.text + answer.stderr
     assert answer.code == code, text
     assert said in text
-    assert not unsaid or unsaid not in text
+    assert not unsaid or unsaid.replace("TOKEN", TOKEN) not in text
 
 
 def test_content_in_the_index_is_moved_by_restructure_and_not_by_a_rebuild(project):

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from functools import cache
 
 import pytest
 
@@ -34,6 +35,7 @@ LIGHT = {
 SQLITE = "_sqlite3"
 
 
+@cache
 def loaded(*names: str) -> set[str]:
     """What a bare interpreter holds after importing `names`."""
     code = "import sys; sys.path.insert(0, sys.argv[1])\n"
