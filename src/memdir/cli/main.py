@@ -300,10 +300,13 @@ def _hide_secrets(arguments: Sequence[str], error: output.Fields) -> output.Fiel
     """A secret in an argument is not repeated: the screen may be shared, and output is kept."""
     from memdir.text.secrets import find_secrets, text_before_secrets
 
+    texts = {key: str(error[key]) for key in error.keys() & {"message", "next", "path"}}
+    if all(text_before_secrets(text) == text for text in texts.values()):
+        return {}  # before the arguments are searched: they may be long
     rules = [secret.rule for word in arguments for secret in find_secrets(word)]
     hidden: output.Fields = {}
-    for key in error.keys() & {"message", "next", "path"} if rules else ():
-        text, shown = str(error.get(key, "")), ""
+    for key, text in texts.items() if rules else ():
+        shown = ""
         while (before := text_before_secrets(text)) != text:
             rest = text[len(before) :]
             value = len(rest) - len(rest.lstrip(SECRET_CHARACTERS)) or len(rest)
