@@ -56,15 +56,7 @@ def measure() -> list[Row]:
         store = os.path.join(home, ".claude/projects", name, "memory")
         os.makedirs(os.path.dirname(store))
         fill(store, MEMORIES)
-        _remember(os.path.join(home, ".cache/memdir"))
         return _rows(Asking(home, code, prompts(store, 1)[0]))
-
-
-def _remember(folder: str) -> None:
-    """What the plugin's first hook leaves behind: the Python that it found."""
-    os.makedirs(folder)
-    with open(os.path.join(folder, "python"), "w", encoding="utf-8") as file:
-        file.write(os.path.realpath(sys.executable) + "\n")
 
 
 class Asking:

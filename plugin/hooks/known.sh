@@ -42,3 +42,23 @@ memdir_note() {
 			mv -f "$memdir_folder/$1.$$" "$memdir_folder/$1"
 	} 2>/dev/null
 }
+
+# Sets $memdir_python to the one that runs, not to a stand-in such as pyenv's that looks for it each
+# time, nor to a venv's; and leaves a note of it.
+memdir_find_python() {
+	memdir_check='import sys, _sqlite3
+sys.version_info >= (3, 11) or sys.exit(1)
+print(sys._base_executable)'
+	memdir_line='
+'
+	for memdir_name in python3.14 python3.13 python3.12 python3.11 python3; do
+		memdir_python=$(command -v "$memdir_name") || continue
+		case $memdir_python in /*) ;; *) continue ;; esac # `.` on the PATH would be the repository
+		memdir_python=$("$memdir_python" -I -S -c "$memdir_check" </dev/null 2>/dev/null) || continue
+		case $memdir_python in *"$memdir_line"*) continue ;; /*) ;; *) continue ;; esac
+		[ -x "$memdir_python" ] || continue
+		memdir_note python "$memdir_python"
+		return 0
+	done
+	return 1
+}

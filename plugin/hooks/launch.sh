@@ -38,24 +38,7 @@ if memdir_read_known; then
 	[ "$memdir_event" = session-start ] || exit 0 # looked for once in each session
 fi
 
-# The one that runs, not a stand-in such as pyenv's that looks for it each time; not a venv's.
-memdir_check='import sys, _sqlite3
-sys.version_info >= (3, 11) or sys.exit(1)
-print(sys._base_executable)'
-memdir_line='
-'
-memdir_python=none
 # Noted before the search: where one hangs and the client ends us, the next events do not try again.
 memdir_note python none
-for memdir_name in python3.14 python3.13 python3.12 python3.11 python3; do
-	memdir_found=$(command -v "$memdir_name") || continue
-	case $memdir_found in /*) ;; *) continue ;; esac # `.` on the PATH would be the repository
-	memdir_found=$("$memdir_found" -I -S -c "$memdir_check" </dev/null 2>/dev/null) || continue
-	case $memdir_found in *"$memdir_line"*) continue ;; /*) ;; *) continue ;; esac
-	[ -x "$memdir_found" ] || continue
-	memdir_python=$memdir_found
-	break
-done
-[ "$memdir_python" = none ] && exit 0
-memdir_note python "$memdir_python"
+memdir_find_python || exit 0
 exec "$memdir_python" -I -S "$memdir_code" "$memdir_event"

@@ -107,6 +107,18 @@ def test_a_rule_that_changed_is_told_as_it_is_now(client):
     assert client.start_with("startup", session_id="d") == ""
 
 
+@pytest.mark.slow
+def test_an_edit_in_place_in_a_large_store_is_noticed_at_the_next_start(client):
+    for number in range(1_100):
+        client.write(f"m{number}.md", memory(f"M{number}", f"matter {number}", type="reference"))
+    time.sleep(SETTLED)
+    for session in ("a", "b"):  # the second reads what the first left behind
+        assert RULE in client.start_with("startup", session_id=session)
+    client.write("worktree.md", rule("Never use a worktree."))
+    told = client.start_with("startup", session_id="c")
+    assert "Never use a worktree." in told and RULE not in told
+
+
 @pytest.mark.parametrize("damage", [b"", b"memdir standing 3 0\nx\0evil", b"\0" * 70_000])
 def test_damaged_rules_in_the_cache_are_read_anew(client, damage):
     time.sleep(SETTLED)

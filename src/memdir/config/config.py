@@ -37,8 +37,7 @@ from memdir.config.settings import (
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
-from memdir.hot.place import RECORDS, Around, Here, is_below
-from memdir.hot.stop import CALLER
+from memdir.hot.place import CALLER, RECORDS, Around, Here, is_below
 
 SWITCH = "autoMemoryEnabled"
 DIR = "--dir"

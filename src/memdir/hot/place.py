@@ -17,6 +17,7 @@ PATH_CHARACTERS = 4096
 # `gitdir: ` and a path; git writes nothing longer.
 GIT_FILE_BYTES = 8192
 MAIN_SCOPES = ("project", "user", "local", "team")
+CALLER = "MEMDIR_CLIENT"  # names the client if it is not Claude Code
 RECORDS = "records"  # structured records have their own layout in the checkout
 
 

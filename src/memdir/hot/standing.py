@@ -51,7 +51,7 @@ _OTHERS = "Rules that others wrote and the user accepted; the user's own count m
 FOLDER = "standing"
 MARK = "memdir standing 4"
 MAX_BYTES = 64 * 1024
-LARGE, CLOSED = "large", "closed"
+CLOSED = "closed"
 
 
 def standing_rule_sentence(memory: "Memory", text: str) -> str:
@@ -200,12 +200,11 @@ def standing_rules_for_hook(here: "Here") -> tuple[str, str]:
     stores = [(scope, Markdown(root, here.max_file_bytes)) for scope, root in here.stores()]
     key = store_key("\n".join(f"{scope} {os.path.realpath(store.root)}" for scope, store in stores))
     path = os.path.join(here.cache, FOLDER, key)
+    current = [_state(store, here) for _, store in stores]
     if data := disk.read_sealed_file(path, MARK, MAX_BYTES):
         states, text, notice = data.decode("utf-8", "surrogateescape").split("\0")
-        pairs = zip(states.split("\n"), stores, strict=False)
-        if states.split("\n") == [_state(store, here, LARGE in old) for old, (_, store) in pairs]:
+        if states == "\n".join(current):
             return text, notice
-    current = [_state(store, here, False) for _, store in stores]
     opened = [
         (scope, store, view_without_waiting(scope, store, here))
         for (scope, store), state in zip(stores, current, strict=True)
@@ -238,26 +237,21 @@ def _verdicts(store: Markdown, here: "Here") -> Verdicts:
     return Verdicts(folder, here.checkout)
 
 
-def _state(store: Markdown, here: "Here", large: bool) -> str:
-    """Changes with a memory, the index or a verdict; a large store's folders alone are checked."""
+def _state(store: Markdown, here: "Here") -> str:
+    """Changes with a memory, the index or a verdict."""
     return " ".join(
         [
-            _files(store, large),
+            _files(store),
             acceptance_facts(acceptance_folder(store, here)),
             place_facts(_verdicts(store, here).folder, True) if here.checkout else "",
         ]
     )
 
 
-def _files(store: Markdown, large: bool) -> str:
+def _files(store: Markdown) -> str:
     try:
-        if not large:
-            state = catalog.catalog_state(store)
-            if len(state.facts) <= catalog.SMALL:
-                files = state.files() + encode(state.index)
-                return f"{disk.digest_of(files)} {time_ns() if state.is_unsure() else ''}"
-        folders = sorted(catalog.catalog_folder_times(store.root, time_ns()).items())
-        times = repr([*folders, catalog.catalog_index_facts(store)]).encode("utf-8", "replace")
-        return f"{LARGE} {disk.digest_of(times)}"
+        state = catalog.catalog_state(store)
+        files = repr(sorted(state.facts.items())) + state.index
+        return f"{disk.digest_of(encode(files))} {time_ns() if state.is_unsure() else ''}"
     except MemdirError as error:
         return f"{CLOSED} {error.code}"  # an unreadable store must not hide the others

@@ -7,7 +7,7 @@ to save records.
 import os
 from time import time
 
-from memdir.hot.place import BY_AGENT, CAPTURE_OFF, FOLDER, RECORDS, store_key
+from memdir.hot.place import BY_AGENT, CALLER, CAPTURE_OFF, FOLDER, RECORDS, store_key
 from memdir.hot.queue import Queue
 from memdir.hot.run import STAMP, hook_trouble, log_hook, write_hook_json
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memdir.hot.run import Event, Work
 
 CLIENT = "claude-code"
-CALLER = "MEMDIR_CLIENT"  # names the client if it is not Claude Code
 STOP = "stop"
 ENDS = ("pre-compact", "session-end")
 

@@ -83,15 +83,14 @@ def weigh_recall_terms(
     body = text[len(memory.head) :] if header_only else memory_module.read_header(text).body
     counts, length = words.count(body)
     share = STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
+    get = memory.values.get
+    names = f"{stem(memory.path).translate(SPACES)} {get('name', '')} "
+    heading, _ = words.count(names * 2 + f"{get('description', '')} " * 3 + line)
     postings = {count: _posting(number, count * share) for count in set(counts.values())}
     entries = dict(zip(counts, map(postings.__getitem__, counts.values()), strict=True))
-    names = [memory.values.get(key, "") for key in ("name", "description")]
-    fields = stem(memory.path).translate(SPACES), *names, line
-    heading: list[str] = []
-    for field, times in zip(fields, WEIGHTS, strict=True):
-        heading += split_words(field) * times
-    for term, count in words.tally(heading)[0].items():
-        entries[term] = _posting(number, count * STEPS + counts.get(term, 0) * share)
+    get = counts.get
+    for term, count in heading.items():
+        entries[term] = _posting(number, count * STEPS + get(term, 0) * share)
     return entries
 
 
