@@ -94,8 +94,8 @@ def evaluate_claims(data: ClaimSet, say: Say) -> tuple[Report, dict[str, object]
 
 
 def list_stale_claims(data: str) -> str:
-    """Every stale verdict on every memory of the data, with its line: to be read by a person."""
-    lines: list[str] = []
+    """Every stale verdict on every memory of the data, with its line and what a reader said."""
+    readings, lines = read_readings("stale_verdicts.tsv"), list[str]()
     for root in sorted(filter(os.path.isdir, (os.path.join(data, n) for n in os.listdir(data)))):
         texts: list[tuple[str, str]] = []
         for folder, _, names in os.walk(root):
@@ -110,8 +110,17 @@ def list_stale_claims(data: str) -> str:
                 if one.verdict == STALE:
                     line = text.split("\n")[one.claim.line - 1].strip()
                     where = f"{os.path.basename(root)} {path}:{one.claim.line}"
-                    lines.append(f"{where}\n  {one.claim.text} - {one.reason}\n  {line[:300]}\n")
+                    read = readings.get((where, one.claim.text), "not read")
+                    said = f"{one.claim.text} - {one.reason}"
+                    lines.append(f"{where}: {read}\n  {said}\n  {line[:300]}\n")
     return f"{len(lines)} stale verdicts\n\n" + "\n".join(lines)
+
+
+def read_readings(name: str) -> dict[tuple[str, str], str]:
+    """What a reader said of each verdict: by place and span, from a table beside this file."""
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    return {(place, span): judgement for place, span, judgement, *_ in rows[1:]}
 
 
 def _scored(repository: Labelled) -> tuple[list[Scored], set[str]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from evals.claims import list_stale_claims, read_readings
 from tests.evals.bench import complaint, figures, page
 
 MEMORY = """\
@@ -87,3 +88,10 @@ def test_the_goals_are_met_on_the_corpus(shared):
     assert given["extraction"]["recall"] >= 0.90
     assert given["extraction"]["on_line"] >= 0.90
     assert given["naive"]["precision"] < 0.5 < given["stale"]["precision"]
+
+
+def test_every_stale_verdict_on_the_corpus_was_read(shared):
+    listed = list_stale_claims(str(shared / "corpus"))
+    readings = list(read_readings("stale_verdicts.tsv").values())
+    assert listed.startswith(f"{len(readings)} stale verdicts") and "not read" not in listed
+    assert readings.count("right") / len(readings) >= 0.85

@@ -36,6 +36,7 @@ MAX_FINDINGS = 20  # of a kind; the rest is a number
 # The URL exists, but needs a login or is busy.
 _CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
 OK = 200
+NOT_COUNTED = "the score is that of its age alone: audit --deep counts the stale claims"
 
 Verdicts = Mapping[str, Sequence[Judged]]
 
@@ -119,8 +120,11 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         except MemdirError as error:
             findings.append(Finding("unreadable", memory.path, error.message, error.next))
     survey, lines = _survey_index(app, scan, findings)
-    shown = [memory for memory in scan.memories if memory.path in texts and not wish.brief]
-    pages = [inspect.Page(memory, texts[memory.path]) for memory in shown]
+    # Of UTF-16 there is nothing to say but that it is no UTF-8, which the scan has said.
+    wide = {finding.path for finding in scan.findings if finding.kind == "not-utf-8"}
+    wide = {path for path in wide if "\0" in texts.get(path, "")}
+    shown = [memory for memory in scan.memories if memory.path in texts.keys() - wide]
+    pages = [inspect.Page(each, texts[each.path]) for each in shown if not wish.brief]
     names = {memory.name: memory.path for memory in scan.memories}
     lookup = Lookup([*store.files(), store.index_path], names)
     for page in pages:
@@ -259,7 +263,7 @@ def _score(
         advice=word,
         tokens=estimate_audit_tokens(memory.size if text is None else len(text)),
         claims=claims,
-        reasons=(*reasons, *known, *because),
+        reasons=(*reasons, *known, *because, *[NOT_COUNTED][: len(known)]),
     )
 
 

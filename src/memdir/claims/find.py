@@ -193,6 +193,8 @@ def _flags(text: str, start: int, form: forms.Form) -> list[Span]:
 
 def _words(text: str) -> Iterator[Span]:
     for match in _TOKEN.finditer(text):
+        if forms.is_ordinary_word(match[0]):
+            continue
         word = match[0].strip("~")
         start = match.start() + match[0].index(word) if word else match.end()
         start += len(word) - len(word.lstrip(_TRIM + "."))

@@ -125,7 +125,9 @@ def read_code_claim(text: str) -> Form:
 
 def read_bare_claim(text: str) -> Form | None:
     """Form of a word without backticks; None for an ordinary word."""
-    if len(text) > MAX_SPAN_CHARACTERS or not text.isprintable() or text[0] in "-@#":
+    if is_ordinary_word(text) or len(text) > MAX_SPAN_CHARACTERS or not text.isprintable():
+        return None
+    if text[0] in "-@#":
         return None
     if _URL.fullmatch(text):
         return Form(claim.URL)
@@ -141,6 +143,11 @@ def read_bare_claim(text: str) -> Form | None:
     if names and (is_distinctive_symbol(names[-1]) or text.endswith("()")):
         return Form(claim.SYMBOL, names)
     return None
+
+
+def is_ordinary_word(text: str) -> bool:
+    """True for most words of prose, and quick to tell."""
+    return text.isalpha() and text[1:].islower() and text not in WHOLE_NAMES
 
 
 def _is_commit(text: str) -> bool:

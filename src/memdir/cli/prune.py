@@ -217,7 +217,7 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
         yield "nothing to prune: no memory is old and finished, superseded or contradicted"
         if looks := len(audits.find_prune_candidates(run.before, every=True)):
             many = plural(looks, "memory", "memories")
-            step = screen.advise(f"memdir prune --all goes through {many} to look at")
+            step = screen.advise(f"memdir prune --all goes through {many} to look at or fix")
             yield from screen.block("", step, "")
         return
     if run.dry:

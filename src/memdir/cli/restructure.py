@@ -155,7 +155,9 @@ def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
         yield from screen.block("logs:", screen.advise(text))
     if old:
         many = plural(len(old), "memory", "memories")
-        yield from screen.block("old:", f"{many} may be stale: memdir prune goes through them")
+        yield from screen.block(
+            "old:", f"{many} may be stale: memdir prune --all goes through them"
+        )
     if doubts := len(run.plan.work.proposals):
         text = f"{plural(doubts, 'question')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")

@@ -279,16 +279,17 @@ def write_plan_dates(work: Work) -> None:
     unknown: list[str] = []
     for path in sorted(work.pages):
         page = work.pages[path]
+        if len(page.text) > MAX_DATED_CHARACTERS or work.settled.get(path) is page:
+            continue
         day = _day_of(page)
         document = page.document
-        if len(page.text) > MAX_DATED_CHARACTERS:
-            continue
         old = document.get("description")
         body, description = (
             make_dates_absolute(text, day or SOME_DAY, events=True, anchor=True)[0]
             for text in (document.body, old)
         )
         if (body, description) == (document.body, old):
+            work.settled[path] = page
             continue
         if day is None:
             unknown.append(path)

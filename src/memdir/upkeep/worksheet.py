@@ -96,6 +96,7 @@ class Work:
     proposals: list[Proposal] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     surveyed: tuple[tuple[str, dict[str, Page]], Survey] | None = None
+    settled: dict[str, Page] = field(default_factory=dict)  # pages without a date to write out
     compared: tuple[dict[str, str], list[Alike]] | None = None  # texts, and the pairs among them
 
     def note(self, path: str, message: str) -> None:
