@@ -245,7 +245,7 @@ def _count_lines(screen: Screen, health: Fields, enabled: dict[str, bool]) -> li
 @record_command("index", "memdir records index --validate", changes=True)
 @click.option("--rebuild", is_flag=True, help="Write index.md anew from the records.")
 @click.option("--validate", is_flag=True, help="Exit with 1 where it differs from the records.")
-@click.option("--health", is_flag=True, help="Counts, what is updated often, what was retired.")
+@click.option("--health", is_flag=True, help="The same as records status.")
 def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answer:
     """Look at index.md, which every change brings in step, or write it anew."""
     if sum((rebuild, validate, health)) > 1:
