@@ -613,14 +613,14 @@ FIELDS = {
     },
     "records index": {
         "mismatches?": "where index and records differ, an object each: `kind`, `path`, `line`; "
-        "with `--health` their number",
+        "with `--health`, which is `records status`, their number",
         "valid?": "true when there is none",
         "findings?": "[finding] broken records",
-        "records?": "with `--health`: see `records status`",
-        "counts?": "with `--health`: see `records status`",
-        "in_sync?": "with `--health`: true when the index is in step",
-        "often_updated?": "with `--health`: see `records status`",
-        "recently_retired?": "with `--health`: see `records status`",
+        **dict.fromkeys(
+            ("records?", "counts?", "in_sync?", "often_updated?", "recently_retired?"),
+            "with `--health`: see `records status`",
+        ),
+        **dict.fromkeys(("due?", "enabled?"), "with `--health`: see `records status`"),
     },
     "records candidate": {
         "candidate": "an object: `path`, `title`, `tags`, `updated_at`, `score`; or null",

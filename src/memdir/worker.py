@@ -44,8 +44,6 @@ from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_rules_for_hook
 from memdir.hot.stop import CLIENT, ENDS
 from memdir.hot.verdicts import keep_dates
-from memdir.records.handover import HandedOver
-from memdir.records.lifecycle import retire_expired_records
 from memdir.store.accept import accept_own_writes
 from memdir.store.guards import compile_guards
 from memdir.store.state import Lock
@@ -147,7 +145,11 @@ def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first
     """Capture one conversation; returns when to come back, 0 if done."""
     latest = jobs[-1]
     turns = sum(job.event == STOP for job in jobs)
-    handed_over = HandedOver(first.state_dir).messages(latest.session)
+    handed_over = list[str]()
+    if first.options.records_agent:
+        from memdir.records.handover import HandedOver
+
+        handed_over = HandedOver(first.state_dir).messages(latest.session)
     asked = Request(
         latest.text("transcript"),
         latest.session,
@@ -374,6 +376,8 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         if chosen.code and scope in SPEAK_OF_CODE:
             refresh_verdicts(app)
         if scope == RECORDS:
+            from memdir.records.lifecycle import retire_expired_records
+
             retire_expired_records(app)
     standing_rules_for_hook(hook_config(config, Around(cwd, environ)))
 

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import subprocess
 
 import pytest
 
@@ -9,10 +11,12 @@ from memdir.capture import capture as capture_module
 from memdir.capture.ask import NOBODY_SAID_IT
 from memdir.capture.progress import HELD, REFUSED, SAVED
 from tests.capture.test_capture import Talking, names
-from tests.helpers.conversing import NOTICED, OSLO, TUESDAY
+from tests.helpers.conversing import NOTICED, OSLO, TUESDAY, Conversation
 from tests.helpers.scripted_server import Reply, serve
+from tests.helpers.terminal import SCRIPT
+from tests.self.source import SRC
 
-SPARSE_BYTES = 500 * 1024 * 1024
+SPARSE_BYTES, MEMORY_BYTES = 500 * 1024 * 1024, 400 * 1024 * 1024
 
 
 @pytest.fixture
@@ -48,6 +52,22 @@ def test_a_huge_transcript_is_read_from_where_it_was_left(opened):
     outcome = opened.capture()
     assert names(outcome) == ["staging-cluster-oslo"]
     assert opened.counts() == (2, 2, 0, 0, 0)
+
+
+@pytest.mark.parametrize("filler", [b"\0", b"\n", b'{"type": "user", "uuid": 1}\n'])
+def test_a_huge_transcript_that_is_new_takes_bounded_memory(tmp_path, filler):
+    talk = Conversation(tmp_path / "talks/talk.jsonl", str(tmp_path)).say("Hello.", "Hello.")
+    with talk.path.open("ab") as file:
+        file.write(filler * (SPARSE_BYTES // 50 // len(filler)) if filler != b"\0" else b"")
+        file.truncate(SPARSE_BYTES)
+        file.seek(SPARSE_BYTES)
+        file.write(b"\n")
+    talk.say(OSLO, "Yes.")
+    limited = ["sh", "-c", f'ulimit -v {MEMORY_BYTES // 1024}; exec "$0" "$@"', *SCRIPT]
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(SRC)}
+    words = [*limited, "capture", "--transcript", str(talk.path), "--json"]
+    done = subprocess.run(words, capture_output=True, env=env, cwd=tmp_path)
+    assert [saved["name"] for saved in json.loads(done.stdout)["saved"]] == ["staging-cluster-oslo"]
 
 
 @pytest.mark.parametrize("filler", ["x", "x ", "x. ", "remember that x. ", "\n", "「", "`", "<a>"])

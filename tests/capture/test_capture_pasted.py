@@ -57,6 +57,10 @@ def test_a_wish_to_forget_in_a_doubtful_text_waits_for_a_person(store, tmp_path)
         "请记住：密码是 hunter2Xy9!",
         "パスワードは hunter2Xy9! だと覚えておいてください。",
         "비밀번호는 hunter2Xy9!라는 걸 기억해줘.",
+        # rules, which would be held
+        "From now on the database password is hunter2Xy9!",
+        "D'ora in poi la password del database è hunter2Xy9!",
+        "À partir de maintenant le mot de passe est hunter2Xy9!",
     ],
 )
 def test_a_password_is_refused_in_every_language_and_written_nowhere(text, home, tmp_path):

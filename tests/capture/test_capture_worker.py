@@ -106,6 +106,18 @@ def test_what_was_said_in_a_turn_is_a_memory_soon_after(client):
     assert found["worker"] == "idle"
 
 
+def test_turns_that_end_while_a_worker_starts_works_or_ends_wait_for_no_further_event(client):
+    """A worker may have read the queue, or be about to go, when a line is added."""
+    talks = [client.talk(f"s{number}") for number in range(12)]
+    for number, talk in enumerate(talks):
+        talk.say(f"Remember that the host of team {number} is called node-{number}.", "Yes.")
+        client.hook("stop", talk)
+        time.sleep(0.07 * (number % 4))
+    client.wait()
+    assert client.queue() == []
+    assert len(client.memories()) == len(talks)
+
+
 @pytest.mark.parametrize("event", ["prompt", "session-start", "stop"])
 def test_the_user_is_told_once_and_the_model_never(client, event):
     talk = client.talk().say(TUESDAY, "I will.")

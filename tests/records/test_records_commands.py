@@ -48,6 +48,17 @@ def test_the_settings_say_what_the_commands_do(root, talk):
     assert "mood is no setting" in records("status").text
 
 
+def test_what_a_save_lacks_is_told_as_its_options(root):
+    told = records("save", "--category", "preference", "--tag", "style", "--set", "topic=tabs")
+    assert (told.code, "add title" in told.stderr, "--title TEXT" in told.stderr) == (
+        1,
+        False,
+        True,
+    )
+    told = records("save", "--category", "preference", "--title", "Tabs", "--set", "topic=tabs")
+    assert "add --tag TAG" in told.stderr and "add --set value=TEXT" in told.stderr
+
+
 HINTS = {
     "decision": "We decided on uv because it is fast.",
     "runbook": "The build failed with an error; the root cause was the cache, fixed by a purge.",

@@ -160,7 +160,8 @@ def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[R
 def _capture_session(
     app: App, captures: Captures, request: Request, reader: sessions.Reader | None
 ) -> Outcome:
-    known = captures.load(request.session or _session_name(request.transcript))
+    name = os.path.splitext(os.path.basename(request.transcript))[0]
+    known = captures.load(request.session or name)
     here = replace(known, client=request.client, path=request.transcript, turns=0, time=app.now())
     size = sessions.transcript_size(request.transcript)
     if size is None:
@@ -202,10 +203,6 @@ def _capture_session(
         progress = replace(known, client=here.client, path=here.path, time=here.time, turns=turns)
     outcome = _carry_out(app, captures, progress, new, choice)
     return replace(outcome, tokens=choice.tokens, after=progress.after, remarks=remarks)
-
-
-def _session_name(transcript: str) -> str:
-    return os.path.splitext(os.path.basename(transcript))[0]
 
 
 def _progress_after(
@@ -305,7 +302,8 @@ def choose_captured_drafts(
         return replace(at_once, later=later)
     if not named:
         return own
-    if model is None and known.failures >= MAX_FAILURES and not _is_new_model(app, known):
+    is_new_model = known.asked not in ("", _model_settings(app))
+    if model is None and known.failures >= MAX_FAILURES and not is_new_model:
         reason = f"the model failed {MAX_FAILURES} times ({known.why})"
         return _own_words(signals, new.said, origin, reason)
     said = drop_turns_with_saves(app, new.said)
@@ -325,10 +323,6 @@ def choose_captured_drafts(
         after = _tomorrow(app.now()) if isinstance(error, OverBudget) else 0.0
         return replace(at_once, later=error.message, after=after)
     return _merge(app, drafted, signals, new.said, origin)
-
-
-def _is_new_model(app: App, known: Progress) -> bool:
-    return known.asked not in ("", _model_settings(app))
 
 
 def _ask_model(app: App, named: str, said: Sequence[Message], origin: Origin) -> Drafted:

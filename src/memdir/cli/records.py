@@ -13,9 +13,8 @@ from memdir.cli.main import Commands
 from memdir.cli.output import FINDING, Answer, Fields, Screen, pick_all
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
-from memdir.records import fields, index_md, lifecycle, match
+from memdir.records import fields, index_md, match
 from memdir.records.fields import Record
-from memdir.records.lifecycle import summarize_records
 from memdir.records.record import (
     INPUT,
     RecordError,
@@ -86,7 +85,9 @@ def read_input_argument(session: Session, given: str) -> Record:
 
 def warn_of_lost_content(session: Session, done: Done) -> list[str]:
     """Prints the seed's warnings to stderr, one line each, and returns the other remarks."""
-    warnings = [text for text in done.remarks if text.startswith(lifecycle.WARNING)]
+    from memdir.records.lifecycle import WARNING  # slow to import, as below
+
+    warnings = [text for text in done.remarks if text.startswith(WARNING)]
     session.screen.complain(warnings)
     return [text for text in done.remarks if text not in warnings]
 
@@ -191,13 +192,20 @@ def _context_lines(results: Sequence[tuple[str, Record]], app: App, checkout: st
 )
 def status(session: Session, listed: str | None) -> Answer:
     """Count the records by category and status, and say what is due."""
-    app, screen = session.app, session.screen
+    app = session.app
     if listed:
         records, broken = read_all_records(app.store)
         chosen = [item for item in records.items() if fields.status_of_record(item[1]) == listed]
         rows, lines = _table(session, chosen)
         output = {"records": rows, "findings": pick_all(broken, FINDING), "store": app.store.root}
         return Answer(output, lines or [f"no record is {listed}"])
+    return _summary(session)
+
+
+def _summary(session: Session) -> Answer:
+    from memdir.records.lifecycle import summarize_records
+
+    app, screen = session.app, session.screen
     health, settings, findings, due = summarize_records(app)
     enabled = {type: own.enabled for type, own in settings.types.items()}
     answer: Fields = {
@@ -217,6 +225,10 @@ def status(session: Session, listed: str | None) -> Answer:
         step = "window" if kind == "window" else "gc"
         text = f"{plural(number, 'record')} due ({kind}): memdir records {step} --dry-run"
         lines += ["", *screen.block("", screen.advise(text))] if number else []
+    for key in ("often_updated", "recently_retired"):
+        paths = health[key]
+        text = f"{key.replace('_', ' ')}: {'; '.join(paths) if isinstance(paths, list) else ''}"
+        lines += ["", *screen.block("", text)] if paths else []
     lines += ["", *screen.finding_lines(findings)] if findings else []
     return Answer(answer, lines)
 
@@ -233,7 +245,7 @@ def _count_lines(screen: Screen, health: Fields, enabled: dict[str, bool]) -> li
 @record_command("index", "memdir records index --validate", changes=True)
 @click.option("--rebuild", is_flag=True, help="Write index.md anew from the records.")
 @click.option("--validate", is_flag=True, help="Exit with 1 where it differs from the records.")
-@click.option("--health", is_flag=True, help="Counts, what is updated often, what was retired.")
+@click.option("--health", is_flag=True, help="The same as records status.")
 def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answer:
     """Look at index.md, which every change brings in step, or write it anew."""
     if sum((rebuild, validate, health)) > 1:
@@ -244,17 +256,10 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
         fields, (first, *rest), *_ = session.done_answer(app, done)
         changed = any(change.changed for change in done.changes)
         return Answer(fields, [first if changed else IN_STEP, *rest])
+    if health:
+        return _summary(session)
     records, findings = read_all_records(app.store)
     text = read_record_index(app.store)
-    if health:
-        report = index_md.report_record_health(text, records.items(), app.now())
-        lines = _count_lines(screen, report, {})
-        for key, value in report.items():
-            if not isinstance(value, dict):
-                shown = "; ".join(value) or "none" if isinstance(value, list) else str(value)
-                lines += screen.block("", f"{key.replace('_', ' ')}: {shown}", "  ")
-        answer = {**report, "findings": pick_all(findings, FINDING)}
-        return Answer(answer, [*lines, *screen.finding_lines(findings)])
     mismatches = index_md.find_record_index_mismatches(text, records.items())
     lines = []
     for kind, path, number in mismatches:
@@ -278,7 +283,9 @@ def gc(session: Session) -> Answer:
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
     """
-    return answer_done(session, lifecycle.collect_record_garbage(session.app))
+    from memdir.records.lifecycle import collect_record_garbage
+
+    return answer_done(session, collect_record_garbage(session.app))
 
 
 @record_command("window", "memdir records window --dry-run", changes=True)
@@ -288,4 +295,6 @@ def window(session: Session) -> Answer:
     categories.session_summary.max_retained says how many. It happens by itself after each new
     summary; what only an old one holds is named before it goes.
     """
-    return answer_done(session, lifecycle.roll_record_window(session.app))
+    from memdir.records.lifecycle import roll_record_window
+
+    return answer_done(session, roll_record_window(session.app))

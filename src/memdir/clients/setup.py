@@ -250,15 +250,11 @@ def client_receipt_after(receipt: Receipt, edits: Iterable[Edit]) -> Receipt:
 
 def write_client_receipt(receipt: Receipt) -> None:
     """Called before the files are written: nothing of ours may exist without a receipt."""
-    files: dict[str, dict[str, object]] = {}
-    for path, entry in receipt.files.items():
-        files[path] = {
-            "created": entry.created,
-            "after": entry.after,
-            "added": entry.added,
-        }
-        if entry.before is not None:
-            files[path]["before"] = b64encode(entry.before).decode()
+    files = {
+        path: {"created": entry.created, "after": entry.after, "added": entry.added}
+        | ({} if entry.before is None else {"before": b64encode(entry.before).decode()})
+        for path, entry in receipt.files.items()
+    }
     fields = {"version": RECEIPT_VERSION, "files": files, "folders": receipt.folders}
     with state_errors(receipt.path, f"no receipt can be written; {NOTHING}"):
         replace_state_json(*os.path.split(receipt.path), fields)

@@ -16,7 +16,7 @@ from memdir.hot.layout import Markdown
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, decode, utf16_units
 from memdir.hot.place import BUILT_IN, CALLER, FOLDER, INDEX, LOGS, SHARED, store_key
 from memdir.hot.recall import loaded_part
-from memdir.hot.run import PAUSE_SECONDS, Sessions
+from memdir.hot.run import Sessions
 from memdir.hot.safe import inert_line
 from memdir.hot.standing import standing_rules_for_hook, without_told_lines
 from memdir.hot.stop import enqueue_stop
@@ -69,7 +69,7 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     work = None
     if asked.cwd.startswith("/"):  # a memory must be in the history before the agent can delete it
         code = here.checkout or asked.cwd
-        work = os.path.join(here.cache, FOLDER, store_key(code) + BEGUN), code, PAUSE_SECONDS
+        work = os.path.join(here.cache, FOLDER, store_key(code) + BEGUN), code, 0
     if not is_new:
         return "", work
     if os.environ.get(CALLER):  # only Claude Code shows our line to the user

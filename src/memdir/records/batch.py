@@ -268,7 +268,7 @@ VERDICT: dict[str, object] = {
 
 
 def hold_records(
-    app: App, transcript: str, reader: Reader, origin: Origin, last: str = "", *, ends: bool = True
+    app: App, transcript: str, reader: Reader, origin: Origin, *, ends: bool = True
 ) -> list[Held]:
     """Let the model draft each category that triggers, and hold the drafts.
 
@@ -283,7 +283,7 @@ def hold_records(
     with captures.lock.held("memdir capture", app.tell):
         known = captures.load(origin.session)
         try:
-            stretch = reader.read(transcript, known.cursor, last)
+            stretch = reader.read(transcript, known.cursor)
         except Missing:
             return []
         settings, _ = record_settings(app.store)
