@@ -123,7 +123,6 @@ def test_without_git_on_the_path_saving_log_and_undo_still_work(opened, monkeypa
 def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_path):
     opened.save("One", "a")
     opened.save("Two", "a")
-    opened.app().history.objects.settle()
     opened.git("gc", "--quiet", "--aggressive", "--prune=now")
     opened.git("pack-refs", "--all")
     loose = list((opened.state / "history.git/objects").glob("??/*"))
@@ -135,22 +134,22 @@ def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_
     assert opened.git("fsck", "--strict", "--no-dangling") == ""
     (tmp_path / "nothing").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert [one.cause.verb for one in look.store_log(opened.app())] == ["undo"]
-    assert "is packed" in opened.said[-1] and "install git" in opened.said[-1]
+    assert opened.verbs() == ["begin", "save a", "save a", "undo save a"]
     opened.save("Three", "a")
-    assert "Three" in opened.read("a.md")
+    review.undo_and_hold_again(opened.app())
+    assert "One" in opened.read("a.md")
 
 
 def newest_object(git: Path) -> Path:
     oid = (git / "refs/heads/main").read_text().strip()
-    return git / "objects" / oid[:2] / oid[2:]
+    (pack,) = git.glob(f"objects/pack/pack-*-{oid}.pack")
+    return pack
 
 
 @cases("damage", ids=["damaged ref", "no ref", "damaged commit", "no objects"])
 def test_a_damaged_history_is_named_and_old_versions_go_to_the_trash(opened, damage):
     opened.save("One", "a")
     opened.save("Two", "a")
-    opened.app().history.objects.settle()  # no second copy of an object is left
     damage(opened.state / "history.git")
     (opened.state / "known.json").touch()
     for ask in (

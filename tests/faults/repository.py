@@ -14,10 +14,13 @@ import shutil
 import subprocess
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
+from glob import glob
 
 from tests.faults import trees
 
 BRANCH = "refs/heads/main"
+KINDS = ("", "commit", "tree", "blob")
 GIT = shutil.which("git")
 TOLD = re.compile(r'^([AMD]): "(.*)"$', re.M)
 ENVIRONMENT = {
@@ -72,13 +75,13 @@ def _read_past(folder: str) -> Past:
 
 
 def _follow(folder: str, past: Past) -> None:
-    oid, newer = past.head, None
+    oid, newer, objects = past.head, None, _packed(folder)
     while oid:
-        head, _, message = _read(folder, oid, "commit").decode("utf-8").partition("\n\n")
+        head, _, message = _read(objects, oid, "commit").decode("utf-8").partition("\n\n")
         fields = [line.partition(" ")[::2] for line in head.split("\n")]
         tree = next(value for key, value in fields if key == "tree")
-        files = _read_tree(folder, tree, "")
-        blobs = {path: _read(folder, blob, "blob") for path, blob in files.items()}
+        files = _read_tree(objects, tree, "")
+        blobs = {path: _read(objects, blob, "blob") for path, blob in files.items()}
         past.versions.update(blobs.values())
         if newer is None:
             past.newest = blobs
@@ -101,28 +104,57 @@ def _compare(past: Past, newer: tuple[str, dict[str, str], str], older: dict[str
         past.problems.append(f"history: {oid[:8]} tells {told}, it changed {sorted(real)}")
 
 
-def _read(folder: str, oid: str, kind: str) -> bytes:
-    try:
-        whole = zlib.decompress(trees.read(os.path.join(folder, "objects", oid[:2], oid[2:])))
-    except (OSError, zlib.error) as error:
-        raise Damaged(f"{kind} {oid[:8]}: {type(error).__name__}") from None
-    head, _, data = whole.partition(b"\0")
-    right = hashlib.sha1(whole, usedforsecurity=False).hexdigest() == oid
-    if not right or head != f"{kind} {len(data)}".encode():
+def _read(objects: dict[str, tuple[str, bytes]], oid: str, kind: str) -> bytes:
+    if oid not in objects:
+        raise Damaged(f"{kind} {oid[:8]}: in no pack")
+    actual, data = objects[oid]
+    whole = f"{kind} {len(data)}\0".encode() + data
+    if hashlib.sha1(whole, usedforsecurity=False).hexdigest() != oid or actual != kind:
         raise Damaged(f"{kind} {oid[:8]}: torn")
     return data
 
 
-def _read_tree(folder: str, oid: str, prefix: str) -> dict[str, str]:
+def _packed(folder: str) -> dict[str, tuple[str, bytes]]:
+    """Every object by its id, out of packs that have an index."""
+    found = {}
+    for index in sorted(glob(f"{folder}/objects/pack/*.idx")):
+        path = index.removesuffix("idx") + "pack"
+        if os.path.exists(path):
+            try:
+                for kind, data in _entries_of(trees.read(path)):
+                    whole = f"{kind} {len(data)}\0".encode() + data
+                    oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+                    found[oid] = kind, data
+            except (zlib.error, IndexError):
+                continue
+    return found
+
+
+@cache
+def _entries_of(pack: bytes) -> list[tuple[str, bytes]]:
+    """Objects of a pack without differences, in the order in which they lie there."""
+    at, found = 12, []
+    for _ in range(int.from_bytes(pack[8:12], "big")):
+        kind = KINDS[pack[at] >> 4 & 7]
+        while pack[at] & 0x80:
+            at += 1
+        unpack = zlib.decompressobj()
+        data = unpack.decompress(pack[at + 1 :])
+        at = len(pack) - len(unpack.unused_data)
+        found.append((kind, data))
+    return found
+
+
+def _read_tree(objects: dict[str, tuple[str, bytes]], oid: str, prefix: str) -> dict[str, str]:
     files: dict[str, str] = {}
-    data = _read(folder, oid, "tree")
+    data = _read(objects, oid, "tree")
     while data:
         mode, _, rest = data.partition(b" ")
         name, _, rest = rest.partition(b"\0")
         inner, data = rest[:20].hex(), rest[20:]
         path = prefix + os.fsdecode(name)
         if mode == b"40000":
-            files |= _read_tree(folder, inner, path + "/")
+            files |= _read_tree(objects, inner, path + "/")
         else:
             files[path] = inner
     return files

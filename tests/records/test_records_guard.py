@@ -12,7 +12,7 @@ from memdir.hot.place import Here
 from memdir.hot.run import Event
 from memdir.hot.shell import MAX_LINE_CHARACTERS
 from memdir.records import guard
-from memdir.records.guard import find_writes_to_records
+from memdir.records.denial import find_writes_to_records
 from tests.acceptance.recording import read
 from tests.helpers.tables import toml_cases as cases
 

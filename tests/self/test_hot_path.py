@@ -22,7 +22,7 @@ HOT = (
     ),
     *("memdir.errors", "memdir.format.index", "memdir.format.pointer", "memdir.store.accepted"),
     *("memdir.records.fields", "memdir.records.render"),
-    *("memdir.records.hook", "memdir.records.guard"),
+    *("memdir.records.hook", "memdir.records.denial"),
     *("memdir.hot.guard", "memdir.hot.shell"),
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.

@@ -124,17 +124,19 @@ class Disk:
         finally:
             os.close(parent)
 
-    def put(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        """An existing file is replaced, never written in place."""
-        self._put_some({path: data}, [path], durable=durable)
+    def put(self, path: str, data: bytes, *, durable: bool = True, named: bool = True) -> None:
+        """An existing file is replaced, never in place; if not `named`, a power cut may undo it."""
+        self._put_some({path: data}, [path], durable, durable and named)
 
     def put_all(self, files: "Mapping[str, bytes]") -> None:
         """No file is renamed before all are synced; a batch is cheaper than many `put`s."""
         paths = list(files)
         for start in range(0, len(paths), MAX_FILES_IN_FLIGHT):
-            self._put_some(files, paths[start : start + MAX_FILES_IN_FLIGHT], durable=True)
+            self._put_some(files, paths[start : start + MAX_FILES_IN_FLIGHT], True, True)
 
-    def _put_some(self, files: "Mapping[str, bytes]", paths: list[str], *, durable: bool) -> None:
+    def _put_some(
+        self, files: "Mapping[str, bytes]", paths: list[str], durable: bool, named: bool
+    ) -> None:
         parents: dict[str, int] = {}
         staged: list[Staged] = []
         try:
@@ -149,7 +151,7 @@ class Disk:
                 file.finish(durable)
             for file in staged:
                 file.rename()
-            for parent in parents.values() if durable else ():
+            for parent in parents.values() if named else ():
                 sync_parent(parent)
         finally:
             for file in staged:

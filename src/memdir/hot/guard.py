@@ -171,7 +171,7 @@ def read_switched_off(state_dir: str) -> "frozenset[str]":
 
 def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     if here.records():
-        from memdir.records.guard import answer as guard_records
+        from memdir.records.denial import answer as guard_records
 
         if (denial := guard_records(event, asked, here))[0]:
             return denial

@@ -1,22 +1,26 @@
-"""A git object database: loose objects, trees, commits, in git's own format.
+"""A git object database in git's own format: a pack for each commit, trees, commits.
 
 Plain git reads it (`git --git-dir … log`). Writing it ourselves costs a tenth of running git,
 keeps our order of fsyncs, and is independent of the user's configuration, hooks, filters and
-ignore rules.
+ignore rules. A pack takes three fsyncs, however many objects it has; loose objects, which version
+0.1.0 wrote, took two each.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
+import itertools
 import os
+import re
+import struct
 import zlib
+from bisect import bisect_left
+from collections.abc import Iterable
 from contextlib import suppress
 
 from memdir.errors import HistoryBroken
 from memdir.hot.disk import Disk, remove_file, sync_directory
 from memdir.hot.memory import decode, encode
-from memdir.store import state
 from memdir.store.ports import Cause, Logged, read_history_message, write_history_message
 
 BRANCH = "refs/heads/main"
@@ -25,18 +29,24 @@ CONFIG = (
     "\tfsync = all\n[gc]\n\tauto = 0\n"
 )
 _COMPRESSION = 1  # memories are small; speed is worth more than the last percent
-# Objects of the newest commits, one per line. One fsync makes a whole commit durable; the loose
-# files that git reads follow without, and are written again from here after a power cut.
-BATCH = "batch"
 OID_LENGTH = 40  # hexadecimal digits
-MAX_BATCH_BYTES = 256 * 1024
+NOTHING = "0" * OID_LENGTH  # parent of the first commit
+PACKS = "objects/pack"
+# The pack of a commit names its parent as well: if a power cut took the last move of the branch,
+# the commits after it are found by their packs.
+_SINGLE = re.compile(r"pack-([0-9a-f]{40})-([0-9a-f]{40})\.idx")
+MAX_SINGLE_PACKS = 50  # then git joins them, which makes a tenth of their size
+MAX_JOINED_PACKS = 50
+_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+_OFFSET_DELTA, _OID_DELTA = 6, 7
 
 
 class Objects:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.disk = Disk(folder)
-        self._fresh: dict[str, bytes] = {}  # compressed, written with the next head
+        self._fresh: dict[str, tuple[str, bytes]] = {}  # kind and data, written with the next head
+        self._packs: dict[str, _Pack] = {}
 
     def exists(self) -> bool:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
@@ -50,33 +60,61 @@ class Objects:
         self.disk.put("HEAD", f"ref: {BRANCH}\n".encode())
 
     def head(self) -> str:
+        """The newest commit, also if the branch is behind it."""
+        later = dict(self._singles())
+        oid = self._read_branch()
+        while next_oid := later.pop(oid or NOTHING, ""):
+            oid = next_oid
+        return oid
+
+    def _read_branch(self) -> str:
         try:
             text = self.disk.read(BRANCH)[0].decode("ascii", "replace").strip()
         except FileNotFoundError:
-            return self._read_packed_head()
+            text = self._read_packed_head()
         except OSError as error:
             raise self.broken(f"{BRANCH}: {error.strerror}") from None
-        if len(text) != OID_LENGTH:
+        if len(text) not in (0, OID_LENGTH):
             raise self.broken(f"{BRANCH} is damaged")
         return text
 
-    def set_head(self, oid: str) -> None:
-        """Move the branch durably, after every object that it reaches."""
-        self._write_fresh()
+    def set_head(self, oid: str, parent: str = "") -> None:
+        """Move the branch, after every object that it reaches is durable."""
+        self.keep(f"pack-{parent or NOTHING}-{oid}")
+        self.move_branch(oid)
+
+    def move_branch(self, oid: str) -> None:
+        if oid in ("", self._read_branch()):
+            return
         with suppress(FileNotFoundError):
             # We hold the store's lock, so a lock file of git is left over from a crash.
             os.unlink(os.path.join(self.folder, BRANCH + ".lock"))
-        self.disk.put(BRANCH, oid.encode() + b"\n")
+        self.disk.put(BRANCH, oid.encode() + b"\n", named=False)
+
+    def keep(self, name: str) -> None:
+        """Make a pack of the new objects."""
+        fresh, self._fresh = self._fresh, {}
+        if fresh:
+            pack, index = _write_pack(fresh)
+            # In this order: git overlooks a pack that has no index yet.
+            self.disk.put_all({f"{PACKS}/{name}.pack": pack, f"{PACKS}/{name}.idx": index})
+
+    def _list_packs(self) -> list[str]:
+        """Names of the indexes of whole packs."""
+        try:
+            names = set(os.listdir(os.path.join(self.folder, PACKS)))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self.broken(f"{PACKS}: {error.strerror}") from None
+        return [name for name in names if name.endswith(".idx") and name[:-3] + "pack" in names]
+
+    def _singles(self) -> list[tuple[str, str]]:
+        found = map(_SINGLE.fullmatch, self._list_packs())
+        return [(match[1], match[2]) for match in found if match]
 
     def has(self, oid: str) -> bool:
-        """True if the object exists, or if there is a pack that may contain it."""
-        return self._is_loose(oid) or bool(self._packs())
-
-    def _packs(self) -> list[str]:
-        try:
-            return os.listdir(os.path.join(self.folder, "objects", "pack"))
-        except OSError:
-            return []
+        return self._is_loose(oid) or self._find_packed(oid) is not None
 
     def _is_loose(self, oid: str) -> bool:
         try:
@@ -88,87 +126,82 @@ class Objects:
         """Ids of these objects; `set_head` writes those that are new."""
         ids = []
         for data in contents:
-            whole = kind.encode() + b" %d\0" % len(data) + data
-            oid = _object_id(whole)
-            if not self._is_loose(oid):
-                self._fresh[oid] = zlib.compress(whole, _COMPRESSION)
+            oid = _object_id(kind, data)
+            if oid not in self._fresh and not self.has(oid):
+                self._fresh[oid] = kind, data
             ids.append(oid)
         return ids
 
-    def _write_fresh(self) -> None:
-        fresh, self._fresh = self._fresh, {}
-        size = sum(map(len, fresh.values()))
-        if size > MAX_BATCH_BYTES:  # as many fsyncs as files, once for a store full of memories
-            self._put_durably(fresh)
-            return
-        lines = [oid.encode() + b" " + base64.b64encode(data) for oid, data in fresh.items()]
-        if lines:
-            with suppress(FileNotFoundError):
-                if os.stat(os.path.join(self.folder, BATCH)).st_size > MAX_BATCH_BYTES:
-                    self.settle()
-            state.append_state(self.folder, BATCH, b"\n".join(lines) + b"\n")
-        self._put_loose(fresh)
-
-    def _put_durably(self, objects: dict[str, bytes]) -> None:
-        self.disk.put_all({_loose_path(oid): data for oid, data in objects.items()})
-        sync_directory(os.path.join(self.folder, "objects"))  # folders made without fsync
-
-    def _put_loose(self, objects: dict[str, bytes]) -> None:
-        for oid, data in objects.items():
-            self.disk.put(_loose_path(oid), data, durable=False)
-
-    def _read_batch(self) -> dict[str, bytes]:
-        """Objects that the batch holds whole; a damaged line does not hide the others."""
-        batch = {}
-        for line in state.read_state_lines(self.folder, BATCH)[0]:
-            oid, _, data = line.decode("ascii", "replace").partition(" ")
-            with suppress(ValueError, zlib.error):
-                compressed = base64.b64decode(data, validate=True)
-                if _object_id(zlib.decompress(compressed)) == oid:
-                    batch[oid] = compressed
-        return batch
-
-    def mend(self) -> None:
-        """Write loose files again that a power cut took; the caller holds the lock."""
-        batch = self._read_batch()
-        self._put_loose({oid: data for oid, data in batch.items() if not self._is_whole(oid, data)})
-
-    def _is_whole(self, oid: str, data: bytes) -> bool:
-        with suppress(OSError):
-            return self.disk.read(_loose_path(oid))[0] == data
-        return False
-
-    def settle(self) -> None:
-        """Make all loose files of the batch durable and begin a new batch, if all was read."""
-        batch = self._read_batch()
-        self._put_durably(batch)
-        ids = {line[:OID_LENGTH] for line in state.read_state_lines(self.folder, BATCH)[0]}
-        if len(batch) == len(ids):
-            remove_file(os.path.join(self.folder, BATCH))
-
     def read(self, oid: str, kind: str) -> bytes:
-        """Read an object and check its id; packed objects are read by git."""
+        """Read an object and check its id."""
         try:
-            return self._check(oid, kind, self.disk.read(_loose_path(oid))[0])
-        except (HistoryBroken, OSError) as error:
-            kept = self._fresh.get(oid) or self._read_batch().get(oid)
-            if kept is not None:
-                return self._check(oid, kind, kept)
-            if isinstance(error, FileNotFoundError):
-                return self._read_packed(oid, kind)
-            if isinstance(error, OSError):
-                raise self.broken(f"object {oid} is damaged ({error})") from None
-            raise
-
-    def _check(self, oid: str, kind: str, compressed: bytes) -> bytes:
-        try:
-            whole = zlib.decompress(compressed)
-        except zlib.error as error:
+            if oid in self._fresh:
+                actual, data = self._fresh[oid]
+            elif self._is_loose(oid):
+                whole = zlib.decompress(self.disk.read(_loose_path(oid))[0])
+                head, _, data = whole.partition(b"\0")
+                actual = decode(head.partition(b" ")[0])
+            elif pack := self._find_packed(oid):
+                actual, data = pack.read(oid)
+            else:
+                raise self.broken(f"object {oid} is missing")
+        except (OSError, *_DAMAGE) as error:
             raise self.broken(f"object {oid} is damaged ({error})") from None
-        head, _, data = whole.partition(b"\0")
-        if _object_id(whole) != oid or not head.startswith(kind.encode()):
+        if _object_id(kind, data) != oid or actual != kind:
             raise self.broken(f"object {oid} is damaged")
         return data
+
+    def _find_packed(self, oid: str) -> _Pack | None:
+        """The pack that has this object; packs are read again if others have joined them."""
+        for pack in self._packs.values():
+            if oid in pack and os.path.exists(pack.path):
+                return pack
+        names = self._list_packs()
+        self._packs = {
+            name: self._packs.get(name) or _Pack(self.disk, f"{PACKS}/{name[:-4]}")
+            for name in sorted(names, key=lambda name: oid not in name)  # its own pack first
+        }
+        return next((pack for pack in self._packs.values() if oid in pack), None)
+
+    def join_packs(self) -> None:
+        """Have git put many small packs together; the caller holds the lock."""
+        singles = self._singles()
+        newest = self.head()
+        if len(singles) <= MAX_SINGLE_PACKS:
+            return
+        from memdir.store.git import Git, find_git_program  # rarely needed, and slow to import
+
+        program = find_git_program(os.environ.get("PATH", ""))
+        if not program:
+            return  # they take more room, no harm else
+        names = self._list_packs()
+        joined = [name for name in names if not _SINGLE.fullmatch(name)]
+        keep = joined if len(joined) < MAX_JOINED_PACKS else []
+        doomed = [name for name in names if name not in keep and newest not in name]
+        folder = os.path.join(self.folder, PACKS)
+        sync_directory(os.path.join(self.folder, os.path.dirname(BRANCH)))
+        ids = {oid for name in doomed for oid in _Pack(self.disk, f"{PACKS}/{name[:-4]}").ids()}
+        ids |= set(self._list_loose())
+        git = Git(self.folder, program, work_tree=False)
+        words = "-c", "core.fsync=all", "--git-dir", self.folder, "pack-objects", "--quiet"
+        given = "".join(f"{oid}\n" for oid in sorted(ids)).encode()
+        made, ended = git.ask(*words, os.path.join(folder, "pack"), given=given)
+        if not ended.whole:
+            return
+        sync_directory(folder)
+        new = f"pack-{made.decode().strip()}"
+        if ids <= set(_Pack(self.disk, f"{PACKS}/{new}").ids()):
+            for name in doomed:
+                for ending in ("idx", "rev", "pack") if name[:-4] != new else ():
+                    remove_file(os.path.join(folder, f"{name[:-4]}.{ending}"))
+            for oid in self._list_loose():
+                remove_file(os.path.join(self.folder, _loose_path(oid)))
+
+    def _list_loose(self) -> list[str]:
+        folder = os.path.join(self.folder, "objects")
+        inner = [name for name in os.listdir(folder) if len(name) == 2]
+        names = [top + name for top in inner for name in os.listdir(os.path.join(folder, top))]
+        return [name for name in names if len(name) == OID_LENGTH]
 
     def broken(self, message: str) -> HistoryBroken:
         return HistoryBroken(
@@ -185,25 +218,132 @@ class Objects:
         heads = [line[:40] for line in text.splitlines() if line.endswith(" " + BRANCH)]
         return heads[0] if heads else ""
 
-    def _read_packed(self, oid: str, kind: str) -> bytes:
-        from memdir.store.git import Git, find_git_program  # rarely needed, and slow to import
 
-        program = find_git_program(os.environ.get("PATH", ""))
-        if not program and self._packs():
-            raise HistoryBroken(
-                f"{self.folder}: object {oid} is packed, and git, which could read it, is missing",
-                path=self.folder,
-                next="install git; the history itself is left as it is",
-            )
-        git = Git(self.folder, program, work_tree=False)
-        data, ended = git.ask("--git-dir", self.folder, "cat-file", kind, oid)
-        if not ended.whole:
-            raise self.broken(f"object {oid} is missing")
-        return data
+_DAMAGE = (zlib.error, ValueError, IndexError, KeyError, struct.error)
 
 
-def _object_id(whole: bytes) -> str:
-    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+class _Pack:
+    """One pack: `objects/pack/NAME.pack`, with the places of its objects in `NAME.idx`."""
+
+    def __init__(self, disk: Disk, place: str) -> None:
+        self.disk, self.place = disk, place
+        self.path = os.path.join(disk.root, f"{place}.pack")
+        self._data = b""
+        try:
+            self._index = disk.read(f"{place}.idx")[0]
+            self._count = struct.unpack_from(">L", self._index, 8 + 255 * 4)[0]
+            if len(self._index) < 8 + 1024 + 28 * self._count + 40:
+                raise ValueError("cut off")
+        except (OSError, *_DAMAGE):  # what only it has is missing then
+            self._index, self._count = b"", 0
+
+    def ids(self) -> list[str]:
+        start = 8 + 1024
+        return [self._index[start + 20 * n : start + 20 * n + 20].hex() for n in range(self._count)]
+
+    def __contains__(self, oid: str) -> bool:
+        return self._find(oid) >= 0
+
+    def _find(self, oid: str) -> int:
+        """Offset of the object in the pack, or -1."""
+        wanted, start = bytes.fromhex(oid), 8 + 1024
+        rows = range(self._count)
+        row = bisect_left(
+            rows, wanted, key=lambda n: self._index[start + 20 * n : start + 20 * n + 20]
+        )
+        at = start + 20 * row
+        if row == self._count or self._index[at : at + 20] != wanted:
+            return -1
+        offsets = start + 24 * self._count
+        offset: int = struct.unpack_from(">L", self._index, offsets + 4 * row)[0]
+        if offset >> 31:  # a pack above 2 GiB
+            far = offsets + 4 * self._count + 8 * (offset & 0x7FFFFFFF)
+            offset = struct.unpack_from(">Q", self._index, far)[0]
+        return offset
+
+    def read(self, oid: str) -> tuple[str, bytes]:
+        self._data = self._data or self.disk.read(f"{self.place}.pack")[0]
+        return self._read_at(self._find(oid))
+
+    def _read_at(self, offset: int) -> tuple[str, bytes]:
+        if not 0 < offset < len(self._data):
+            raise ValueError("an object outside its pack")
+        byte, at = self._data[offset], offset + 1
+        kind = byte >> 4 & 7
+        while byte & 0x80:
+            byte, at = self._data[at], at + 1
+        if kind == _OFFSET_DELTA:
+            byte, at = self._data[at], at + 1
+            back = byte & 0x7F
+            while byte & 0x80:
+                byte, at = self._data[at], at + 1
+                back = (back + 1 << 7) | byte & 0x7F
+            base = self._read_at(offset - max(1, back))
+        elif kind == _OID_DELTA:
+            base = self._read_at(self._find(self._data[at : at + 20].hex()))
+            at += 20
+        data = zlib.decompressobj().decompress(memoryview(self._data)[at:])
+        return (base[0], _apply_delta(base[1], data)) if kind > 4 else (_KINDS[kind], data)
+
+
+def _apply_delta(base: bytes, delta: bytes) -> bytes:
+    at, parts = 0, []
+    for _ in ("size before", "size after"):
+        while delta[at] & 0x80:
+            at += 1
+        at += 1
+    while at < len(delta):
+        code, at = delta[at], at + 1
+        if not code & 0x80:  # new bytes
+            parts.append(delta[at : at + code])
+            at += code
+            continue
+        numbers = [0] * 7  # four bytes of the offset, three of the size
+        for bit in range(7):
+            if code >> bit & 1:
+                numbers[bit], at = delta[at], at + 1
+        start = int.from_bytes(bytes(numbers[:4]), "little")
+        size = int.from_bytes(bytes(numbers[4:]), "little") or 0x10000
+        parts.append(base[start : start + size])
+    return b"".join(parts)
+
+
+def _write_pack(objects: dict[str, tuple[str, bytes]]) -> tuple[bytes, bytes]:
+    """A pack of these objects, and its index."""
+    numbers = {kind: number for number, kind in _KINDS.items()}
+    entries = [_entry(numbers[kind], data) for kind, data in objects.values()]
+    head = b"PACK" + struct.pack(">LL", 2, len(entries))
+    ends = itertools.accumulate(map(len, entries), initial=len(head))
+    pack = b"".join([head, *entries])
+    pack += _sha1(pack)
+    rows = sorted(
+        (bytes.fromhex(oid), struct.pack(">L", zlib.crc32(entry)), struct.pack(">L", start))
+        for oid, entry, start in zip(objects, entries, ends, strict=False)
+    )
+    firsts = [row[0][0] for row in rows]
+    fan = [bisect_left(firsts, value + 1) for value in range(256)]
+    columns: Iterable[bytes] = itertools.chain(*zip(*rows, strict=True))
+    index = b"\377tOc" + struct.pack(">L256L", 2, *fan) + b"".join(columns) + pack[-20:]
+    return pack, index + _sha1(index)
+
+
+def _entry(number: int, data: bytes) -> bytes:
+    size = len(data)
+    head = [number << 4 | size & 15]
+    size >>= 4
+    while size:
+        head[-1] |= 0x80
+        head.append(size & 0x7F)
+        size >>= 7
+    return bytes(head) + zlib.compress(data, _COMPRESSION)
+
+
+def _sha1(data: bytes) -> bytes:
+    return hashlib.sha1(data, usedforsecurity=False).digest()
+
+
+def _object_id(kind: str, data: bytes) -> str:
+    return _sha1(kind.encode() + b" %d\0" % len(data) + data).hex()
 
 
 def _loose_path(oid: str) -> str:

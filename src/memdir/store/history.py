@@ -196,7 +196,7 @@ class GitHistory:
                 Disk(self.folder).sweep(lambda path: True)
                 for root in (self.folder, store.root):
                     state.sync_leftover_names(root)
-        table = self._table = self._read_table()
+        table = self._table = self._open_table()
         made = self._commit_others(store, table)
         if made:
             table.save()
@@ -211,7 +211,7 @@ class GitHistory:
 
     def announce(self, store: Store, cause: Cause) -> None:
         """Record the cause first, so that a killed writer's change keeps its name."""
-        self._table = self._read_table()
+        self._table = self._open_table()
         if not self._table.head or self._announcement.left_behind():
             self.catch_up(store)
         self._ours, self._changing = {}, True
@@ -236,7 +236,7 @@ class GitHistory:
             if not self.objects.has(oid):  # the history lost this object: store it again
                 with self._writing():
                     self.objects.write("blob", store.read(path))
-                    self.objects.set_head(table.head)
+                    self.objects.keep(f"pack-{oid}")
             return True
         self._commit_others(store, table)
         return standing == table.id(path)
@@ -250,6 +250,8 @@ class GitHistory:
             made = self._commit(store, table, contents, cause, {}) if contents else ""
             self._announcement.remove()
             table.save()
+            with suppress(OSError, MemdirError):
+                self.objects.join_packs()
             return made
         finally:
             self._table, self._ours, self._changing = None, {}, False
@@ -270,14 +272,19 @@ class GitHistory:
                 state.sync_leftover_names(self.folder)
         table = HistoryTable(self.folder)
         head = self._head(table)
-        with self._writing():
-            self.objects.mend()
         if head:
             git_objects.read_history_commit(
                 self.objects, head
             )  # raises if damaged: never build on it
         if table.head != head:
             table.adopt(head, self.paths(head))
+        return table
+
+    def _open_table(self) -> HistoryTable:
+        """To write; a branch that a power cut left behind its commits is moved on."""
+        table = self._read_table()
+        with self._writing():
+            self.objects.move_branch(table.head)
         return table
 
     def _commit_others(self, store: Store, table: HistoryTable) -> list[str]:
@@ -359,7 +366,7 @@ class GitHistory:
             oid = git_objects.write_history_commit(
                 self.objects, tree, table.head, self.now(), cause, paths
             )
-            self.objects.set_head(oid)
+            self.objects.set_head(oid, table.head)
         table.head = oid
         return oid
 
