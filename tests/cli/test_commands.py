@@ -35,13 +35,6 @@ def test_relative_dates_count_from_the_day_that_was_given(store):
     assert memdir("remember", "x", "--date", "someday", "--json").error["code"] == "bad_input"
 
 
-def test_a_refusal_is_an_answer_with_a_reason_and_exit_code_1():
-    label = "RSA PRIVATE KEY-----"
-    answer = memdir("remember", f"-----BEGIN {label}\nMIIEow{'A' * 60}\n-----END {label}", "--json")
-    assert (answer.code, answer.json["change"]) == (1, "skipped")
-    assert "secret" in answer.json["reason"] and "MIIEow" not in answer.text
-
-
 def test_save_takes_a_draft_with_a_header(store, tmp_path):
     draft = tmp_path / "draft.md"
     draft.write_text(

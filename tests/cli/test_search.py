@@ -90,10 +90,6 @@ def test_a_typo_is_answered_with_what_was_meant(words, meant):
     assert answer.code == 2 and f"Did you mean '{meant}'?" in answer.stderr + answer.text
 
 
-def test_an_action_of_a_review_may_be_left_out():
-    assert "memdir review [OPTIONS] [ACTION] [ID]..." in memdir("review", "--help").text
-
-
 def test_an_empty_list_offers_to_undo_what_removed_everything(store):
     assert "Save the first one: memdir remember" in memdir("list").text
     save("Use uv, never pip.", "use-uv")
@@ -122,13 +118,3 @@ def test_what_an_undo_brought_back_is_not_there_to_restore():
     memdir("undo")
     memdir("edit", "use-uv", "--description", "uv only")
     assert memdir("restore", "--json").json["memories"] == []
-
-
-def test_status_says_what_has_not_happened_yet():
-    assert "no recall in a session yet · no capture yet" in memdir("status").text
-
-
-def test_an_error_about_a_record_has_the_form_of_every_other():
-    answer = memdir("records", "write", "--action", "delete", "--target", "decisions/none.json")
-    assert answer.code == 1
-    assert answer.stderr.startswith("memdir: READ_ERROR: ") and "\nNext: " in answer.stderr
