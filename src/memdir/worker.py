@@ -189,8 +189,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
     app = open_app(config, now=time.time, tell=project.tell, actor=CAPTURE)
-    origin = Origin(client=asked.client, session=asked.session)
-    reader = open_session(app, asked.client)
+    reader, origin = open_session(app, asked.client), Origin(asked.client, asked.session)
     held = hold_records(app, asked.transcript, reader, origin, ends=asked.ends)
     if held:
         many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
@@ -227,8 +226,7 @@ def _consolidate(app: App, latest: Job) -> None:
     reader = open_session(app, latest.client)
     run = run_dream_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session)
     if not isinstance(run, str) and run.done.changes:
-        count = len(run.done.changes)
-        line = f"memdir: put {count} memories in order; memdir undo takes it back"
+        line = f"memdir: put {len(run.done.changes)} memories in order; memdir undo takes it back"
         leave_hook_report(app.config.state_dir, app.config.checkout, line)
 
 

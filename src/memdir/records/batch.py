@@ -207,9 +207,8 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
     if not settings.types[intent.type].enabled:
         return Result(intent, NOTHING, reason="the category is switched off")
     store = desk.store
-    made = [
-        path for path in store.files() if fields.record_type_at(path) == intent.type
-    ]  # in this change
+    # Those made in this change are not on disk in a dry run.
+    made = [path for path in store.files() if fields.record_type_at(path) == intent.type]
     paths = dict.fromkeys((*record_paths(store, intent.type), *made))
     tags = intent.draft.get("tags")
     words = [intent.draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
@@ -246,9 +245,8 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
         how = Request(UPDATE, intent.type, path, draft, intent.expected, reason)
     changes = apply_record_change(app, desk, how)
     hash = md5_of_record(standing) if standing else ""
-    first = changes[0]
-    said = first.reason or advice
-    return Result(intent, DONE, action, first.path, hash, said, tuple(changes), answer)
+    said = changes[0].reason or advice
+    return Result(intent, DONE, action, changes[0].path, hash, said, tuple(changes), answer)
 
 
 # Drafts that a model makes in the worker

@@ -88,9 +88,8 @@ def _peek(store: Store, path: str) -> tuple[str, list[str]]:
         record = json.loads(store.read(path))
     except (ValueError, RecursionError, MemdirError):
         return "", []
-    title, tags = (
-        (record.get("title"), record.get("tags")) if isinstance(record, dict) else ("", "")
-    )
+    known = record if isinstance(record, dict) else {}
+    title, tags = known.get("title"), known.get("tags")
     if isinstance(title, str) and isinstance(tags, list) and record_texts(tags) == tags:
         return title, tags
     return "", []

@@ -123,12 +123,9 @@ def approve_record(app: App, held: Held) -> Done:
     draft = held.catch.draft
     if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
-    text = memory.write_header(
-        [("description", draft.description), ("type", draft.type)], draft.body
-    )
-    record = {
-        key: it for key, it in render.read_rendered_record(text).items() if it not in ("", None)
-    }
+    header = [("description", draft.description), ("type", draft.type)]
+    shown = render.read_rendered_record(memory.write_header(header, draft.body))
+    record = {key: value for key, value in shown.items() if value not in ("", None)}
     return save_record(app, draft.type, record, approval_reason_of_held(held.id))
 
 
