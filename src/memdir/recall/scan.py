@@ -34,7 +34,7 @@ from memdir.hot.catalog import (
 from memdir.hot.disk import create_file_once, move, open_file_to_append, remove_file
 from memdir.hot.memory import Memory, decode, encode, stem
 from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt_terms
-from memdir.hot.words import Words, split_words
+from memdir.hot.words import Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
