@@ -29,6 +29,13 @@ def test_a_missing_type_is_guessed_and_the_guess_is_said(text, type):
     assert memdir("list", "--json").json["memories"][0]["type"] == type
 
 
+def test_what_says_nothing_is_not_saved_and_the_answer_says_what_to_do():
+    said = memdir("remember", "ok", "--json")
+    assert (said.code, said.json["change"]) == (1, "skipped")
+    assert said.json["reason"].endswith("in a sentence, what is it about?")
+    assert memdir("remember", "ok", "--anyway").code == 0
+
+
 def test_relative_dates_count_from_the_day_that_was_given(store):
     save("The freeze began yesterday.", "--name", "freeze", "--date", "2026-03-03")
     assert "2026-03-02" in (store / "freeze.md").read_text()

@@ -101,6 +101,12 @@ def on_a_terminal(*words: str, **env: str) -> str:
     return seen.decode()
 
 
+def test_what_is_recalled_fits_a_terminal_and_is_exact_elsewhere(filled):
+    words = ["recall", "which tabs do we use, always?"]
+    exact, shown = process(*words).text, on_a_terminal(*words, TERM="dumb", COLUMNS="80")
+    assert too_wide(exact) and not too_wide(shown.replace("\r\n", "\n"))
+
+
 def test_colour_is_for_terminals_that_want_it(filled, monkeypatch):
     monkeypatch.delenv("NO_COLOR")
     assert ESCAPE.search(on_a_terminal("list", TERM="xterm", COLUMNS="80"))

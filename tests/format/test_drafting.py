@@ -61,6 +61,12 @@ def test_what_breaks_no_rule_is_taken(draft):
     check_draft(draft, RULES)
 
 
+@cases("text", "refused")
+def test_what_nobody_would_find_again_is_not_saved_without_a_name(text, refused):
+    assert ("too little to be found" in why_refuse_draft(Draft(text), RULES, Wishes())) == refused
+    assert why_refuse_draft(Draft(text, name="answer"), RULES, Wishes()) == ""
+
+
 # -- secrets -------------------------------------------------------------------------------
 
 PLACES = rows(globals(), "PLACES")

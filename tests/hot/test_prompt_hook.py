@@ -86,6 +86,32 @@ def test_huge_input_is_answered_and_endless_input_ends(hook):
     assert hook.run("prompt", endless) == b""
 
 
+def test_of_memories_that_all_say_the_same_one_is_told_whole(hook):
+    for number in range(60):
+        hook.write(f"m{number}.md", memory("Pelican", FACT, f"{FACT} Never by hand."))
+    told = hook.ask()
+    assert told.count("Never by hand") == 1 and len(told) < 1_000
+
+
+def test_a_huge_index_costs_no_answer(hook):
+    lines = [f"- [M{number}](m{number}.md) — matter {number}\n" for number in range(2_000)]
+    hook.write("MEMORY.md", "".join([*lines, "- [Pelican](pelican.md) — the staging cluster\n"]))
+    assert FACT in hook.ask()
+
+
+def test_a_store_that_changes_meanwhile_is_answered(hook):
+    def change(number: int) -> None:
+        for turn in range(40):
+            path = hook.write(f"m{number}.md", memory(f"M{number}", f"the staging {turn}"))
+            path.unlink()
+
+    with ThreadPoolExecutor(6) as pool:
+        changes = [pool.submit(change, number) for number in range(2)]
+        told = list(pool.map(lambda number: hook.ask(session=str(number)), range(8)))
+    assert all(FACT in text for text in told) and not any(done.exception() for done in changes)
+    assert hook.log() == ""
+
+
 def test_a_store_that_cannot_be_opened_hides_no_other(hook):
     (hook.home / ".claude/memory").write_text("a file where a store should be")
     assert FACT in hook.ask()

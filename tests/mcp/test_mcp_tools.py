@@ -49,6 +49,14 @@ def test_what_is_saved_is_recalled_in_a_frame_with_age_and_origin(agent, store):
     assert FACT in told and "saved today" in told and "source: mcp:tester" in told
 
 
+@pytest.mark.parametrize(
+    ("text", "type"), table("cli", "a_missing_type_is_guessed_and_the_guess_is_said")
+)
+def test_a_missing_type_is_guessed(agent, text, type):
+    agent.use("save", text=text)
+    assert f" [{type}, today]" in agent.use("list")
+
+
 def test_a_name_that_there_is_updates_and_the_hash_guards_it(agent, store):
     agent.use("save", text=FACT, type="project", name="pelican")
     hash = agent.use("read", name="pelican").rpartition("hash: ")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -18,7 +19,14 @@ from memdir.hot.inject import Recalled
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.recall import SURE, UNSURE
 from memdir.store.writer import App
-from memdir.text.terminal import cut_text_middle, one_line, plural, visible_text
+from memdir.text.terminal import (
+    cut_text_middle,
+    one_line,
+    plural,
+    text_width,
+    visible_text,
+    wrap_text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,6 +110,8 @@ def recall(
     if answer.selected and answer.selected.reason:
         screen.tell(f"chosen without the model: {answer.selected.reason}")
     lines = visible_text(answer.text).split("\n") if answer.text else []
+    if sys.stdout.isatty():  # elsewhere exactly what an agent is told
+        lines = [part for line in lines for part in _fit(line, screen.columns)]
     if explain:
         lines += [*[""][: len(lines)], *_explain(screen, answer)]
     injected, found = answer.injected, answer.found
@@ -122,6 +132,11 @@ def recall(
     }
     remark = f"nothing recalled: {answer.reason}; try --explain, or --always to see the closest"
     return Answer(fields, lines, remark="" if answer.text or explain else remark)
+
+
+def _fit(line: str, columns: int) -> list[str]:
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return wrap_text(line, columns, indent, indent) if text_width(line) > columns else [line]
 
 
 def _searched_apps(session: Session) -> list[tuple[str, App]]:

@@ -13,6 +13,7 @@ from memdir.errors import BadInput, Conflict
 from memdir.format.names import check_memory_name
 from memdir.format.pointer import cut_hook_at_word
 from memdir.hot import memory, safe, types
+from memdir.hot.words import Words
 from memdir.text import dates, pattern, secrets
 
 CREATED, UPDATED, SKIPPED = "created", "updated", "skipped"
@@ -68,6 +69,8 @@ class Change:
 
 MAX_DESCRIPTION = 1024  # characters
 DESCRIPTION_AIM = 120
+FINDABLE_WORDS = 2  # with a meaning; "ok" alone is found by nobody
+FINDABLE_CHARACTERS = 200  # longer texts have them
 PRIVATE = "private"  # scope of a type
 UNSAID = "something secret"  # description of a text that begins with a secret
 _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
@@ -175,6 +178,10 @@ def why_refuse_draft(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     if wishes.anyway:
         return ""
     reasoned = "\n".join((draft.body, draft.why, draft.how))
+    said = f"{reasoned}\n{draft.description}"
+    short = not draft.name and len(said) < FINDABLE_CHARACTERS
+    if short and len(Words().count(said)[0]) < FINDABLE_WORDS:
+        return "it says too little to be found again: in a sentence, what is it about?"
     from memdir.format import exclusions
 
     shown = rules.claude_md, rules.is_in_repository

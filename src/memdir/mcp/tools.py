@@ -51,7 +51,7 @@ TOOLS: "dict[str, tuple[str, Mapping[str, bool], tuple[str, ...], dict[str, Fiel
         "Keep one lasting fact, rule or decision. Not what code, git or docs show; no secrets. "
         "With the name of a memory, its text is replaced.",
         _WRITES,
-        ("text", "type"),
+        ("text",),
         {
             "text": _text("the fact or rule, dates absolute", TEXT_CHARACTERS),
             "type": {

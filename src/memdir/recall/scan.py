@@ -34,7 +34,7 @@ from memdir.hot.catalog import (
 from memdir.hot.disk import create_file_once, move, open_file_to_append, remove_file
 from memdir.hot.memory import Memory, decode, encode, stem
 from memdir.hot.recall import RULES, STEPS, Found, Matches, read_prompt_terms
-from memdir.hot.words import Words, split_words
+from memdir.hot.words import Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 MAX_INDEX_LINES, INDEX_LINE_CHARACTERS = 20, 1000  # index lines per memory
 SPACES = str.maketrans("-_/", "   ")
-# Weights of a word in: file name, name, description, index line; in the body it counts once.
-WEIGHTS = (2, 2, 3, 1)
+# Weights of a word in the file name or name, and in the description; elsewhere it counts once.
+NAMES, DESCRIPTION = 2, 3
 LENGTH, USUAL_LENGTH = 0.6, 80  # influence of a body's length, and a usual length in words
 
 
@@ -83,9 +83,8 @@ def weigh_recall_terms(
     body = text[len(memory.head) :] if header_only else memory_module.read_header(text).body
     counts, length = words.count(body)
     share = STEPS / (1 - LENGTH + LENGTH * length / USUAL_LENGTH)
-    get = memory.values.get
-    names = f"{stem(memory.path).translate(SPACES)} {get('name', '')} "
-    heading, _ = words.count(names * 2 + f"{get('description', '')} " * 3 + line)
+    names = f"{stem(memory.path).translate(SPACES)} {memory.values.get('name', '')} "
+    heading, _ = words.count(names * NAMES + f"{memory.description} " * DESCRIPTION + line)
     postings = {count: _posting(number, count * share) for count in set(counts.values())}
     entries = dict(zip(counts, map(postings.__getitem__, counts.values()), strict=True))
     get = counts.get
