@@ -263,7 +263,7 @@ def _score(
         advice=word,
         tokens=estimate_audit_tokens(memory.size if text is None else len(text)),
         claims=claims,
-        reasons=(*reasons, *known, *because, *[NOT_COUNTED][: len(known)]),
+        reasons=(*reasons, *[NOT_COUNTED][: len(known)], *known, *because),
     )
 
 
