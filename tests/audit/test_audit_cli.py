@@ -154,8 +154,7 @@ def test_a_form_to_fill_in_by_hand_is_audited_to_its_end(store, piece):
 def test_of_a_utf_16_file_only_that_is_said(store):
     memdir("remember", "Use uv, never pip, to install packages.", "--name", "use-uv")
     (store / "wide.md").write_bytes("The deploy window is Friday.\n".encode("utf-16"))
-    (found,) = [
-        one for one in memdir("audit", "--json").json["findings"] if one["path"] == "wide.md"
-    ]
-    assert (found["kind"], found["fix"]) == ("not-utf-8", "save wide.md as UTF-8")
+    found = {one["kind"]: one for one in memdir("audit", "--json").json["findings"]}
+    assert sorted(found) == ["not-utf-8", "orphan"]
+    assert found["not-utf-8"]["fix"] == "save wide.md as UTF-8"
     assert "wide.md is left alone" in memdir("dream").text

@@ -1,5 +1,6 @@
 """`memdir dream` and `memdir log-day`: the report of a consolidation, and what it reads."""
 
+import re
 import time
 from pathlib import Path
 
@@ -34,6 +35,18 @@ def test_it_says_what_it_did_and_one_undo_takes_it_back(logged):
     assert memdir("log", "--json").json["changes"][0]["batch"] == found["batch"]
     assert memdir("undo").code == 0
     assert contents(logged) == before
+
+
+def test_the_commands_of_slash_dream_run_in_its_order(logged):
+    text = (Path(__file__).parents[2] / "plugin/commands/dream.md").read_text("utf-8")
+    before, steps = (
+        contents(logged),
+        re.findall(r"Run `memdir (dream[^`]*)`|run `memdir (dream)`", text),
+    )
+    assert [first or second for first, second in steps] == ["dream --dry-run", "dream"]
+    assert "invoices" in memdir("dream", "--dry-run").text and contents(logged) == before
+    assert memdir("dream").code == 0 and contents(logged) != before
+    assert memdir("undo").code == 0 and contents(logged) == before
 
 
 def test_it_says_what_became_of_every_entry(logged):

@@ -27,6 +27,7 @@ from memdir.store.look import is_store_for_others
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import Targets
 from memdir.store.writer import App, history_day
+from memdir.text.terminal import plural
 
 if TYPE_CHECKING:
     from memdir.claims.urls import Reply
@@ -121,10 +122,10 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
             findings.append(Finding("unreadable", memory.path, error.message, error.next))
     survey, lines = _survey_index(app, scan, findings)
     # Of UTF-16 there is nothing to say but that it is no UTF-8, which the scan has said.
-    wide = {finding.path for finding in scan.findings if finding.kind == "not-utf-8"}
-    wide = {path for path in wide if "\0" in texts.get(path, "")}
-    shown = [memory for memory in scan.memories if memory.path in texts.keys() - wide]
-    pages = [inspect.Page(each, texts[each.path]) for each in shown if not wish.brief]
+    garbled = {finding.path for finding in scan.findings if finding.kind == "not-utf-8"}
+    clear = {path for path in texts if path not in garbled or "\0" not in texts[path]}
+    shown = [memory for memory in scan.memories if memory.path in clear and not wish.brief]
+    pages = [inspect.Page(memory, texts[memory.path]) for memory in shown]
     names = {memory.name: memory.path for memory in scan.memories}
     lookup = Lookup([*store.files(), store.index_path], names)
     for page in pages:
@@ -205,8 +206,7 @@ def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey
         path, lines, f"edit {path}: keep what holds, take out the marks"
     )
     if data is None and app.config.options.index and scan.memories:
-        many = len(scan.memories)
-        there = "1 memory" if many == 1 else f"{many:,} memories"
+        there = plural(len(scan.memories), "memory", "memories")
         message = f"there is no {path}, so nothing tells an agent of the {there} here"
         findings.append(Finding("no-index", path, message, inspect.REBUILD))
     return survey, lines
@@ -263,7 +263,7 @@ def _score(
         advice=word,
         tokens=estimate_audit_tokens(memory.size if text is None else len(text)),
         claims=claims,
-        reasons=(*reasons, *known, *because, *[NOT_COUNTED][: len(known)]),
+        reasons=(*reasons, *[NOT_COUNTED][: len(known)], *known, *because),
     )
 
 

@@ -316,20 +316,20 @@ def apply_restructure(plan: Plan, store: Store, shelf: Shelf, now: float) -> lis
     texts = [(path, plan.texts[path]) for path in sorted(plan.texts, key=lambda p: (p in known, p))]
     texts += [(plan.work.given.index_path, plan.index)] if plan.index is not None else []
     done = []
+
+    def note(kind: str, path: str, data: bytes) -> None:
+        reason = plan.reasons.get(path, "")
+        done.append(Change(kind, memory.stem(path), path, content_hash(data), reason))
+
     for path, text in texts:
         kind = UPDATED if path in known or store.exists(path) else CREATED
-        data = memory.encode(text)
-        store.put(path, data)
-        done.append(
-            Change(kind, memory.stem(path), path, content_hash(data), plan.reasons.get(path, ""))
-        )
+        store.put(path, memory.encode(text))
+        note(kind, path, memory.encode(text))
     for path in plan.gone:
         data = store.read(path)
         shelf.lay(TRASH, path, data, now)
         store.drop(path)
-        done.append(
-            Change(RETIRED, memory.stem(path), path, content_hash(data), plan.reasons.get(path, ""))
-        )
+        note(RETIRED, path, data)
     return done
 
 
