@@ -42,6 +42,17 @@ NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit: run it ag
 # A field that is not always there ends in `?`. `[shape]` before a meaning: a list of objects of
 # that shape; `[one|other]`: of one of the two.
 SHAPES = {
+    "guard": {
+        "name": "the memory's name; a second sentence in it adds `.2`",
+        "form": "`forbid`, `needs` (a flag) or `before` (another command)",
+        "program": "the first word of the command, or empty for any",
+        "command": "the command it guards",
+        "other": "the flag it needs, or what must run before; or empty",
+        "stops": "false when the sentence has a condition: then it only reminds",
+        "sentence": "the sentence it comes from",
+        "path": "the memory's file, below the store",
+        "on": "false when it is switched off",
+    },
     "done": {
         "change": "what happened to the first memory, see `changes`",
         "name": "its file's name without the ending",
@@ -555,6 +566,11 @@ FIELDS = {
         "findings": "[finding] what is odd about the settings",
     },
     "types": {"types": "[type] all of them"},
+    "guards": {
+        "guards?": "[guard] every one, also those that are off",
+        "enabled?": "false when `guards.enabled` switches all of it off",
+        "test?": "with `test`: an object of the guards that would speak, `stops` and `reminds`",
+    },
     "manifest": {
         "text": "one line per memory",
         "shown": "how many lines",

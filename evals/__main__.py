@@ -15,6 +15,7 @@ from evals.capture import evaluate_capture
 from evals.claims import evaluate_claims, list_stale_claims
 from evals.claims_packages import evaluate_packages
 from evals.claims_set import read as read_claims
+from evals.guards import evaluate_guards
 from evals.pairs import evaluate_pairs
 from evals.quiet import evaluate_quiet
 from evals.type_guess import evaluate_types
@@ -68,6 +69,7 @@ BENCHES: dict[str, Callable[[argparse.Namespace, Say], Answer]] = {
     "claims": claims,
     "pairs": lambda given, say: evaluate_pairs(given.data, say),
     "capture": lambda given, say: evaluate_capture(given.data),
+    "guards": lambda given, say: evaluate_guards(given.data),
     "types": lambda given, say: evaluate_types(given.data),
 }
 

@@ -60,6 +60,15 @@ _BARE = pattern(
     r"(?:\s*\b(?:ever|use|using|(run|running|execute|executing)|call|do|invoke|you|every|"
     r"each|any))*\s+[*_\"“]*"
 )
+# "Never commit or push without approval" means git, in prose.
+_BARE_GIT = pattern(
+    r"(?i)(\b(?:never|do not|don['’]t)\b[*_]*\s+)((?:git )?(?:commit|push|merge)"
+    r"(?:(?:\s*/\s*|,\s*|,?\s+(?:or|and)\s+)(?:git )?(?:commit|push|merge))*)\b"
+    r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b)?"
+    r"(?:\s+to\s+(?:the\s+)?(?:remote|origin|github)\b(?:\s+repo(?:sitory)?\b)?)?"
+    r"(?:\s+or\s+deploy)?(?=\s+(?:without|unless|until)\b|[.!]*$)"
+)
+_GIT_VERB = pattern(r"(?i)commit|push|merge")
 _BARE_FLAG = pattern(r"(?<!\S)--[a-z][\w-]*")
 # Programs whose names are English words: without backticks, only after "run" or with a flag.
 _WORDS_TOO_TEXT = """
@@ -85,7 +94,7 @@ _DONE = pattern(
 # A ban that the user may lift is still one for the agent: it is stopped, and asks.
 _CONSENT = pattern(
     r"(?i)[,\s]*\b(?:unless|except|without|until)\b[^.;]{0,60}?\b(?:ask\w*|approv\w*|"
-    r"permission|consent|"
+    r"permission|consent|go-ahead|user command|"
     r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|says?)\b[^.;]*"
 )
 _CONDITION = pattern(
@@ -161,15 +170,16 @@ def find_guards(text: str) -> list[Guard]:
     for block in markdown_blocks(text):
         if block.kind == FENCED or len(found) >= MAX_GUARDS:
             continue
-        for sentence, spans in _sentences(block):
-            for guard in _guards_of_sentence(sentence, spans):
+        for sentence, spans, whole in _sentences(block):
+            for guard in _guards_of_sentence(sentence, spans, whole):
                 key = (guard.form, str(guard.command), str(guard.other))
                 if key not in found or guard.stops > found[key].stops:
                     found[key] = guard
     return list(found.values())
 
 
-def _sentences(block: Block) -> Iterator[tuple[str, list[str]]]:
+def _sentences(block: Block) -> Iterator[tuple[str, list[str], str]]:
+    """Sentences with a mark for each command, the commands, and the sentence as it was written."""
     spans, parts, end = list[str](), list[str](), 0
     for start, stop in block.spans:
         parts += [block.text[end:start], _SPAN.format(len(spans))]
@@ -178,12 +188,23 @@ def _sentences(block: Block) -> Iterator[tuple[str, list[str]]]:
     skeleton = "".join([*parts, block.text[end:]])
     for sentence in _SENTENCE_END.split(skeleton):
         if len(sentence) <= 3 * MAX_SENTENCE_CHARACTERS:
-            marked = _mark_bare_commands(" ".join(sentence.split()), spans)
+            plain = whole = " ".join(sentence.split())
+            for number, span in enumerate(spans):
+                whole = whole.replace(_SPAN.format(number), span)
+            marked = _mark_bare_commands(plain, spans)
             if "⟦" in marked:
-                yield marked, spans
+                whole = whole.removeprefix("description: ").lstrip("-*> ")
+                yield marked, spans, whole[:MAX_SENTENCE_CHARACTERS]
 
 
 def _mark_bare_commands(sentence: str, spans: list[str]) -> str:
+    found = _BARE_GIT.search(sentence)
+    if found and (
+        found.end() >= len(sentence.rstrip(".!")) or _CONSENT.match(sentence, found.end())
+    ):
+        marks = [_SPAN.format(len(spans) + n) for n, _ in enumerate(_GIT_VERB.findall(found[2]))]
+        spans += [f"git {verb.lower()}" for verb in _GIT_VERB.findall(found[2])]
+        sentence = f"{found[1]}{' or '.join(marks)}{sentence[found.end() :]}"
     for verb in reversed(list(_BARE.finditer(sentence))):
         words, end = list[str](), verb.end()
         while len(words) < MAX_BARE_WORDS and (found := _BARE_WORD.match(sentence, end)):
@@ -203,11 +224,7 @@ def _mark_bare_commands(sentence: str, spans: list[str]) -> str:
     return sentence
 
 
-def _guards_of_sentence(sentence: str, spans: list[str]) -> Iterator[Guard]:
-    whole = sentence.removeprefix("description: ").lstrip("-*> ")
-    for i, span in enumerate(spans):
-        whole = whole.replace(_SPAN.format(i), span)
-
+def _guards_of_sentence(sentence: str, spans: list[str], whole: str) -> Iterator[Guard]:
     def guard(
         form: str, command: str, other: Command | None, start: int, rest: str
     ) -> Iterator[Guard]:
@@ -218,7 +235,7 @@ def _guards_of_sentence(sentence: str, spans: list[str]) -> Iterator[Guard]:
             stops = bool(_DONE.match(rest)) and not _CONDITION.search(rest)
             stops = stops and not _CONDITION_BEFORE.search(clause)
             if stops or what.words:  # a condition on a whole program would speak all the time
-                yield Guard(form, what, other, stops, whole[:MAX_SENTENCE_CHARACTERS])
+                yield Guard(form, what, other, stops, whole)
 
     for match in _FORBIDDEN.finditer(sentence):
         rest = match["rest"]

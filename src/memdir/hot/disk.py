@@ -429,18 +429,6 @@ def create_file_once(path: str, data: bytes) -> bool:
     return True
 
 
-def take_file_away(path: str, limit: int) -> bytes:
-    """Reads and removes a file; if several processes try, only one gets the bytes."""
-    mine = f"{path}.{os.urandom(4).hex()}"
-    try:
-        os.rename(path, mine)
-        data = read_start(mine, limit, follow=False)[0]
-        os.unlink(mine)
-    except OSError:
-        return b""
-    return data
-
-
 def remove_file(path: str, parent: int | None = None) -> None:
     try:
         os.unlink(path, dir_fd=parent)

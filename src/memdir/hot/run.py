@@ -233,7 +233,13 @@ def leave_hook_report(state_dir: str, place: str, line: str) -> None:
 def take_hook_report(state_dir: str, place: str) -> str:
     """Stored lines; each is returned to one hook only."""
     path = _report_path(state_dir, place)
-    data = disk.take_file_away(path, MAX_REPORT_BYTES) if os.path.lexists(path) else b""
+    mine = f"{path}.{os.urandom(4).hex()}"
+    try:
+        disk.move(path, mine)
+        data = disk.read_start(mine, MAX_REPORT_BYTES, follow=False)[0]
+        os.unlink(mine)
+    except OSError:
+        return ""
     return "\n".join(dict.fromkeys(data.decode("utf-8", "replace").splitlines()))
 
 

@@ -17,8 +17,9 @@ from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
 from memdir.store.changes import finish_change, remark_git_ignored
 from memdir.store.look import find_memories
+from memdir.store.ports import name_few_paths
 from memdir.store.save import adopt_memory
-from memdir.store.writer import App, Desk, Done, name_few_paths
+from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
 INSTEAD = "Others would read it: write where the secret is kept, not the secret."

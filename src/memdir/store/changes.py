@@ -31,8 +31,16 @@ from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem, write_header
 from memdir.store import look, ports, save
 from memdir.store.history import History
-from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_stored
-from memdir.store.writer import App, Desk, Done, DryRun, Shelf, name_few_paths
+from memdir.store.ports import (
+    ARCHIVE,
+    TRASH,
+    Logged,
+    Shelved,
+    Store,
+    name_few_paths,
+    read_if_stored,
+)
+from memdir.store.writer import App, Desk, Done, DryRun, Shelf
 
 MERGED = "is without what this change did to it; later lines stay"
 DEAD_LINES = "lines-without-file"

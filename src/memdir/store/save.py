@@ -34,8 +34,7 @@ from memdir.format.pointer import SUFFIX, Pointer, format_pointer
 from memdir.format.type_guess import guess_memory_type
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, Memory, is_memory_file, read_memory, stem
-from memdir.store.ports import Store, read_if_stored
-from memdir.store.writer import name_few_paths
+from memdir.store.ports import Store, name_few_paths, read_if_stored
 from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide the style of a new header

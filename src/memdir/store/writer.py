@@ -7,7 +7,7 @@ import datetime
 import functools
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
@@ -21,7 +21,7 @@ from memdir.hot.memory import INDEX, is_memory_file
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
 from memdir.store.history import GitHistory, History, NoHistory
-from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Shelved, Store
+from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Shelved, Store, name_few_paths
 from memdir.store.state import Lock, state_errors
 
 if TYPE_CHECKING:
@@ -440,11 +440,6 @@ def _add_what_was_done(
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"
-
-
-def name_few_paths(paths: Sequence[str], limit: int = 3) -> str:
-    more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
-    return ", ".join(paths[:limit]) + more
 
 
 def _read_claude_md(project: str) -> str:

@@ -27,9 +27,9 @@ from memdir.hot import memory, safe, types
 from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
 from memdir.models.model import count_model_tokens
 from memdir.store.look import read_store_files
-from memdir.store.ports import TRASH, Store
+from memdir.store.ports import TRASH, Store, name_few_paths
 from memdir.store.save import Targets
-from memdir.store.writer import App, Done, Shelf, name_few_paths
+from memdir.store.writer import App, Done, Shelf
 from memdir.text.markdown import heading_level, heading_text, list_item_start
 from memdir.text.markdown import unescape_markdown as unescaped
 from memdir.text.terminal import plural

@@ -14,7 +14,7 @@ from memdir.format.draft import Style
 from memdir.format.pointer import format_pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
-from memdir.store.writer import name_few_paths
+from memdir.store.ports import name_few_paths
 from memdir.text.dates import make_dates_absolute
 from memdir.text.markdown import (
     TEXT,

@@ -1,0 +1,103 @@
+"""Guards: how often they stop what nobody forbade, and how often what somebody did.
+
+`corpus` has memory directories below `owner__repo`, `conversations/commands.jsonl` a command
+a line.
+`guards_incidents.toml` quotes public incidents; `guards_labels.tsv` says of every rule that is
+compiled from the corpus whether its sentence means that: right, conditional or wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from evals.shares import share_figure
+from memdir.evals.recall_sets import bad_eval_data
+from memdir.evals.report import TEXT, Figure, Goal, Report, Section, Table, evaluation_report_fields
+from memdir.format.prohibitions import find_guards
+from memdir.hot.guard import Guard
+from memdir.hot.memory import decode
+from memdir.hot.shell import read_programs
+
+COMMANDS = "conversations/commands.jsonl"
+HERE = Path(__file__).parent
+INCIDENTS, LABELS = HERE / "guards_incidents.toml", HERE / "guards_labels.tsv"
+RIGHT, CONDITIONAL = "right", "conditional"
+FALSE_ALARMS, STOPPED, PRECISION = Goal(0.001, at_most=True), Goal(0.7), Goal(0.9)
+
+
+def evaluate_guards(data: str) -> tuple[Report, dict[str, object]]:
+    rules = list(_rules_of_corpus(Path(data, "corpus")))
+    commands = _read_commands(os.path.join(data, COMMANDS))
+    if not rules:
+        raise bad_eval_data(os.path.join(data, "corpus"), 0, "no memory that guards a command")
+    guards = [guard for _, guard in rules]
+    alarms = [line for line in commands if _speaks(guards, line, stops=True)]
+    reminders = [line for line in commands if _speaks(guards, line, stops=False)]
+    incidents = tomllib.loads(INCIDENTS.read_text("utf-8"))["rows"]
+    results = [
+        (thread, "yes" if _speaks(find_guards(rule), command, stops=True) else "no", rule, command)
+        for thread, rule, command in incidents
+    ]
+    stopped = sum(result == "yes" for _, result, *_ in results)
+    labels = dict(line.rsplit("\t", 1) for line in LABELS.read_text("utf-8").splitlines())
+    verdicts = [(labels.get(_key(path, guard), ""), guard) for path, guard in rules]
+    # A condition that became a reminder is what the sentence says.
+    right = [
+        label == RIGHT or (label == CONDITIONAL and not guard.stops) for label, guard in verdicts
+    ]
+    unlabelled = sum(not label for label, _ in verdicts)
+    figures = (
+        _with_goal(
+            share_figure("real commands that are stopped", len(alarms), len(commands)), FALSE_ALARMS
+        ),
+        share_figure("real commands with a reminder", len(reminders), len(commands)),
+        _with_goal(
+            share_figure("rules that say what their sentence says", sum(right), len(right)),
+            PRECISION,
+        ),
+        _with_goal(
+            share_figure("forbidden commands of incidents stopped", stopped, len(results)), STOPPED
+        ),
+    )
+    table = Table(
+        "incidents",
+        tuple((name, TEXT) for name in ("thread", "stopped", "rule", "command")),
+        tuple(results),
+    )
+    remarks = (f"{unlabelled} rules have no label",) if unlabelled else ()
+    section = Section("Guards", figures, (table,), remarks)
+    summary = f"{len(rules)} rules of {data}, {len(commands)} commands, {len(results)} incidents"
+    report = Report("guards", data, summary, (section,))
+    fields = evaluation_report_fields(report)
+    return report, {**fields, "rules": [_key(path, guard) for path, guard in rules]}
+
+
+def _with_goal(figure: Figure, goal: Goal) -> Figure:
+    return Figure(figure.name, figure.value, figure.unit, figure.n, figure.low, figure.high, goal)
+
+
+def _rules_of_corpus(corpus: Path) -> Iterator[tuple[str, Guard]]:
+    for path in sorted(corpus.glob("*__*/**/*.md")):
+        for guard in find_guards(decode(path.read_bytes())):
+            yield str(path.relative_to(corpus)), guard
+
+
+def _key(path: str, guard: Guard) -> str:
+    return "\t".join((path, guard.form, str(guard.command), str(guard.other or ""), guard.sentence))
+
+
+def _read_commands(path: str) -> list[str]:
+    try:
+        text = Path(path).read_text("utf-8")
+        return [str(json.loads(line)) for line in text.splitlines() if line]
+    except (OSError, ValueError) as error:
+        raise bad_eval_data(path, 1, str(error)) from None
+
+
+def _speaks(guards: list[Guard], line: str, *, stops: bool) -> bool:
+    programs = list(read_programs(line, {}))
+    return any(guard.stops == stops and guard.concerns(programs, frozenset()) for guard in guards)
