@@ -210,9 +210,15 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
     elif is_plugin or (plan.way == PLUGIN and ours and not changed):
         yield _check_plugin()
     elif ours and changed:
-        message = f"{title}set up by another version, or only in part: {changed[0].path}"
-        pythons = set(_RUNS.findall((changed[0].old or b"").decode("utf-8", "replace")))
+        text = (changed[0].old or b"").decode("utf-8", "replace")
+        pythons = set(_RUNS.findall(text))
         lost = sorted(path for path in pythons if doctor_python_version(path.strip("'")) < OLDEST)
+        events = [line.rpartition(".py ")[2] for line in plan.hooks.values()]
+        if pythons and not lost and all(f".py {event}" in text for event in events):
+            message = f"{title}set up by an earlier version, which works"
+            yield Check(name, True, f"{message}; {mend.removeprefix('run: ')} adds what is new")
+            return
+        message = f"{title}set up by another version, or only in part: {changed[0].path}"
         yield Check(name, False, message + (f"; {lost[0]} does not run" if lost else ""), mend)
     elif ours:
         python = next(iter(_RUNS.findall(" ".join(plan.hooks.values()))), "")
