@@ -94,7 +94,7 @@ def evaluate_claims(data: ClaimSet, say: Say) -> tuple[Report, dict[str, object]
 
 
 def list_stale_claims(data: str) -> str:
-    """Every stale verdict on every memory of the data, with its line and what a reader said."""
+    """Every stale verdict on every memory of the data, with its line and what two readers said."""
     readings, lines = read_readings("stale_verdicts.tsv"), list[str]()
     for root in sorted(filter(os.path.isdir, (os.path.join(data, n) for n in os.listdir(data)))):
         texts: list[tuple[str, str]] = []
@@ -117,10 +117,10 @@ def list_stale_claims(data: str) -> str:
 
 
 def read_readings(name: str) -> dict[tuple[str, str], str]:
-    """What a reader said of each verdict: by place and span, from a table beside this file."""
+    """What two readers said of each verdict: by place and span, from a table beside this file."""
     with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file]
-    return {(place, span): judgement for place, span, judgement, *_ in rows[1:]}
+    return {(place, span): f"{first}, {second}" for place, span, first, second, *_ in rows[1:]}
 
 
 def _scored(repository: Labelled) -> tuple[list[Scored], set[str]]:
