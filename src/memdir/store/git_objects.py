@@ -15,8 +15,9 @@ import re
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from memdir.errors import HistoryBroken
 from memdir.hot.disk import Disk, remove_file, sync_directory
@@ -47,6 +48,7 @@ class Objects:
         self.disk = Disk(folder)
         self._fresh: dict[str, tuple[str, bytes]] = {}  # kind and data, written with the next head
         self._packs: dict[str, _Pack] = {}
+        self._again = False  # write also what is there already
 
     def exists(self) -> bool:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
@@ -127,7 +129,7 @@ class Objects:
         ids = []
         for data in contents:
             oid = _object_id(kind, data)
-            if oid not in self._fresh and not self.has(oid):
+            if oid not in self._fresh and (self._again or not self.has(oid)):
                 self._fresh[oid] = kind, data
             ids.append(oid)
         return ids
@@ -418,3 +420,40 @@ def read_history_commit(objects: Objects, oid: str) -> Logged:
             time = float(value.rsplit(" ", 2)[-2])
     cause, paths = read_history_message(message)
     return Logged(oid, parent, tree, time, cause, paths)
+
+
+def rewrite_history(folder: str, clean: Callable[[bytes], bytes]) -> None:
+    """Every commit anew with cleaned bytes, in one pack; nothing else is left.
+
+    A kill leaves the old history or the new one whole; the next run removes the rest.
+    """
+    objects = Objects(folder)
+    chain, oid = list[Logged](), objects.head()
+    while oid:
+        chain.append(read_history_commit(objects, oid))
+        oid = chain[-1].parent
+    objects._again = True
+    new, blobs = dict[str, str](), dict[str, str]()
+    for logged in reversed(chain):
+        files = read_history_tree(objects, logged.tree)
+        for blob in {*files.values()} - blobs.keys():
+            blobs[blob] = objects.write("blob", clean(objects.read(blob, "blob")))[0]
+        tree = write_history_tree(objects, {path: blobs[blob] for path, blob in files.items()})
+        undoes = tuple(new.get(id, id) for id in logged.cause.undoes)
+        name, reason = (
+            decode(clean(encode(text))) for text in (logged.cause.name, logged.cause.reason)
+        )
+        cause = replace(logged.cause, name=name, reason=reason, undoes=undoes)
+        new[logged.id] = write_history_commit(
+            objects, tree, new.get(logged.parent, ""), logged.time, cause, list(logged.paths)
+        )
+    if not chain:
+        return
+    head = new[chain[0].id]
+    objects.set_head(head)
+    sync_directory(os.path.join(folder, os.path.dirname(BRANCH)))
+    for name in os.listdir(os.path.join(folder, PACKS)):
+        if not name.startswith(f"pack-{NOTHING}-{head}."):
+            remove_file(os.path.join(folder, PACKS, name))
+    for oid in objects._list_loose():
+        remove_file(os.path.join(folder, _loose_path(oid)))
