@@ -51,6 +51,35 @@ class Row:
         return [first, *(f"  {text}" for text in wrapped)]
 
 
+def page(level: str, rows: Sequence[Row], not_run: Sequence[str]) -> str:
+    """The same for people who only read: what was tried, what was found, what was not run."""
+    text = [
+        "# Reliability",
+        "",
+        "Made by `make reliability-report`; do not edit. Each method breaks the store on purpose,",
+        "and counts where that fired and what was lost or torn then. A control is a store with one",
+        "protection switched off, which the method must find, or it would prove nothing.",
+        "",
+        f"Level of this run: {level}.",
+        "",
+        "| method | tried | points | fired | violations | controls found | missed |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    for row in rows:
+        tally = row.tally
+        found = ", ".join(name for name, caught in row.controls.items() if caught)
+        missed = ", ".join(name for name, caught in row.controls.items() if not caught)
+        numbers = f"{tally.points:,} | {tally.fired:,} | {tally.violations:,}"
+        text.append(f"| {row.method} | {row.operations} | {numbers} | {found} | {missed or '-'} |")
+    text += ["", *[f"- {row.method}: {row.remark}" for row in rows if row.remark]]
+    text += [f"- not run: {reason}" for reason in not_run]
+    wrapped = [
+        textwrap.fill(each, 110, subsequent_indent="  ") if each[:2] == "- " else each
+        for each in text
+    ]
+    return "\n".join(wrapped) + "\n"
+
+
 def line(cells: Sequence[str]) -> str:
     """Text to the left, numbers to the right."""
     method, operations, points, fired, violations, controls, seconds = cells
