@@ -126,9 +126,7 @@ def main(arguments: Sequence[str]) -> int:
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
     found = run_all(given.level, given.only.split(","), say)
     if given.page:
-        rows = [Row(**{**row, "tally": Tally(**row["tally"])}) for row in found["rows"]]
-        page = report.page(given.level, rows, found["not_run"])
-        Path(given.page).write_text(page, "utf-8")
+        Path(given.page).write_text(report.page(given.level, found["rows"], found["not_run"]))
     if given.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
     end = "all held" if found["fine"] else "NOT all held"

@@ -15,9 +15,8 @@ import re
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 
 from memdir.errors import HistoryBroken
 from memdir.hot.disk import Disk, remove_file, sync_directory
@@ -48,7 +47,7 @@ class Objects:
         self.disk = Disk(folder)
         self._fresh: dict[str, tuple[str, bytes]] = {}  # kind and data, written with the next head
         self._packs: dict[str, _Pack] = {}
-        self._again = False  # write also what is there already
+        self.again = False  # write also what is there already
 
     def exists(self) -> bool:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
@@ -120,7 +119,7 @@ class Objects:
 
     def _is_loose(self, oid: str) -> bool:
         try:
-            return os.stat(os.path.join(self.folder, _loose_path(oid))).st_size > 0
+            return os.stat(os.path.join(self.folder, loose_path(oid))).st_size > 0
         except OSError:
             return False
 
@@ -129,7 +128,7 @@ class Objects:
         ids = []
         for data in contents:
             oid = _object_id(kind, data)
-            if oid not in self._fresh and (self._again or not self.has(oid)):
+            if oid not in self._fresh and (self.again or not self.has(oid)):
                 self._fresh[oid] = kind, data
             ids.append(oid)
         return ids
@@ -140,7 +139,7 @@ class Objects:
             if oid in self._fresh:
                 actual, data = self._fresh[oid]
             elif self._is_loose(oid):
-                whole = zlib.decompress(self.disk.read(_loose_path(oid))[0])
+                whole = zlib.decompress(self.disk.read(loose_path(oid))[0])
                 head, _, data = whole.partition(b"\0")
                 actual = decode(head.partition(b" ")[0])
             elif pack := self._find_packed(oid):
@@ -183,7 +182,7 @@ class Objects:
         folder = os.path.join(self.folder, PACKS)
         sync_directory(os.path.join(self.folder, os.path.dirname(BRANCH)))
         ids = {oid for name in doomed for oid in _Pack(self.disk, f"{PACKS}/{name[:-4]}").ids()}
-        ids |= set(self._list_loose())
+        ids |= set(self.list_loose())
         git = Git(self.folder, program, work_tree=False)
         words = "-c", "core.fsync=all", "--git-dir", self.folder, "pack-objects", "--quiet"
         given = "".join(f"{oid}\n" for oid in sorted(ids)).encode()
@@ -196,10 +195,10 @@ class Objects:
             for name in doomed:
                 for ending in ("idx", "rev", "pack") if name[:-4] != new else ():
                     remove_file(os.path.join(folder, f"{name[:-4]}.{ending}"))
-            for oid in self._list_loose():
-                remove_file(os.path.join(self.folder, _loose_path(oid)))
+            for oid in self.list_loose():
+                remove_file(os.path.join(self.folder, loose_path(oid)))
 
-    def _list_loose(self) -> list[str]:
+    def list_loose(self) -> list[str]:
         folder = os.path.join(self.folder, "objects")
         inner = [name for name in os.listdir(folder) if len(name) == 2]
         names = [top + name for top in inner for name in os.listdir(os.path.join(folder, top))]
@@ -348,7 +347,7 @@ def _object_id(kind: str, data: bytes) -> str:
     return _sha1(kind.encode() + b" %d\0" % len(data) + data).hex()
 
 
-def _loose_path(oid: str) -> str:
+def loose_path(oid: str) -> str:
     return f"objects/{oid[:2]}/{oid[2:]}"
 
 
@@ -420,40 +419,3 @@ def read_history_commit(objects: Objects, oid: str) -> Logged:
             time = float(value.rsplit(" ", 2)[-2])
     cause, paths = read_history_message(message)
     return Logged(oid, parent, tree, time, cause, paths)
-
-
-def rewrite_history(folder: str, clean: Callable[[bytes], bytes]) -> None:
-    """Every commit anew with cleaned bytes, in one pack; nothing else is left.
-
-    A kill leaves the old history or the new one whole; the next run removes the rest.
-    """
-    objects = Objects(folder)
-    chain, oid = list[Logged](), objects.head()
-    while oid:
-        chain.append(read_history_commit(objects, oid))
-        oid = chain[-1].parent
-    objects._again = True
-    new, blobs = dict[str, str](), dict[str, str]()
-    for logged in reversed(chain):
-        files = read_history_tree(objects, logged.tree)
-        for blob in {*files.values()} - blobs.keys():
-            blobs[blob] = objects.write("blob", clean(objects.read(blob, "blob")))[0]
-        tree = write_history_tree(objects, {path: blobs[blob] for path, blob in files.items()})
-        undoes = tuple(new.get(id, id) for id in logged.cause.undoes)
-        name, reason = (
-            decode(clean(encode(text))) for text in (logged.cause.name, logged.cause.reason)
-        )
-        cause = replace(logged.cause, name=name, reason=reason, undoes=undoes)
-        new[logged.id] = write_history_commit(
-            objects, tree, new.get(logged.parent, ""), logged.time, cause, list(logged.paths)
-        )
-    if not chain:
-        return
-    head = new[chain[0].id]
-    objects.set_head(head)
-    sync_directory(os.path.join(folder, os.path.dirname(BRANCH)))
-    for name in os.listdir(os.path.join(folder, PACKS)):
-        if not name.startswith(f"pack-{NOTHING}-{head}."):
-            remove_file(os.path.join(folder, PACKS, name))
-    for oid in objects._list_loose():
-        remove_file(os.path.join(folder, _loose_path(oid)))

@@ -11,12 +11,11 @@ from dataclasses import replace
 
 from memdir.errors import MemdirError, Missing
 from memdir.format.draft import PURGED, UPDATED, Change, content_hash
-from memdir.hot.disk import Disk, remove_file
+from memdir.hot.disk import Disk, remove_file, sync_directory
 from memdir.hot.memory import decode, encode, stem
-from memdir.store import changes, look
-from memdir.store.git_objects import rewrite_history
+from memdir.store import changes, git_objects, look
 from memdir.store.history import ANNOUNCED, TABLE
-from memdir.store.ports import read_if_stored
+from memdir.store.ports import Logged, read_if_stored
 from memdir.store.state import state_errors
 from memdir.store.writer import App, Done, store_cache_folder, store_state_folder
 from memdir.text.secrets import text_before_secrets
@@ -99,7 +98,7 @@ def _secrets_of(text: str) -> Iterator[str]:
 
 def _clean_what_is_kept(app: App, clean: Callable[[bytes], bytes]) -> None:
     if app.history.begun:
-        rewrite_history(os.path.join(store_state_folder(app.config), "history.git"), clean)
+        _rewrite_history(os.path.join(store_state_folder(app.config), "history.git"), clean)
         for name in (TABLE, ANNOUNCED):  # the table is made again
             remove_file(os.path.join(store_state_folder(app.config), name))
     shutil.rmtree(store_cache_folder(app.config), ignore_errors=True)
@@ -124,3 +123,42 @@ def _clean_file(disk: Disk, path: str, clean: Callable[[bytes], bytes], keep: bo
             disk.put(path, cleaned)
         else:
             os.unlink(place)
+
+
+def _rewrite_history(folder: str, clean: Callable[[bytes], bytes]) -> None:
+    """Every commit anew with cleaned bytes, in one pack; nothing else is left.
+
+    A kill leaves the old history or the new one whole; the next run removes the rest.
+    """
+    objects = git_objects.Objects(folder)
+    chain, oid = list[Logged](), objects.head()
+    while oid:
+        chain.append(git_objects.read_history_commit(objects, oid))
+        oid = chain[-1].parent
+    objects.again = True
+    new, blobs = dict[str, str](), dict[str, str]()
+    for logged in reversed(chain):
+        files = git_objects.read_history_tree(objects, logged.tree)
+        for blob in {*files.values()} - blobs.keys():
+            blobs[blob] = objects.write("blob", clean(objects.read(blob, "blob")))[0]
+        tree = git_objects.write_history_tree(
+            objects, {path: blobs[blob] for path, blob in files.items()}
+        )
+        undoes = tuple(new.get(id, id) for id in logged.cause.undoes)
+        name, reason = (
+            decode(clean(encode(text))) for text in (logged.cause.name, logged.cause.reason)
+        )
+        cause = replace(logged.cause, name=name, reason=reason, undoes=undoes)
+        new[logged.id] = git_objects.write_history_commit(
+            objects, tree, new.get(logged.parent, ""), logged.time, cause, list(logged.paths)
+        )
+    if not chain:
+        return
+    head = new[chain[0].id]
+    objects.set_head(head)
+    sync_directory(os.path.join(folder, os.path.dirname(git_objects.BRANCH)))
+    for name in os.listdir(os.path.join(folder, git_objects.PACKS)):
+        if not name.startswith(f"pack-{git_objects.NOTHING}-{head}."):
+            remove_file(os.path.join(folder, git_objects.PACKS, name))
+    for oid in objects.list_loose():
+        remove_file(os.path.join(folder, git_objects.loose_path(oid)))
