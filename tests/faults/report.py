@@ -57,9 +57,9 @@ def page(level: str, rows: Sequence[dict[str, Any]], not_run: Sequence[str]) -> 
     text = [
         "# Reliability",
         "",
-        "Made by `make reliability-report`; do not edit. Each method breaks the store on purpose, and counts",
-        "where that fired and what was lost or torn then. A control is a store with one protection switched",
-        "off, which the method must find, or it would prove nothing.",
+        "Made by `make reliability-report`; do not edit. Each method breaks the store on purpose,",
+        "and counts where that fired and what was lost or torn then. A control is a store with one",
+        "protection switched off, which the method must find, or it would prove nothing.",
         "",
         f"Level of this run: {level}.",
         "",
