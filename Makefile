@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check bench faults faults-full acceptance acceptance-client lock clean .venv
+.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv
 
 PYTHON ?=
 ARGS ?=
@@ -40,6 +40,9 @@ bench: $(READY) ## measure speed and write down the figures
 
 faults: $(READY) ## kill, fill the disk, race: the short run
 	@$(RUN) tests/faults/run.py --quick $(ARGS)
+
+reliability-report: $(READY) ## break the store in every way, write docs/reliability.md
+	@$(RUN) tests/faults/run.py --quick --page docs/reliability.md $(ARGS)
 
 faults-full: $(READY) ## the same for every crash point; takes long
 	@$(RUN) tests/faults/run.py --full $(ARGS)

@@ -2,7 +2,7 @@
 
 from memdir.capture import review
 from memdir.errors import MemdirError
-from memdir.store import changes
+from memdir.store import changes, purge
 from tests.faults import defects, memories, trees
 from tests.faults.driver import NOW, App
 from tests.faults.stage import Tally
@@ -32,7 +32,7 @@ def _live_through(root: str, first: float, second: float) -> list[str]:
         memories.create(app(first))
         memories.update(app(second))
         changes.retire_memories(app(first), ["gamma"])
-        changes.purge_memories(app(second), [], expired=True)
+        purge.purge_memories(app(second), [], expired=True)
         changes.restore_memories(app(second), ["gamma"])
         changes.retire_memories(app(second), ["beta"])
         review.undo_and_hold_again(app(first))

@@ -63,9 +63,8 @@ def fixed_temporary_name() -> None:
 def _write_as(name_of: Callable[[str], str]) -> None:
     """Write into a file of this name, and rename that where it is not the right one."""
 
-    def put_some(self: disk.Disk, files: dict[str, bytes], paths: list[str], *how: bool) -> None:
-        for path in paths:
-            data = files[path]
+    def put_some(self: disk.Disk, files: dict[str, bytes], *how: bool) -> None:
+        for path, data in files.items():
             place = os.path.join(self.root, path)
             folder = os.path.dirname(place)
             os.makedirs(folder, 0o700, exist_ok=True)

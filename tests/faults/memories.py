@@ -9,7 +9,7 @@ from memdir.errors import Conflict, Missing, Unwritable
 from memdir.format.draft import Change, Draft, Revision, Wishes, content_hash
 from memdir.hot.disk import disk_failure
 from memdir.hot.queue import Queue
-from memdir.store import changes
+from memdir.store import changes, purge
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.writer import App, Done
 from tests.faults import trees
@@ -102,7 +102,7 @@ OPERATIONS = {
     "retire": lambda app: changes.retire_memories(app, ["beta"], TRASH),
     "archive": lambda app: changes.retire_memories(app, ["beta", "delta"], ARCHIVE),
     "restore": lambda app: changes.restore_memories(app, ["zeta"]),
-    "purge": lambda app: changes.purge_memories(app, ["zeta"]),
+    "purge": lambda app: purge.purge_memories(app, ["zeta"]),
     "undo": review.undo_and_hold_again,
     "rebuild": changes.rebuild_memory_index,
     "standalone": create,

@@ -4,6 +4,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.faults.stage import Tally
 
@@ -49,6 +50,33 @@ class Row:
         seconds = f"{self.seconds:.1f}"
         first = line((self.method, self.operations, *numbers, controls, seconds))
         return [first, *(f"  {text}" for text in wrapped)]
+
+
+def page(level: str, rows: Sequence[dict[str, Any]], not_run: Sequence[str]) -> str:
+    """The same for people who only read: what was tried, what was found, what was not run."""
+    text = [
+        "# Reliability",
+        "",
+        "Made by `make reliability-report`; do not edit. Each method breaks the store on purpose,",
+        "and counts where that fired and what was lost or torn then. A control is a store with one",
+        "protection switched off, which the method must find, or it would prove nothing.",
+        "",
+        f"Level of this run: {level}.",
+        "",
+        "| method | tried | points | fired | violations | controls found | missed |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    for row in rows:
+        tally, controls = row["tally"], row["controls"]
+        numbers = " | ".join(f"{tally[name]:,}" for name in ("points", "fired", "violations"))
+        found = ", ".join(name for name, caught in controls.items() if caught) or "-"
+        missed = ", ".join(name for name, caught in controls.items() if not caught) or "-"
+        text.append(f"| {row['method']} | {row['operations']} | {numbers} | {found} | {missed} |")
+    text.append("")
+    remarks = [f"{row['method']}: {row['remark'].strip()}" for row in rows if row["remark"]]
+    remarks += [f"not run: {reason}" for reason in not_run]
+    text += [textwrap.fill(f"- {remark}", 100, subsequent_indent="  ") for remark in remarks]
+    return "\n".join(text) + "\n"
 
 
 def line(cells: Sequence[str]) -> str:

@@ -121,12 +121,24 @@ def _packed(folder: str) -> dict[str, tuple[str, bytes]]:
         path = index.removesuffix("idx") + "pack"
         if os.path.exists(path):
             try:
-                for kind, data in _entries_of(trees.read(path)):
-                    whole = f"{kind} {len(data)}\0".encode() + data
-                    oid = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
-                    found[oid] = kind, data
-            except (zlib.error, IndexError):
+                entries = _entries_of(trees.read(path))
+            except IndexError:  # git has joined packs, with differences
+                return _ask_git_for_all(folder)
+            except zlib.error:
                 continue
+            for kind, data in entries:
+                whole = f"{kind} {len(data)}\0".encode() + data
+                found[hashlib.sha1(whole, usedforsecurity=False).hexdigest()] = kind, data
+    return found
+
+
+def _ask_git_for_all(folder: str) -> dict[str, tuple[str, bytes]]:
+    found, rest = {}, _git(folder, "cat-file", "--batch-all-objects", "--batch").stdout
+    while rest:
+        head, _, rest = rest.partition(b"\n")
+        oid, kind, size = head.decode().split()
+        found[oid] = kind, rest[: int(size)]
+        rest = rest[int(size) + 1 :]
     return found
 
 

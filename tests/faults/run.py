@@ -1,6 +1,6 @@
 """Break the store in every way we know, count what fired, and show that the traps work.
 
-    python tests/faults/run.py --quick | --full [--json] [--only kill,race]
+    python tests/faults/run.py --quick | --full [--json] [--only kill,race] [--page FILE]
 
 Exit 1 on a violation, on a point that did not fire, and on a known-bad store that was not caught.
 """
@@ -118,12 +118,15 @@ def main(arguments: Sequence[str]) -> int:
     for name in LEVELS:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
+    parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
     trees.sweep_old_folders()
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
     found = run_all(given.level, given.only.split(","), say)
+    if given.page:
+        Path(given.page).write_text(report.page(given.level, found["rows"], found["not_run"]))
     if given.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
     end = "all held" if found["fine"] else "NOT all held"

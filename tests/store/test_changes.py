@@ -7,7 +7,7 @@ from memdir.capture import review
 from memdir.errors import BadInput, Conflict, Missing
 from memdir.format.draft import Draft, Revision, Wishes, content_hash
 from memdir.hot.memory import read_header
-from memdir.store import changes, look
+from memdir.store import changes, look, purge
 from tests.helpers.opened import DAY, Opened, memory, tree
 from tests.helpers.tables import cases
 from tests.helpers.terminal import memdir
@@ -166,7 +166,7 @@ DRY = {
     "retire": lambda app: changes.retire_memories(app, ["a"]),
     "archive": lambda app: changes.retire_memories(app, ["a"], "archive"),
     "restore": lambda app: changes.restore_memories(app, ["c"]),
-    "purge": lambda app: changes.purge_memories(app, ["c"]),
+    "purge": lambda app: purge.purge_memories(app, ["c"]),
     "undo": lambda app: review.undo_and_hold_again(app),
     "index": lambda app: changes.rebuild_memory_index(app),
     "import": lambda app: changes.import_into_store(app, [("d.md", b"x"), ("a.md", b"y")]),

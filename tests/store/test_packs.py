@@ -9,9 +9,12 @@ import pytest
 
 from memdir.capture import review
 from memdir.store import git_objects
+from tests.helpers.hooked import Client
 from tests.helpers.opened import Opened
+from tests.helpers.terminal import process
 
 MAX_FSYNCS = 8
+OWN = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"), "")
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace counts the calls")
@@ -27,6 +30,43 @@ def test_one_remember_makes_few_fsyncs(tmp_path):
             pytest.skip("strace may not trace here")
         assert ran.returncode == 0, ran.stderr
     assert 0 < trace.read_text().count("sync(") <= MAX_FSYNCS
+
+
+def test_where_the_platform_has_a_full_sync_it_is_asked_for(tmp_path):
+    """A stand-in: Linux refuses the call of macOS, which then falls back to fsync."""
+    (tmp_path / "sitecustomize.py").write_text("import fcntl\nfcntl.F_FULLFSYNC = 51\n")
+    trace, program = tmp_path / "trace", os.path.join(os.path.dirname(sys.executable), "memdir")
+    line = ["strace", "-f", "-e", "trace=fsync,fcntl", "-o", str(trace), program, "remember"]
+    line += ["--dir", str(tmp_path / "store"), "Deploys run at noon"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ran = subprocess.run(line, capture_output=True, check=False, env=env)
+    if b"ptrace" in ran.stderr.lower():
+        pytest.skip("strace may not trace here")
+    assert ran.returncode == 0, ran.stderr
+    calls = [each for each in trace.read_text().split("\n") if "fsync(" in each or "0x33" in each]
+    assert len(calls) >= 8
+    assert all(
+        "0x33" in full and "fsync(" in plain
+        for full, plain in zip(calls[::2], calls[1::2], strict=True)
+    )
+
+
+def test_everything_of_ours_is_private_whatever_the_umask(tmp_path):
+    client = Client(tmp_path)
+    before = os.umask(0)
+    try:
+        for words in (["remember", "Never run `git push --force`."], ["recall", "push"], ["audit"]):
+            place = ("--project", str(client.project))
+            assert process(*words, *place, **client.env, **OWN).code == 0
+        client.fire("session-start")
+        client.fire("prompt")
+    finally:
+        os.umask(before)
+    ours = [
+        path for path in tmp_path.rglob("*") if "memdir" in path.parts or ".cache" in path.parts
+    ]
+    assert len(ours) > 10
+    assert [path for path in ours if path.stat().st_mode & 0o077] == []
 
 
 def test_commits_that_the_branch_has_lost_in_a_power_cut_are_found_again(tmp_path):

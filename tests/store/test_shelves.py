@@ -5,7 +5,7 @@ import pytest
 from memdir.capture import review
 from memdir.errors import BadInput
 from memdir.format.draft import Draft, Revision, Wishes
-from memdir.store import changes, look
+from memdir.store import changes, look, purge
 from memdir.store.ports import ARCHIVE, TRASH
 from tests.helpers.opened import DAY, Opened, memory
 
@@ -84,7 +84,7 @@ def test_trash_expires_by_date_and_by_count_never_by_one_alone(opened):
     opened.now += 31 * DAY  # old enough, but the newest hundred stay
     expired = look.find_expired_trash(opened.app())
     assert [one.path for one in expired] == ["m2.md", "m1.md", "m0.md"]
-    done = changes.purge_memories(opened.app(), [], expired=True)
+    done = purge.purge_memories(opened.app(), [], expired=True)
     assert [one.path for one in done.changes] == ["m2.md", "m1.md", "m0.md"]
     assert len(shelf.list(TRASH)) == 100
     opened.now += 365 * DAY

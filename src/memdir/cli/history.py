@@ -215,21 +215,28 @@ def _shelved(app: App) -> Iterator[Memory]:
 @command("purge", "memdir purge --expired --yes", changes=True)
 @some_names_argument
 @click.option("--expired", is_flag=True, help="All trash that is past its days.")
+@click.option("--secret", metavar="NAME", help="The secrets in any version of this memory.")
 @click.option("--yes", is_flag=True, help="Without it nothing is deleted.")
-def purge(session: Session, names: tuple[str, ...], expired: bool, yes: bool) -> output.Answer:
-    """The history keeps its versions. To delete these as well, say of a secret, remove the folder
-    history.git in the directory that `memdir where` calls "history, trash". A new history
-    begins with the next command; changes before that can no longer be undone.
+def purge(
+    session: Session, names: tuple[str, ...], expired: bool, secret: str | None, yes: bool
+) -> output.Answer:
+    """The history keeps the versions of NAME. With --secret the values are removed from every
+    memory, the history, the shelves, state and cache, and the ids of changes are new.
     """
-    if not names and not expired:
-        raise click.UsageError("Give NAME... or --expired.", click.get_current_context())
+    if bool(names or expired) == bool(secret):
+        raise click.UsageError("Give NAME..., --expired or --secret.", click.get_current_context())
     app = session.app
     if not yes and not session.asked.dry_run:
-        words = shlex.join(names) or "--expired"
+        words = f"--secret {shlex.quote(secret)}" if secret else shlex.join(names) or "--expired"
         hint = f"look with --dry-run, then: memdir purge {words} --yes"
         raise BadInput("a purged memory cannot be restored; nothing was deleted", next=hint)
-    says = "the history still has its versions; to delete these, too: memdir purge --help"
-    done = changes.purge_memories(app, names, expired)
+    from memdir.store import purge as purging  # only this command needs it
+
+    if secret:
+        says = "change the secret where it is used: others may have read it"
+        return session.done_answer(app, purging.purge_secret(app, secret), says)
+    says = "the history still has its versions; a secret goes with: memdir purge --secret NAME"
+    done = purging.purge_memories(app, names, expired)
     return session.done_answer(app, done, *[says] * app.history.on)
 
 

@@ -5,6 +5,7 @@ directory. An error before the rename leaves the old version, one after it the n
 """
 
 import errno
+import fcntl
 import os
 import stat
 import sys
@@ -39,6 +40,18 @@ _ADVICE = {
     errno.ENOTDIR: "a file stands where a directory should be; move it away",
     errno.EISDIR: "a directory stands there; move it away or choose another name",
 }
+
+
+_FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's memory
+
+
+def force_to_disk(handle: int) -> None:
+    try:
+        if _FULL_SYNC is None:
+            raise OSError
+        fcntl.fcntl(handle, _FULL_SYNC)
+    except OSError:  # there is no such call, or the file system does not know it
+        os.fsync(handle)
 
 
 class Unsettled(OSError):
@@ -89,7 +102,7 @@ class Disk:
                     try:
                         os.mkdir(part, 0o700, dir_fd=handle)
                         if durable:
-                            os.fsync(handle)
+                            force_to_disk(handle)
                     except FileExistsError:
                         pass
                 inner = os.open(part, _DIRECTORY, dir_fd=handle)
@@ -126,21 +139,19 @@ class Disk:
 
     def put(self, path: str, data: bytes, *, durable: bool = True, named: bool = True) -> None:
         """An existing file is replaced, never in place; if not `named`, a power cut may undo it."""
-        self._put_some({path: data}, [path], durable, durable and named)
+        self._put_some({path: data}, durable, durable and named)
 
     def put_all(self, files: "Mapping[str, bytes]") -> None:
         """No file is renamed before all are synced; a batch is cheaper than many `put`s."""
-        paths = list(files)
-        for start in range(0, len(paths), MAX_FILES_IN_FLIGHT):
-            self._put_some(files, paths[start : start + MAX_FILES_IN_FLIGHT], True, True)
+        rows = list(files.items())
+        for start in range(0, len(rows), MAX_FILES_IN_FLIGHT):
+            self._put_some(dict(rows[start : start + MAX_FILES_IN_FLIGHT]), True, True)
 
-    def _put_some(
-        self, files: "Mapping[str, bytes]", paths: list[str], durable: bool, named: bool
-    ) -> None:
+    def _put_some(self, files: "Mapping[str, bytes]", durable: bool, named: bool) -> None:
         parents: dict[str, int] = {}
         staged: list[Staged] = []
         try:
-            for path in paths:
+            for path in files:
                 *folders, name = check_path_on_disk(path)
                 folder = "/".join(folders)
                 if folder not in parents:
@@ -238,7 +249,7 @@ class Staged:
     def finish(self, durable: bool) -> None:
         """A failed fsync is a failed write and is never retried."""
         if durable:
-            os.fsync(self.handle)
+            force_to_disk(self.handle)
         handle, self.handle = self.handle, -1
         os.close(handle)
 
@@ -275,7 +286,7 @@ def unreadable_file(path: str, error: OSError) -> "Finding":
 def sync_directory(path: str) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(handle)
+        force_to_disk(handle)
     finally:
         os.close(handle)
 
@@ -290,7 +301,7 @@ def close_quietly(handle: int) -> None:
 def sync_parent(parent: int) -> None:
     """Makes a rename or unlink in this directory durable."""
     try:
-        os.fsync(parent)
+        force_to_disk(parent)
     except OSError as error:
         raise Unsettled(error.errno, error.strerror) from None
 

@@ -11,7 +11,6 @@ from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
 from memdir.format.draft import (
     ARCHIVED,
     CREATED,
-    PURGED,
     REBUILT,
     RESTORED,
     RETIRED,
@@ -159,7 +158,7 @@ def restore_memories(app: App, names: Sequence[str]) -> Done:
     with app.changing("restore") as desk:
         everything = look.list_shelved_memories(app)
         wanted = expand_names(names, [item.path for item in everything])
-        chosen = list(dict.fromkeys(_find_shelved(everything, name)[0] for name in wanted))
+        chosen = list(dict.fromkeys(find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
         dry = DryRun(desk.store)
         for item in chosen:  # fails before anything is written if one cannot be restored
@@ -170,17 +169,6 @@ def restore_memories(app: App, names: Sequence[str]) -> Done:
                 desk.shelf.clear(item)
         except MemdirError as error:
             desk.remarks.append(f"a copy stays on the shelf: {error.message}")
-    return desk.done
-
-
-def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Done:
-    with app.changing("purge") as desk:
-        everything = look.list_shelved_memories(app)
-        doomed = [item for name in names for item in _find_shelved(everything, name)]
-        doomed += look.find_expired_trash(app) if expired else []
-        for item in dict.fromkeys(doomed):
-            desk.shelf.clear(item)
-            desk.changes.append(Change(PURGED, stem(item.path), item.path))
     return desk.done
 
 
@@ -378,6 +366,6 @@ def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(memory.path for memory in memories))
 
 
-def _find_shelved(everything: Sequence[Shelved], name: str) -> list[Shelved]:
+def find_shelved(everything: Sequence[Shelved], name: str) -> list[Shelved]:
     path = find_named_path(name, [item.path for item in everything])
     return [item for item in everything if item.path == path]

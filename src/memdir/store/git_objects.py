@@ -47,6 +47,7 @@ class Objects:
         self.disk = Disk(folder)
         self._fresh: dict[str, tuple[str, bytes]] = {}  # kind and data, written with the next head
         self._packs: dict[str, _Pack] = {}
+        self.again = False  # write also what is there already
 
     def exists(self) -> bool:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
@@ -118,7 +119,7 @@ class Objects:
 
     def _is_loose(self, oid: str) -> bool:
         try:
-            return os.stat(os.path.join(self.folder, _loose_path(oid))).st_size > 0
+            return os.stat(os.path.join(self.folder, loose_path(oid))).st_size > 0
         except OSError:
             return False
 
@@ -127,7 +128,7 @@ class Objects:
         ids = []
         for data in contents:
             oid = _object_id(kind, data)
-            if oid not in self._fresh and not self.has(oid):
+            if oid not in self._fresh and (self.again or not self.has(oid)):
                 self._fresh[oid] = kind, data
             ids.append(oid)
         return ids
@@ -138,7 +139,7 @@ class Objects:
             if oid in self._fresh:
                 actual, data = self._fresh[oid]
             elif self._is_loose(oid):
-                whole = zlib.decompress(self.disk.read(_loose_path(oid))[0])
+                whole = zlib.decompress(self.disk.read(loose_path(oid))[0])
                 head, _, data = whole.partition(b"\0")
                 actual = decode(head.partition(b" ")[0])
             elif pack := self._find_packed(oid):
@@ -181,7 +182,7 @@ class Objects:
         folder = os.path.join(self.folder, PACKS)
         sync_directory(os.path.join(self.folder, os.path.dirname(BRANCH)))
         ids = {oid for name in doomed for oid in _Pack(self.disk, f"{PACKS}/{name[:-4]}").ids()}
-        ids |= set(self._list_loose())
+        ids |= set(self.list_loose())
         git = Git(self.folder, program, work_tree=False)
         words = "-c", "core.fsync=all", "--git-dir", self.folder, "pack-objects", "--quiet"
         given = "".join(f"{oid}\n" for oid in sorted(ids)).encode()
@@ -194,10 +195,10 @@ class Objects:
             for name in doomed:
                 for ending in ("idx", "rev", "pack") if name[:-4] != new else ():
                     remove_file(os.path.join(folder, f"{name[:-4]}.{ending}"))
-            for oid in self._list_loose():
-                remove_file(os.path.join(self.folder, _loose_path(oid)))
+            for oid in self.list_loose():
+                remove_file(os.path.join(self.folder, loose_path(oid)))
 
-    def _list_loose(self) -> list[str]:
+    def list_loose(self) -> list[str]:
         folder = os.path.join(self.folder, "objects")
         inner = [name for name in os.listdir(folder) if len(name) == 2]
         names = [top + name for top in inner for name in os.listdir(os.path.join(folder, top))]
@@ -346,7 +347,7 @@ def _object_id(kind: str, data: bytes) -> str:
     return _sha1(kind.encode() + b" %d\0" % len(data) + data).hex()
 
 
-def _loose_path(oid: str) -> str:
+def loose_path(oid: str) -> str:
     return f"objects/{oid[:2]}/{oid[2:]}"
 
 

@@ -21,7 +21,14 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from memdir.errors import Busy, Unwritable
-from memdir.hot.disk import Disk, close_quietly, disk_failure, read_start, sync_directory
+from memdir.hot.disk import (
+    Disk,
+    close_quietly,
+    disk_failure,
+    force_to_disk,
+    read_start,
+    sync_directory,
+)
 
 # Errors that parsing a damaged file may raise.
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
@@ -63,7 +70,7 @@ def append_state(
         if not size:
             data = heading + data
             if durable:
-                os.fsync(parent)  # a file with lines must have a durable name
+                force_to_disk(parent)  # a file with lines must have a durable name
         elif os.pread(handle, 1, size - 1) != b"\n":
             if keep_torn:
                 data = b"\n" + data
@@ -75,7 +82,7 @@ def append_state(
             os.ftruncate(handle, size)  # never leave half a line
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if durable:
-            os.fsync(handle)
+            force_to_disk(handle)
         return size + len(data)
 
 
