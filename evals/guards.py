@@ -3,7 +3,8 @@
 `corpus` has memory directories below `owner__repo`, `conversations/commands.jsonl` a command
 a line.
 `guards_incidents.toml` quotes public incidents; `guards_labels.tsv` says of every rule that is
-compiled from the corpus whether its sentence means that: right, conditional or wrong.
+compiled from the corpus whether its sentence means that, by two readers: right, conditional or
+wrong. A rule counts as right where everyone who read it says so.
 """
 
 from __future__ import annotations
@@ -43,13 +44,15 @@ def evaluate_guards(data: str) -> tuple[Report, dict[str, object]]:
         for thread, rule, command in incidents
     ]
     stopped = sum(result == "yes" for _, result, *_ in results)
-    labels = dict(line.rsplit("\t", 1) for line in LABELS.read_text("utf-8").splitlines())
-    verdicts = [(labels.get(_key(path, guard), ""), guard) for path, guard in rules]
+    rows = [line.split("\t") for line in LABELS.read_text("utf-8").splitlines()]
+    labels = {"\t".join(row[:4]): list(filter(None, row[4:])) for row in rows}
+    verdicts = [(labels.get(_key(path, guard), []), guard) for path, guard in rules]
     # A condition that became a reminder is what the sentence says.
     right = [
-        label == RIGHT or (label == CONDITIONAL and not guard.stops) for label, guard in verdicts
+        bool(read) and all(one == RIGHT or (one == CONDITIONAL and not guard.stops) for one in read)
+        for read, guard in verdicts
     ]
-    unlabelled = sum(not label for label, _ in verdicts)
+    unlabelled = sum(not read for read, _ in verdicts)
     figures = (
         _with_goal(
             share_figure("real commands that are stopped", len(alarms), len(commands)), FALSE_ALARMS
@@ -87,7 +90,7 @@ def _rules_of_corpus(corpus: Path) -> Iterator[tuple[str, Guard]]:
 
 
 def _key(path: str, guard: Guard) -> str:
-    return "\t".join((path, guard.form, str(guard.command), str(guard.other or ""), guard.sentence))
+    return "\t".join((path, guard.form, str(guard.command), str(guard.other or "")))
 
 
 def _read_commands(path: str) -> list[str]:
