@@ -59,7 +59,7 @@ def test_a_saved_draft_tells_where_it_comes_from_unless_that_looks_like_a_secret
         "claude-code", "5b1f0a22-1111", "ghp_" + "a1B2" * 9, TOOL, "Web\nFetch", "words"
     )
     draft = sign_captured_draft(
-        Draft("Text", extra=(("area", "ci"), ("metadata.session", "old"))), origin
+        Draft("Deploys run at noon.", extra=(("area", "ci"), ("metadata.session", "old"))), origin
     )
     assert draft.source == SOURCE
     assert dict(draft.extra) == {

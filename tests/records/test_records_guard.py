@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from memdir.clients.claude_code import UNGUARDED
+from memdir.hot import guard
 from memdir.hot.place import Here
 from memdir.hot.run import Event
 from memdir.hot.shell import MAX_LINE_CHARACTERS
-from memdir.records import guard
-from memdir.records.denial import find_writes_to_records
+from memdir.records.denial import WRITERS, find_writes_to_records
 from tests.acceptance.recording import read
 from tests.helpers.tables import toml_cases as cases
 
@@ -64,7 +64,7 @@ def test_a_write_into_the_records_is_denied_with_the_command_to_use(project, pat
 
 @cases("records")
 def test_everything_else_may_be_written(project, path):
-    for tool in guard.WRITERS:
+    for tool in WRITERS:
         assert decide(project, tool, file_path=path) == ""
 
 

@@ -1,12 +1,12 @@
 """`memdir purge --secret NAME`: afterwards no byte of the value is left in what memdir keeps."""
 
-import subprocess
 import zlib
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.hooked import Client
+from tests.helpers.packed import read_packed
 from tests.helpers.terminal import process
 
 VALUE = "ghp_" + "x7Kq9Wm2Zt4Rb8Yn3Vc6Df1Gh5Jk0Lp2Qs4T"
@@ -22,10 +22,8 @@ def grep(top: Path, value: bytes) -> list[str]:
         data = path.read_bytes()
         if value in data:
             found.append(str(path))
-        if path.suffix == ".pack":
-            line = ["git", "-C", str(path.parents[2]), "cat-file", "--batch-all-objects", "--batch"]
-            if value in subprocess.run(line, capture_output=True, check=True).stdout:
-                found.append(f"{path}: packed")
+        if path.suffix == ".pack" and value in read_packed(path):
+            found.append(f"{path}: packed")
         for at in (0, data.find(b"\x78\x01")):
             try:
                 if value in zlib.decompressobj().decompress(data[max(at, 0) :]):

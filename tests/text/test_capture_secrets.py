@@ -1,6 +1,5 @@
 """A token that somebody wants remembered is written nowhere, whichever way it comes in."""
 
-import zlib
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from memdir.text.secrets import keep_letters_and_digits
 from tests.capture.test_capture_worker import Speaking
 from tests.helpers.conversing import Conversation
+from tests.helpers.packed import read_packed
 from tests.helpers.tables import table
 from tests.helpers.terminal import memdir
 from tests.text.test_secrets import KINDS, Draw
@@ -31,8 +31,8 @@ def written(home: Path, *but: Path) -> dict[str, str]:
     for path in home.rglob("*"):
         if path.is_file() and path not in but:
             data = path.read_bytes()
-            if "objects" in path.parts:
-                data = zlib.decompress(data)
+            if path.suffix == ".pack":
+                data = read_packed(path)
             found[str(path)] = data.decode("utf-8", "replace")
     return found
 
