@@ -1,0 +1,387 @@
+"""What each page shows."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from shutil import rmtree
+from typing import Any
+
+from starlette.responses import Response
+
+from memdir.audit.ages import find_age_starts, find_known_stale_claims
+from memdir.capture.inbox import open_inbox
+from memdir.capture.origin import describe_draft_origin
+from memdir.capture.review import find_rejected_drafts
+from memdir.errors import BadInput, MemdirError
+from memdir.format.draft import content_hash
+from memdir.hot import safe, types
+from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, decode, read_memory
+from memdir.models.ledger import read_model_spending
+from memdir.recall.answer import recall
+from memdir.store import look
+from memdir.store.accept import unaccepted_paths
+from memdir.store.ports import OUTSIDE, Logged
+from memdir.store.writer import App
+from memdir.ui import decisions, overview
+from memdir.ui.acts import plan_version
+from memdir.ui.findings import read_kept_findings
+from memdir.ui.routes import Handler, Visit, paginate, path_of_key
+from memdir.ui.told import group_by_session, read_told
+
+FEW = 5  # rows of each part of the first screen
+CHANGES = 8
+ROWS = 50  # of a page
+SESSIONS = 20  # of a page
+MAX_FOUND = 200
+MAX_EDITED_BYTES = 256 * 1024
+INDEXES = (INDEX, RECORD_INDEX)
+WHO = {OUTSIDE: "outside memdir", "cli": "command line", "ui": "this page", "mcp": "an agent (MCP)"}
+
+
+def attempt(look: Callable[[], Any], problems: list[MemdirError], default: Any) -> Any:
+    """A part that cannot be read is told, and the rest of the page is there."""
+    try:
+        return look()
+    except MemdirError as error:
+        problems.append(error)
+        return default
+
+
+def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
+    paths = [(kind, path) for kind, path in logged.paths if path not in INDEXES] or logged.paths
+    cause = logged.cause
+    verb = "changed" if cause.verb == OUTSIDE else cause.verb
+    return {
+        "id": logged.id,
+        "time": logged.time,
+        "who": WHO.get(cause.actor, cause.actor),
+        "outside": cause.verb == OUTSIDE,
+        "verb": verb,
+        "name": cause.name,
+        "reason": cause.reason,
+        "paths": paths[:FEW],
+        "more": max(len(paths) - FEW, 0),
+        "undone": logged.id in undone,
+        "first": cause.verb == "begin",
+    }
+
+
+def change_rows(visit: Visit) -> list[dict[str, Any]]:
+    changes = overview.read_changes(visit.app, visit.census)
+    undone = overview.is_taken_back(changes)
+    return [change_row(logged, undone) for logged in changes]
+
+
+def first_screen(visit: Visit) -> dict[str, Any]:
+    app, census, problems = visit.app, visit.census, list[MemdirError]()
+    told = attempt(lambda: read_told(app), problems, [])
+    items, broken = attempt(lambda: decisions.list_items(app, visit.others), problems, ([], []))
+    visit.remarks += broken
+    rows = attempt(lambda: change_rows(visit), problems, [])
+    strip = attempt(lambda: overview.read_strip(app, census, told, len(items)), problems, None)
+    plots = attempt(lambda: overview.draw_plots(app, census, told), problems, {})
+    kept, job = read_kept_findings(app), visit.ui.audits.job(app)
+    scan = attempt(lambda: census.look(app).findings, problems, [])
+    harm = ("secret", "stale-claim", "day-passed", "conflict", "index-too-long")
+    findings = sorted(kept.findings, key=lambda it: it.kind not in harm)
+    return {
+        "title": "Overview",
+        "strip": strip,
+        "changes": rows[:CHANGES],
+        "more_changes": max(len(rows) - CHANGES, 0),
+        "items": items[:FEW],
+        "all_items": len(items),
+        "sessions": group_by_session(told)[:FEW],
+        "kept": kept,
+        "findings": [*scan, *findings][: 2 * FEW],
+        "all_findings": len(scan) + len(findings),
+        "doubts": kept.memories[:FEW],
+        "all_doubts": len(kept.memories),
+        "job": job if job and not job.done else None,
+        "job_error": job.error if job else "",
+        "plots": plots,
+        "problems": problems,
+        "is_code": bool(app.config.code),
+    }
+
+
+def home(visit: Visit) -> Response:
+    values = first_screen(visit)
+    return visit.render("home.html", **values, refresh=values["job"] is not None)
+
+
+def changes(visit: Visit) -> Response:
+    rows = paginate(change_rows(visit), visit.number("page"), ROWS)
+    return visit.render("changes.html", title="What changed", rows=rows)
+
+
+def change(visit: Visit) -> Response:
+    logged, versions = look.diff_of_change(visit.app, visit.asked("id"))
+    files = [
+        {
+            "path": path,
+            "old": None if old is None else decode(old),
+            "new": None if new is None else decode(new),
+        }
+        for path, old, new in versions[:ROWS]
+        if old != new
+    ]
+    undone = overview.is_taken_back(overview.read_changes(visit.app, visit.census))
+    row = change_row(logged, undone)
+    name = "diff.html" if visit.asked("part") else "change.html"
+    left = max(len(versions) - ROWS, 0)
+    return visit.render(name, title="A change", change=row, files=files, left=left)
+
+
+def memory_row(app: App, memory: Memory, waiting: frozenset[str], stale: int) -> dict[str, Any]:
+    return {
+        "path": memory.path,
+        "name": memory.name,
+        "type": memory.type,
+        "description": memory.description,
+        "clock": memory.clock,
+        "old": safe.age_days(memory.clock, app.now()) > types.get(memory.type).half_life_days,
+        "pinned": memory.pinned,
+        "waits": memory.path in waiting,
+        "stale": stale,
+        "why": None,
+    }
+
+
+def memories(visit: Visit) -> Response:
+    """The list, or what the real search finds for some words."""
+    app, census = visit.app, visit.census
+    words, type, state = visit.asked("q").strip(), visit.asked("type"), visit.asked("state")
+    scan = census.look(app)
+    waiting = census.once("waiting", lambda: unaccepted_paths(app))
+    known = find_known_stale_claims(app, scan.memories)
+    why, shown = {}, sorted(scan.memories, key=lambda it: (-it.clock, it.path))
+    if words:
+        found = recall(
+            [(visit.spot.scope, app)], words, limit=0, pointers=MAX_FOUND, abstain=False, waiting=True
+        ).found
+        hits = [item for item in found.pointers if item.words]
+        why = {hit.memory.path: hit for hit in hits}
+        by_path = {memory.path: memory for memory in scan.memories}
+        shown = [by_path[path] for path in why if path in by_path]
+    rows = [memory_row(app, it, waiting, len(known.get(it.path, ()))) for it in shown]
+    rows = [row for row in rows if type in ("", row["type"])]
+    if state in ("stale", "old", "pinned", "waits"):
+        rows = [row for row in rows if row[state]]
+    part = paginate(rows, visit.number("page"), ROWS)
+    for row in part["items"]:
+        row["why"] = why.get(row["path"])
+    counts: dict[str, int] = {}
+    for memory in scan.memories:
+        counts[memory.type] = counts.get(memory.type, 0) + 1
+    asked = {"q": words, "type": type, "state": state}
+    values = {"rows": part, "types": sorted(counts.items()), "asked": asked}
+    return visit.render("memories.html", title="Memories", findings=scan.findings[:FEW], **values)
+
+
+def memory(visit: Visit, **more: Any) -> Response:
+    app = visit.app
+    asked = path_of_key(visit.asked("path"))
+    path, data, document = look.show_memory(app, asked)
+    facts = app.store.facts(path)
+    item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
+    starts = attempt(lambda: find_age_starts(app, [item])[0], [], {})
+    item.dated = starts.get(path, 0.0)
+    name, mark, version = asked.rpartition("@")
+    is_old = bool(mark) and name != "" and app.store.facts(asked) is None
+    problems = list[MemdirError]()
+    rows = attempt(lambda: change_rows(visit), problems, [])
+    rows = [row for row in rows if any(it == path for _, it in row["paths"])][:ROWS]
+    text = decode(data)
+    plain = text.replace("\n", "").replace("\t", "")  # a form brings back nothing else unchanged
+    editable = len(data) <= MAX_EDITED_BYTES and all(sign.isprintable() for sign in plain)
+    team = [it for it in visit.ui.workspace.scopes(visit.spot) if it.scope in ("team", "local")]
+    values = {
+        "item": item,
+        "path": path,
+        "body": document.body.strip("\n"),
+        "version": content_hash(data),
+        "size": len(data),
+        "editable": editable and not is_old,
+        "is_old": version if is_old else "",
+        "origin": describe_draft_origin(document.values),
+        "stale": find_known_stale_claims(app, [item]).get(path, []),
+        "waits": path in unaccepted_paths(app),
+        "history": rows,
+        "problems": problems,
+        "types": types.names(),
+        "targets": [] if visit.spot.scope in ("team", "local") else share_targets(visit, team),
+        "typed": None,
+        "preview": None,
+    }
+    return visit.render("memory.html", title=item.name, **{**values, **more})
+
+
+def share_targets(visit: Visit, there: Sequence[Any]) -> list[str]:
+    """Scopes to share with; the team's directory need not be there yet."""
+    names = [spot.scope for spot in there]
+    return names if "team" in names else [*names, "team"]
+
+
+def waiting(visit: Visit) -> Response:
+    app = visit.app
+    items, broken = decisions.list_items(app, visit.others)
+    visit.remarks += broken
+    rejected = [
+        {"id": it.id, "title": decisions.held_title(it.catch)}
+        for it in find_rejected_drafts(app, (), every=True)[:ROWS]
+    ]
+    rows = paginate(items, visit.number("page"), SESSIONS)
+    return visit.render("waiting.html", title="Waiting for you", rows=rows, rejected=rejected)
+
+
+def item(visit: Visit) -> Response:
+    app = visit.app
+    found = decisions.find_item(app, visit.others, visit.asked("id"))
+    done = held = None
+    if found.kind == decisions.DRAFT:
+        done = decisions.preview_draft(app, found.id)
+        held = open_inbox(app).read(found.id).catch.draft
+    files = [
+        {"path": path, "old": old and decode(old), "new": new and decode(new)}
+        for path, old, new in (done.diff if done else ())
+    ]
+    if found.kind == decisions.MEMORY:
+        files = [{"path": found.origin, "old": None, "new": found.text}]
+    refused = [it.reason for it in done.changes if it.reason] if done else []
+    values = {"item": found, "files": files, "refused": refused, "draft": held, "left": 0}
+    name = "item_part.html" if visit.asked("part") else "item.html"
+    return visit.render(name, title="Waiting for you", types=types.names(), **values)
+
+
+def told(visit: Visit) -> Response:
+    rows = paginate(group_by_session(read_told(visit.app)), visit.number("page"), SESSIONS)
+    on = visit.app.config.options.told_log
+    return visit.render("told.html", title="What agents were told", rows=rows, on=on)
+
+
+def lab(visit: Visit) -> Response:
+    """Exactly what an agent gets for a prompt, and why each memory ranked."""
+    prompt, wanted = visit.asked("prompt").strip(), visit.asked("memory").strip()
+    result, missed = None, None
+    if prompt:
+        apps = [(visit.spot.scope, visit.app)]
+        if visit.spot.scope == "project":
+            for spot in visit.ui.workspace.scopes(visit.spot)[1:]:
+                if not spot.scope.startswith("agent:"):
+                    with suppress(MemdirError):  # its own page says why
+                        apps.append((spot.scope, visit.open_scope(spot)))
+        result = recall(apps, prompt)
+        if wanted:
+            missed = _why_not(visit, apps, prompt, wanted, result)
+    return visit.render(
+        "lab.html", title="Recall lab", prompt=prompt, wanted=wanted, result=result, missed=missed
+    )
+
+
+def _why_not(
+    visit: Visit, apps: Sequence[tuple[str, App]], prompt: str, wanted: str, result: Any
+) -> str:
+    """Why this memory did not come, in one sentence."""
+    path = look.find_memories(visit.app.store, [wanted])[0].path
+    given = [it.memory.path for it in (*result.injected.bodies, *result.injected.pointers)]
+    if path in given:
+        return f"{path} was told."
+    if path in unaccepted_paths(visit.app):
+        return f"{path} was written by others and waits for your yes."
+    if result.found.abstained and not result.found.searched:
+        return f"Nothing is recalled for such a prompt: {result.reason}."
+    wide = recall(apps, prompt, limit=0, pointers=MAX_FOUND, abstain=False).found.pointers
+    rank = next((n for n, it in enumerate(wide, 1) if it.memory.path == path and it.words), 0)
+    if not rank:
+        return f"{path} has no word of this prompt, or none that tells it from other memories."
+    hit = wide[rank - 1]
+    words = ", ".join(list(hit.words)[:6])
+    sure = f"{hit.sure:.1f}"
+    return (
+        f"{path} is number {rank} for this prompt (words: {words}; sureness {sure}). A memory is "
+        "told whole from 2.1 on and as a line from 1.0 on, and only if no surer one fills the room."
+    )
+
+
+def restructure(visit: Visit) -> Response:
+    from memdir.upkeep.restructure import restructure_store
+
+    plan = done = None
+    if visit.asked("plan"):
+        plan, done = restructure_store(replace(visit.app, dry_run=True))
+    files = [
+        {"path": path, "old": old and decode(old), "new": new and decode(new)}
+        for path, old, new in (done.diff[:ROWS] if done else ())
+    ]
+    figures = []
+    if plan:
+        after = asdict(plan.after)
+        figures = [
+            (name.replace("_", " "), old, after[name])
+            for name, old in asdict(plan.before).items()
+            if old or after[name]
+        ]
+    values = {"plan": plan, "done": done, "files": files, "figures": figures, "left": 0}
+    version = plan_version(plan) if plan else ""
+    return visit.render("restructure.html", title="Restructure", version=version, **values)
+
+
+def shelf(visit: Visit) -> Response:
+    items = paginate(look.list_shelved_and_missing(visit.app), visit.number("page"), ROWS)
+    return visit.render("shelf.html", title="Put away", rows=items)
+
+
+def budget(visit: Visit) -> Response:
+    spending = read_model_spending(visit.app)
+    calls = paginate(spending.calls, visit.number("page"), ROWS)
+    model = visit.app.config.options.model
+    return visit.render("budget.html", title="Budget", spending=spending, rows=calls, model=model)
+
+
+def doctor(visit: Visit) -> Response:
+    """The checks run when they are asked for: their proof saves in a store that is thrown away."""
+    checks = None
+    if visit.asked("run"):
+        from memdir.care.doctor import open_trial_store, run_doctor
+
+        folder = tempfile.mkdtemp(prefix="memdir-doctor-")
+        try:
+            trial = open_trial_store(visit.app, os.path.realpath(folder), visit.app.actor)
+            checks = run_doctor(visit.app, trial)
+        finally:
+            rmtree(folder, ignore_errors=True)
+    return visit.render("doctor.html", title="Doctor", checks=checks)
+
+
+def diff_of_edit(done: Any) -> list[dict[str, Any]]:
+    return [
+        {"path": path, "old": old and decode(old), "new": new and decode(new)}
+        for path, old, new in done.diff
+    ]
+
+
+def need(form: dict[str, str], *names: str) -> None:
+    if missing := [name for name in names if name not in form]:
+        raise BadInput(f"the form lacks {', '.join(missing)}", next="load the page again")
+
+
+VIEWS: dict[str, Handler] = {
+    "": home,
+    "changes": changes,
+    "change": change,
+    "memories": memories,
+    "memory": memory,
+    "waiting": waiting,
+    "item": item,
+    "told": told,
+    "lab": lab,
+    "restructure": restructure,
+    "shelf": shelf,
+    "budget": budget,
+    "doctor": doctor,
+}
