@@ -71,17 +71,21 @@ def test_an_edit_is_previewed_saved_and_undone(page, store):
 
 
 def test_a_form_that_changes_nothing_writes_nothing(page, store):
-    write_memory(store, "odd", "- a\r\n-\tb  \n\n\n\nend", "x: y # z", "feedback")
+    odd = write_memory(store, "odd", "- a\n-\tb  \n\n\n\nend", "x: y # z", "feedback")
+    odd.write_bytes(odd.read_bytes().replace(b"\n", b"\r\n"))
     before = files_of(store)
     page.send(memory_page(page, "odd.md"), "save")
     assert files_of(store)["odd.md"] == before["odd.md"]
+    page.send(memory_page(page, "odd.md"), "save", body="- a\n- c")
+    text = odd.read_bytes()
+    assert b"- c" in text and text.count(b"\n") == text.count(b"\r\n")
 
 
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
         ({"body": " "}, "empty"),
-        ({"type": "nonsense"}, "not known"),
+        ({"description": "a\nb"}, "line"),
         ({"body": "AKIA" + "QYLPMN5HHHFPZAM2 is the key"}, "secret"),
     ],
 )
@@ -89,13 +93,15 @@ def test_a_refused_edit_keeps_what_was_typed(page, store, typed, says):
     before = files_of(store)
     answer = page.send(memory_page(page), "save", **typed)
     assert says in answer.text
-    assert page.form(answer, "save")[1]["body"] == typed.get("body", "Use uv, never pip, as the package manager.")
+    assert typed.items() <= page.form(answer, "save")[1].items()
     same(before, store)
 
 
 def test_a_memory_is_remembered_once_and_undone(page, store):
     before = files_of(store)
-    banner = page.send(page.get("memories"), "remember", body="Logs go to /var/log/shop.", name="logs")
+    banner = page.send(
+        page.get("memories"), "remember", body="Logs go to /var/log/shop.", name="logs"
+    )
     assert (store / "logs.md").exists()
     again = page.send(page.get("memories"), "remember", body="Another text.", name="logs")
     assert "there already" in again.text
@@ -158,11 +164,15 @@ def test_a_draft_is_approved_and_the_undo_lets_it_wait_again(page, store, place)
 
 def test_a_draft_is_edited_before_it_is_approved(page, store):
     held = hold()
-    changed = page.send(page.get(f"item?id={held.id}"), "edit-draft", body="We deploy from the red box.")
+    changed = page.send(
+        page.get(f"item?id={held.id}"), "edit-draft", body="We deploy from the red box."
+    )
     assert "it still waits" in changed.text
     page.send(page.get("waiting"), "approve")
     texts = [data.decode() for data in files_of(store).values()]
-    assert any("red box" in text for text in texts) and not any("blue box" in text for text in texts)
+    assert any("red box" in text for text in texts) and not any(
+        "blue box" in text for text in texts
+    )
 
 
 @pytest.mark.parametrize("act", ["approve", "reject", "edit-draft"])
@@ -193,7 +203,9 @@ def test_a_draft_that_is_decided_on_twice_says_so(page):
 
 @pytest.mark.parametrize(("act", "told"), [("approve", True), ("reject", False)])
 def test_a_memory_of_the_repository_is_told_only_when_accepted(page, project, act, told):
-    write_memory(project / ".claude/memory", "style", "Commit messages are imperative.", type="feedback")
+    write_memory(
+        project / ".claude/memory", "style", "Commit messages are imperative.", type="feedback"
+    )
     banner = page.send(page.get(), act, {"kind": "memory"})
 
     def is_told():
@@ -244,7 +256,10 @@ def test_an_undo_is_pressed_twice_only_once(page):
 
 def test_a_store_is_restructured_as_planned_and_undone(page, store):
     index = store / "MEMORY.md"
-    index.write_text(index.read_text() + "\n## Deploy\n\nWe deploy with `make ship` after lunch.\nThe box is blue.\n")
+    index.write_text(
+        index.read_text()
+        + "\n## Deploy\n\nWe deploy with `make ship` after lunch.\nThe box is blue.\n"
+    )
     before = files_of(store)
     plan = page.get("restructure?plan=1")
     same(before, store)
@@ -271,9 +286,8 @@ def test_records_are_only_looked_at(page, project):
     folder = project / ".claude/memory/decisions"
     os.makedirs(folder)
     (project / ".claude/memory/memory-config.json").write_text("{}")
-    ids = [line.partition('"')[0] for line in page.get().body.split('<option value="')[1:]]
-    records = [id for id in ids if "records" in page.get(f"/s/{id}/").text[:200]]
-    assert records
+    options = page.get().body.split('<option value="')[1:]
+    records = [it.partition('"')[0] for it in options if "· records</option>" in it]
     form = page.form(page.get(), "audit")[1]["form"]
     answer = page.post(f"/s/{records[0]}/do/retire", {"form": form, "path": "x", "version": "y"})
     assert answer.status == 422 and "command line" in answer.text

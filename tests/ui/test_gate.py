@@ -48,7 +48,17 @@ def test_no_route_and_no_method_tells_a_byte_to_a_stranger(page, store):
     assert files_of(store) == before
 
 
-@pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "https://{host}", "http://{host}.evil", "http://127.0.0.1"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "null",
+        "http://evil.example",
+        "https://{host}",
+        "http://{host}.evil",
+        "http://127.0.0.1",
+    ],
+)
 def test_a_change_from_elsewhere_is_refused(page, store, origin):
     before = files_of(store)
     home = page.get()

@@ -166,7 +166,9 @@ def edit_draft(app: App, form: Fields) -> Outcome:
 
 def reject(app: App, form: Fields) -> Outcome:
     take_back = decisions.reject_draft(app, form["id"], form["version"])
-    return Outcome("Rejected. It can be put back for 30 days.", take_back=lambda: Outcome(take_back()))
+    return Outcome(
+        "Rejected. It can be put back for 30 days.", take_back=lambda: Outcome(take_back())
+    )
 
 
 def decide(others: Sequence[Source], form: Fields, accept: bool) -> Outcome:
@@ -195,4 +197,3 @@ def _taker(app: App) -> Callable[[], Outcome] | None:
         return _undone(replace(plain, batch=new_batch()), batch=app.batch)
 
     return take_back
-

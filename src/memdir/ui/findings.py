@@ -111,4 +111,3 @@ def _parse(value: Any) -> Kept:
         for kind, path, message, fix, line in value["findings"]
     ]
     return Kept(float(value["time"]), tuple(memories), tuple(findings))
-

@@ -48,7 +48,9 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(listener: socket.socket, gate: Gate, idle_seconds: float, begun: Callable[[], None]) -> bool:
+def serve(
+    listener: socket.socket, gate: Gate, idle_seconds: float, begun: Callable[[], None]
+) -> bool:
     """Serves until a signal or `idle_seconds` without a request; True if it was the latter."""
     config = uvicorn.Config(
         gate,
@@ -85,4 +87,3 @@ def serve(listener: socket.socket, gate: Gate, idle_seconds: float, begun: Calla
     with listener:
         asyncio.run(run())
     return idle
-

@@ -142,4 +142,3 @@ def _ages(memories: Sequence[Memory], now: float) -> list[tuple[str, list[int]]]
         row[sum(days >= limit for limit in AGES)] += 1
     ranked = sorted(rows.items(), key=lambda pair: -sum(pair[1]))
     return ranked[:TYPES]
-

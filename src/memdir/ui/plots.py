@@ -39,7 +39,10 @@ def draw_line(values: Sequence[int], labels: Sequence[str], title: str, limit: i
     ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     area = f"0,{HEIGHT - BOTTOM} {line} {points[-1][0]:.1f},{HEIGHT - BOTTOM}"
-    parts = [f'<polygon class="area" points="{area}"/>', f'<polyline class="line" points="{line}"/>']
+    parts = [
+        f'<polygon class="area" points="{area}"/>',
+        f'<polyline class="line" points="{line}"/>',
+    ]
     parts.append(f'<circle class="dot" cx="{points[-1][0]:.1f}" cy="{points[-1][1]:.1f}" r="3"/>')
     if peak == limit:
         parts.append(f'<line class="limit" x1="0" x2="{WIDTH}" y1="{TOP}" y2="{TOP}"/>')
@@ -79,5 +82,5 @@ def _svg(parts: Sequence[str], labels: Sequence[str], title: str) -> Markup:
         ends += f'<text class="label end" x="{WIDTH}" y="{y}">{escape(labels[-1])}</text>'
     return Markup(
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
-        f'{"".join(parts)}{ends}</svg>'
+        f"{''.join(parts)}{ends}</svg>"
     )

@@ -155,9 +155,12 @@ def save(visit: Visit) -> Response:
         raise
     except MemdirError as error:
         return memory(visit, **shown, problems=[error])
+    outcome = acts.outcome(app, done, f"Saved: {path}.")
+    if outcome.refused and not any(change.hash for change in done.changes):
+        error = BadInput("; ".join(outcome.details), next="change the text, or leave it as it is")
+        return memory(visit, **shown, problems=[error])
     if is_preview:
         return memory(visit, **shown, preview=diff_of_edit(done))
-    outcome = acts.outcome(app, done, f"Saved: {path}.")
     return visit.done(outcome, "memory", path=path_key(path))
 
 
@@ -165,12 +168,16 @@ def _revision(form: dict[str, str], document: Document) -> Revision:
     """Only what was changed: a field that stands as it was is left alone."""
     was = {key: document.values.get(key, "").strip() for key in ("name", "description")}
     was["type"] = document.get(*TYPE_KEYS).strip().lower()
-    fields = [(key, form[key].strip()) for key in was if form.get(key, was[key]).strip() != was[key]]
+    fields = [
+        (key, form[key].strip()) for key in was if form.get(key, was[key]).strip() != was[key]
+    ]
     pinned = document.get(*PINNED_KEYS).lower() in ("true", "yes", "1")
     if ("pinned" in form) != pinned:
         fields.append(("pinned", str(not pinned).lower()))
-    is_same = document.body.strip("\n").replace("\r\n", "\n") == form["body"].strip("\n")
-    return Revision("", tuple(fields), None if is_same else form["body"])
+    old = document.body.replace("\r\n", "\n")
+    new = form["body"] if old == document.body else form["body"].replace("\n", "\r\n")
+    is_same = old.strip("\n") == form["body"].strip("\n")
+    return Revision("", tuple(fields), None if is_same else new)
 
 
 POSTS: dict[str, Handler] = {

@@ -84,7 +84,9 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     rows = attempt(lambda: change_rows(visit), problems, [])
     strip = attempt(lambda: overview.read_strip(app, census, told, len(items)), problems, None)
     plots = attempt(lambda: overview.draw_plots(app, census, told), problems, {})
-    kept, job = read_kept_findings(app), visit.ui.audits.job(app)
+    job = visit.ui.audits.job(app)
+    is_running = job is not None and not job.done  # asked before its findings are read
+    kept = read_kept_findings(app)
     scan = attempt(lambda: census.look(app).findings, problems, [])
     harm = ("secret", "stale-claim", "day-passed", "conflict", "index-too-long")
     findings = sorted(kept.findings, key=lambda it: it.kind not in harm)
@@ -101,7 +103,7 @@ def first_screen(visit: Visit) -> dict[str, Any]:
         "all_findings": len(scan) + len(findings),
         "doubts": kept.memories[:FEW],
         "all_doubts": len(kept.memories),
-        "job": job if job and not job.done else None,
+        "job": job if is_running else None,
         "job_error": job.error if job else "",
         "plots": plots,
         "problems": problems,
@@ -162,7 +164,12 @@ def memories(visit: Visit) -> Response:
     why, shown = {}, sorted(scan.memories, key=lambda it: (-it.clock, it.path))
     if words:
         found = recall(
-            [(visit.spot.scope, app)], words, limit=0, pointers=MAX_FOUND, abstain=False, waiting=True
+            [(visit.spot.scope, app)],
+            words,
+            limit=0,
+            pointers=MAX_FOUND,
+            abstain=False,
+            waiting=True,
         ).found
         hits = [item for item in found.pointers if item.words]
         why = {hit.memory.path: hit for hit in hits}
@@ -197,8 +204,10 @@ def memory(visit: Visit, **more: Any) -> Response:
     rows = attempt(lambda: change_rows(visit), problems, [])
     rows = [row for row in rows if any(it == path for _, it in row["paths"])][:ROWS]
     text = decode(data)
-    plain = text.replace("\n", "").replace("\t", "")  # a form brings back nothing else unchanged
-    editable = len(data) <= MAX_EDITED_BYTES and all(sign.isprintable() for sign in plain)
+    # A form brings back nothing else unchanged, and one kind of line end.
+    ends = text.count("\r\n") in (0, text.count("\n"))
+    plain = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
+    editable = ends and len(data) <= MAX_EDITED_BYTES and plain.isprintable()
     team = [it for it in visit.ui.workspace.scopes(visit.spot) if it.scope in ("team", "local")]
     values = {
         "item": item,

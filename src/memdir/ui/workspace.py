@@ -75,7 +75,13 @@ class Census:
 
 class Workspace:
     def __init__(
-        self, environ: Mapping[str, str], cwd: str, *, project: str | None, dir: str | None, scope: str
+        self,
+        environ: Mapping[str, str],
+        cwd: str,
+        *,
+        project: str | None,
+        dir: str | None,
+        scope: str,
     ) -> None:
         self.environ, self.cwd = environ, cwd
         config = read_config(environ, cwd, project=project, dir=dir)
