@@ -16,7 +16,6 @@ from memdir.capture.review import undo_and_hold_again
 from memdir.errors import BadInput, Conflict, MemdirError
 from memdir.format.draft import Draft, Revision, Wishes, content_hash
 from memdir.hot.layout import Around
-from memdir.hot.memory import decode
 from memdir.share.share import share_memories
 from memdir.store import changes
 from memdir.store.accept import Source
