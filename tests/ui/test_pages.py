@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+from html.parser import HTMLParser
 from urllib.parse import quote
 
 import pytest
@@ -34,94 +35,40 @@ ATTACKS = [
     "\u202egpj.exe\u200b\x1b[31m",
 ]
 # What our own templates hold: every other tag or attribute would be somebody else's.
-TAGS = set(
-    [
-        "html",
-        "head",
-        "meta",
-        "title",
-        "link",
-        "script",
-        "body",
-        "a",
-        "header",
-        "div",
-        "span",
-        "form",
-        "label",
-        "select",
-        "optgroup",
-        "option",
-        "button",
-        "nav",
-        "main",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "p",
-        "dl",
-        "dt",
-        "dd",
-        "small",
-        "meter",
-        "section",
-        "ol",
-        "ul",
-        "li",
-        "time",
-        "details",
-        "summary",
-        "input",
-        "blockquote",
-        "kbd",
-        "em",
-        "q",
-        "strong",
-        "code",
-        "pre",
-        "figure",
-        "figcaption",
-        "svg",
-        "rect",
-        "text",
-        "polygon",
-        "polyline",
-        "circle",
-        "line",
-        "footer",
-        "br",
-        "hr",
-        "i",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "article",
-        "textarea",
-        "noscript",
-        "progress",
-        "label",
-        "style",
-    ]
+TAGS = (
+    "html head meta title link script body a header div span form label select optgroup "
+    "option button nav main h1 h2 h3 h4 h5 h6 p dl dt dd small meter section ol ul li time "
+    "details summary input blockquote kbd em q strong code pre figure figcaption svg rect "
+    "text polygon polyline circle line footer br hr i table thead tbody tr th td article "
+    "textarea noscript progress "
 )
 
 
-def check_inert(body: str) -> None:
-    tags = re.findall(r"<\s*/?([a-zA-Z][\w-]*)([^>]*)>", body)
-    assert {name.lower() for name, _ in tags} <= TAGS
-    for name, attributes in tags:
-        assert not re.search(r"""[\s"']on[a-z]+\s*=""", attributes), attributes
-        assert not re.search(r"""\bstyle\s*=""", attributes), attributes
-        for target in re.findall(r"""(?:href|src|action)="([^"]*)""", attributes):
+class Tags(HTMLParser):
+    """Every tag with its attributes, as a browser reads them."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.tags = []
+        self.feed(body)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    handle_startendtag = handle_starttag
+
+
+def check_inert(body):
+    tags = Tags(body).tags
+    assert {tag for tag, _ in tags} <= {*TAGS.split()}
+    for tag, attributes in tags:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        for name in attributes.keys() & {"href", "src", "action", "formaction", "data-part"}:
+            target = attributes[name]
             local = target.startswith(("/", "#")) and not target.startswith("//")
-            assert local or (name == "a" and target.startswith(("https://", "http://"))), target
-    scripts = re.findall(r"<script[^>]*>", body)
-    assert scripts in ([], ['<script src="/static/page.js" defer>'])
+            assert local or (tag == "a" and target.startswith(("https://", "http://"))), target
+    scripts = [attributes for tag, attributes in tags if tag == "script"]
+    assert scripts in ([], [{"src": "/static/page.js", "defer": None}])
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\x1b\x00]", body)
 
 
@@ -192,7 +139,7 @@ def test_prose_and_differences_are_inert(text):
 
 
 def test_prose_is_read_as_it_is_meant():
-    text = "# One\n\nTwo **three** `f(x)`.\n- a\n  - b\n1. c\n\n> said\n\n```\n<b>\n```\n| x | y |\n|---|---|\n"
+    text = "# One\n\nTwo **three** `f(x)`.\n- a\n  - b\n\n> said\n\n```\n<b>\n```\n| x | y |\n"
     html = str(render_prose(text))
     for part in (
         "<h3>One",
@@ -315,11 +262,9 @@ def test_projects_and_scopes_are_switched_on_top(page, home):
     other = home / "other"
     (other / ".git").mkdir(parents=True)
     Memdir.open(other).save("The other project uses cargo.", type="project", name="cargo")
-    folder = read_config(os.environ, str(other)).store
-    line = json.dumps({"cwd": str(other)})
-    (store := folder.__class__(folder)) and open(
-        os.path.join(os.path.dirname(store), "a.jsonl"), "w"
-    ).write(line)
+    folder = os.path.dirname(read_config(os.environ, str(other)).store)
+    with open(os.path.join(folder, "a.jsonl"), "w") as file:  # a conversation tells where it was
+        file.write(json.dumps({"cwd": str(other)}))
     with Page() as second:
         second.enter()
         body = second.get().body
