@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from memdir.errors import Conflict, MemdirError
+from memdir.errors import Conflict, MemdirError, Missing
 from memdir.hot.memory import decode
 from memdir.hot.place import RECORDS
 from memdir.store.accept import Source
@@ -82,8 +82,14 @@ class Visit:
         return self.ui.workspace.open(self.spot, self.remarks.append, batch=new_batch())
 
     @property
-    def census(self) -> Census:
+    def last_census(self) -> Census:
         return self.ui.workspace.census(self.app)
+
+    @cached_property
+    def census(self) -> Census:
+        """Looked at once; changes from outside come into the history with it."""
+        self.last_census.look(self.app)
+        return self.last_census
 
     @property
     def form(self) -> dict[str, str]:
@@ -136,7 +142,7 @@ class Visit:
 
     def done(self, outcome: Outcome, place: str = "", **query: str) -> Response:
         """Back to a page, with the banner of what was done there."""
-        self.census.forget()
+        self.last_census.forget()
         notice = self.ui.keep(outcome)
         return RedirectResponse(self.url(place, notice=notice, **query), 303)
 
@@ -156,7 +162,6 @@ Handler = Callable[[Visit], Response]
 
 
 def open_page(ui: Ui) -> Starlette:
-    from memdir.ui.posts import POSTS
     from memdir.ui.views import VIEWS
 
     def endpoint(handler: Handler) -> Callable[[Request], Response]:
@@ -189,8 +194,7 @@ def open_page(ui: Ui) -> Starlette:
     routes = [Route("/", first), Route("/go", go), Route("/static/{name}", static)]
     for name, handler in VIEWS.items():
         routes.append(Route(f"/s/{{spot}}/{name}", endpoint(_placed(handler, name))))
-    for name, handler in POSTS.items():
-        routes.append(Route(f"/s/{{spot}}/do/{name}", endpoint(handler), methods=["POST"]))
+    routes.append(Route("/s/{spot}/do/{act}", endpoint(_act), methods=["POST"]))
     return Starlette(routes=routes)
 
 
@@ -202,7 +206,7 @@ def draw_first_screen(ui: Ui) -> bytes:
     visit.request.scope["path_params"] = {}
     values = first_screen(visit)
     css = page.static_file("style.css").decode()
-    more = {"static": True, "css": Markup(css), "job": None, "readonly": True}
+    more = {"title": "Overview", "static": True, "css": Markup(css), "job": None, "readonly": True}
     return page.render("home.html", {**visit.frame(), **values, **more})
 
 
@@ -212,6 +216,15 @@ def _placed(handler: Handler, name: str) -> Handler:
         return handler(visit)
 
     return call
+
+
+def _act(visit: Visit) -> Response:
+    from memdir.ui.posts import POSTS  # half of the modules there are; the first screen spares them
+
+    act = visit.request.path_params["act"]
+    if act not in POSTS:
+        raise Missing("there is no such act", next="load the page again")
+    return POSTS[act](visit)
 
 
 def paginate(items: Sequence[Any], number: int, size: int) -> dict[str, Any]:
