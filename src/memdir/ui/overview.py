@@ -92,7 +92,7 @@ def draw_plots(app: App, census: Census, told: Sequence[Told]) -> dict[str, Mark
         if day in counts:
             counts[day] += len(answer.memories)
             sizes[day] += answer.characters
-    labels = [f"{day:%d %b}".lstrip("0") for day in days]
+    labels = [_short_day(day) for day in days]
     plots = {}
     if told:
         plots["Memories told per day"] = draw_bars(
@@ -116,12 +116,16 @@ def _slow_plots(app: App, census: Census) -> dict[str, Markup]:
         for it in _thin([it for it in read_changes(app, census) if _has_index(it, app)])
     ][::-1]
     if len(points) > 1:
-        labels = [safe.iso_day(time) for time, _ in points]
+        labels = [_short_day(datetime.datetime.fromtimestamp(time)) for time, _ in points]
         values = [_tokens(size) for _, size in points]
         title = "Tokens of the index over time"
         limit = _tokens(MAX_CHARACTERS)
         plots[title] = draw_line(values, labels, title, limit)
     return plots
+
+
+def _short_day(day: datetime.date) -> str:
+    return f"{day.day} {day:%b}"
 
 
 def _has_index(logged: Logged, app: App) -> bool:

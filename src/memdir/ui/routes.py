@@ -146,14 +146,14 @@ class Visit:
         notice = self.ui.keep(outcome)
         return RedirectResponse(self.url(place, notice=notice, **query), 303)
 
-    def failed(self, error: MemdirError) -> Response:
+    def failed(self, error: MemdirError, status: int = 0) -> Response:
         if isinstance(error, Conflict):
             texts = {"ours": decode(error.ours), "theirs": decode(error.theirs)}
             texts["typed"] = self.form.get("body", "")
             return self.render(
                 "conflict.html", "Changed meanwhile", status=409, error=error, **texts
             )
-        status = 404 if error.code == "missing" else 422
+        status = status or (404 if error.code == "missing" else 422)
         return self.render("error.html", "That did not work", status=status, error=error)
 
 
@@ -175,6 +175,9 @@ def open_page(ui: Ui) -> Starlette:
                 return handler(visit)
             except MemdirError as error:
                 return visit.failed(error)
+            except Exception as error:  # the one broad net: the page goes on
+                message = f"this is a bug in memdir: {type(error).__name__}"
+                return visit.failed(MemdirError(message, next="please report it"), 500)
 
         return answer
 

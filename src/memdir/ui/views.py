@@ -76,7 +76,7 @@ def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
         "who": WHO.get(cause.actor, cause.actor),
         "outside": cause.verb == OUTSIDE,
         "verb": verb,
-        "name": cause.name,
+        "name": "of a change from outside" if cause.name == OUTSIDE else cause.name,
         "reason": cause.reason,
         "paths": paths[:FEW],
         "more": max(len(paths) - FEW, 0),
@@ -276,6 +276,7 @@ def item(visit: Visit) -> Response:
         "refused": refused,
         "draft": draft,
         "left": 0,
+        "editable": is_editable(draft.body) if draft else False,
     }
     name = "item_part.html" if visit.asked("part") else "item.html"
     return visit.render(name, "Waiting for you", types=types.names(), **values)
