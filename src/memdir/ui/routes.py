@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote, urlencode
@@ -143,7 +143,8 @@ class Visit:
     def done(self, outcome: Outcome, place: str = "", **query: str) -> Response:
         """Back to a page, with the banner of what was done there."""
         self.last_census.forget()
-        notice = self.ui.keep(outcome)
+        details = dict.fromkeys((*outcome.details, *self.remarks))
+        notice = self.ui.keep(replace(outcome, details=tuple(details)))
         return RedirectResponse(self.url(place, notice=notice, **query), 303)
 
     def failed(self, error: MemdirError, status: int = 0) -> Response:
