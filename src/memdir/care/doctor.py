@@ -10,10 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from memdir.capture import review
 from memdir.clients.setup import PLUGIN, Wish, install_client, is_client_set_up, list_clients
 from memdir.config.config import is_config_silent
+from memdir.config.scope import Scope
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
 from memdir.format.draft import Draft, Wishes, content_hash
@@ -24,7 +26,7 @@ from memdir.store.history import History
 from memdir.store.ports import ARCHIVE, TRASH, Store
 from memdir.store.save import Targets
 from memdir.store.state import Lock
-from memdir.store.writer import App, Shelf
+from memdir.store.writer import App, Shelf, open_app
 from memdir.text.terminal import plural
 from memdir.upkeep.worksheet import Check
 
@@ -275,3 +277,16 @@ def prove_to_doctor_that_saving_works(trial: App) -> Check:
     spent = (trial.now() - start) * 1000
     message = f"saved, read back, undid, and restored a deleted memory in {spent:.0f} ms"
     return Check("proof", True, message)
+
+
+def open_trial_store(app: App, folder: str, actor: str) -> App:
+    config = replace(
+        app.config,
+        scope=Scope("project"),  # the trial saves a Markdown memory
+        store=os.path.join(folder, "memory"),
+        state_dir=os.path.join(folder, "state"),
+        checkout=folder,
+        shared=False,
+        options=replace(app.config.options, history=True, index=True),
+    )
+    return open_app(config, now=time.time, tell=app.tell, actor=actor)

@@ -6,19 +6,16 @@ import os
 import shlex
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 import click
 
-from memdir.care.doctor import run_doctor
+from memdir.care.doctor import open_trial_store, run_doctor
 from memdir.care.status import Status, collect_status
 from memdir.cli.command import ACTOR, Session, command, make_own_folder
 from memdir.cli.output import Answer, Cell, Fields, pick, show_local_time
 from memdir.config.config import is_config_silent
-from memdir.config.scope import Scope
 from memdir.hot import safe
 from memdir.models.ledger import Call, read_model_spending
-from memdir.store.writer import App, open_app
 from memdir.text.terminal import plural
 from memdir.upkeep.worksheet import Check
 
@@ -101,7 +98,8 @@ def doctor(session: Session, fix: bool) -> Answer:
     folder = make_own_folder("memdir-doctor-")
     try:
         for scope, app in session.apps():
-            trial = _trial(app, os.path.join(os.path.realpath(folder), scope.replace("/", "-")))
+            place = os.path.join(os.path.realpath(folder), scope.replace("/", "-"))
+            trial = open_trial_store(app, place, ACTOR)
             checks += [(scope, check) for check in run_doctor(app, trial, fix)]
     finally:
         rmtree(folder, ignore_errors=True)
@@ -116,19 +114,6 @@ def doctor(session: Session, fix: bool) -> Answer:
         lines += screen.block("fix:", step, " " * 14) if step and not check.ok else []
     lines += ["", "all checks passed" if well else "some checks failed: see the lines with !!"]
     return Answer({"ok": well, "checks": fields}, lines, int(not well))
-
-
-def _trial(app: App, folder: str) -> App:
-    config = replace(
-        app.config,
-        scope=Scope("project"),  # the trial saves a Markdown memory
-        store=os.path.join(folder, "memory"),
-        state_dir=os.path.join(folder, "state"),
-        checkout=folder,
-        shared=False,
-        options=replace(app.config.options, history=True, index=True),
-    )
-    return open_app(config, now=time.time, tell=app.tell, actor=ACTOR)
 
 
 LABEL = 9  # columns

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 # They ask, or report progress.
-INTERACTIVE = ("edit", "extract", "eval", "mcp", "prune", "remember", "review", "save")
+INTERACTIVE = ("edit", "extract", "eval", "mcp", "prune", "remember", "review", "save", "ui")
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 

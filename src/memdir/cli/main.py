@@ -42,6 +42,7 @@ SECTIONS = {
         "show": ("look", "Show a memory, as it is or as a change left it."),
         "load": ("look", "Print the index as an agent gets it, cut to its limits."),
         "index": ("look", "Show the size of the index and what is wrong with it."),
+        "ui": ("ui", "Open a page that shows, corrects and undoes what memory does."),
         "where": ("look", "Show where memories are stored, and which rule decided."),
         "types": ("look", "Show the types of memory, or everything about one."),
         "manifest": ("look", "Print the list that a model chooses from: the newest 200."),
@@ -87,7 +88,7 @@ SECTIONS = {
 # The commands of the first help; `memdir help --all` lists the others as well.
 FIRST = {
     *("remember", "edit", "review", "search", "recall", "list", "show", "where", "forget"),
-    *("restore", "log", "diff", "undo", "share", "audit", "prune", "doctor", "status"),
+    *("restore", "log", "diff", "undo", "ui", "share", "audit", "prune", "doctor", "status"),
     *("import", "setup"),
 }
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}

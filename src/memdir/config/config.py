@@ -379,6 +379,7 @@ def hook_config(config: Config, around: Around) -> Here:
         place.SCAN: config.options.search == place.SCAN,
         place.CAPTURE_OFF: not config.options.capture,
         place.UNGUARDED: not config.options.guards,
+        place.UNTOLD: not config.options.told_log,
         place.BY_AGENT: config.options.capture and config.options.records_agent,
         place.MODEL: config.options.recall_model == "always" and bool(config.options.model),
     }

@@ -120,6 +120,7 @@ class Options:
     dream: bool = _option("dream.enabled", False)
     dream_logs: bool = _option("dream.logs", False)
     guards: bool = _option("guards.enabled", True)
+    told_log: bool = _option("ui.told_log", True)
     records_agent: bool = _option("records.agent", False)
 
 

@@ -135,7 +135,7 @@ SILENT, BUILT_IN, INDEX, SHARED = "silent", "built-in", "index", "shared"  # fla
 LOGS = "logs"  # sessions write to the log of the day
 SCAN = "scan"  # memories are searched without a catalog
 MODEL = "model"  # a model chooses the memories of a prompt
-CAPTURE_OFF, UNGUARDED = "unheard", "unguarded"
+CAPTURE_OFF, UNGUARDED, UNTOLD = "unheard", "unguarded", "untold"
 BY_AGENT = "records-by-agent"  # the agent saves records at the end of a turn
 REPOSITORY, YOUR_TEAM = "this repository", "your team"
 

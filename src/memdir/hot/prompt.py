@@ -7,7 +7,16 @@ from memdir.hot.catalog import open_search
 from memdir.hot.disk import read_end_of_file
 from memdir.hot.inject import inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import BUILT_IN, MODEL, SCAN, SHARED, is_below, origin_of_scope, store_key
+from memdir.hot.place import (
+    BUILT_IN,
+    MODEL,
+    SCAN,
+    SHARED,
+    UNTOLD,
+    is_below,
+    origin_of_scope,
+    store_key,
+)
 from memdir.hot.recall import INDEX_CHARACTERS, Place, recall, why_prompt_gets_no_memory
 from memdir.hot.run import LOADED, PAUSE_SECONDS, STAMP, Sessions
 from memdir.hot.verdicts import Verdicts, tell_dates
@@ -76,6 +85,9 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers
     injected = inject_once(*chosen, sessions, asked.session, state, now=time(), nonce=nonce)
+    if injected.text and UNTOLD not in here.holds and (root := here.scopes.get(PROJECT)):
+        folder = os.path.join(here.state, "stores", store_key(os.path.realpath(root)))
+        asked.told = folder, len(injected.text), injected.bodies, injected.pointers
     parts = [injected.text, SAVE_IT if asks_to_remember(asked.prompt) else ""]
     text = "\n\n".join(part for part in parts if part)
     if not text:

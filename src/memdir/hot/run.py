@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from memdir.hot.inject import Recalled
+
+    # State folder of a store, characters, and the memories in full and as a line.
+    Told = tuple[str, int, Sequence[Recalled], Sequence[Recalled]]
     Work = tuple[str, str, int]  # stamp file, directory to work for, seconds between two starts
 
 # Set when we start an agent as a model: its hooks return at once, or they would start agents
@@ -79,7 +83,9 @@ def run_hook(event: str) -> None:
         if text:
             sys.stdout.buffer.write(f"{text}\n".encode())
             sys.stdout.flush()
-        if work:  # after the answer, so nobody waits for it
+        if asked.told:  # after the answer, so nobody waits for it
+            keep_told(*asked.told, asked.session, asked.prompt)
+        if work:
             start_worker_from_hook(*work)
     except Exception as error:  # the only catch-all: a memory is never worth a broken session
         if state:
@@ -91,12 +97,67 @@ def log_hook(state_dir: str, event: str, message: str) -> None:
     line = f"{event}: {message}"[:MAX_LOG_LINE_CHARACTERS]
     line = "".join(sign if sign.isprintable() else "?" for sign in line)
     data = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {line}\n".encode("utf-8", "replace")
-    path = os.path.join(state_dir, LOG)
+    _append_bounded(os.path.join(state_dir, LOG), data)
+
+
+def _append_bounded(path: str, data: bytes) -> None:
     try:
         if not disk.append_to_file(path, data, MAX_LOG_BYTES):
             disk.keep_derived_file(path, disk.read_end_of_file(path, MAX_LOG_BYTES // 2)[0] + data)
     except OSError:
         return  # there is nowhere to report it
+
+
+TOLD = "told.jsonl"  # what agents were told: a line for each answer, below a store's state folder
+TOLD_PROMPT_CHARACTERS = 80
+MAX_TOLD_WORDS = 6  # that matched, of a memory
+# Characters: what is longer may be a secret.
+LONGEST_WORD, LONGEST_MIXED, LONGEST_CODED, LONGEST_NUMBER = 20, 12, 9, 12
+_ODD = "#%^*+~&$"  # signs of passwords
+_HUSH = ("passw", "passphrase", "passcode", "pwd", "secret", "credential", "contrase", "kennwort")
+
+
+def keep_told(
+    folder: str,
+    characters: int,
+    bodies: "Sequence[Recalled]",
+    pointers: "Sequence[Recalled]",
+    session: str,
+    prompt: str,
+) -> None:
+    memories = [
+        {
+            "path": item.memory.path,
+            "scope": item.scope,
+            "whole": item in bodies,
+            "sure": round(item.sure, 2),
+            "words": [prompt_for_log(word) for word in list(item.words)[:MAX_TOLD_WORDS]],
+        }
+        for item in (*bodies, *pointers)
+    ]
+    line = {"time": int(time()), "session": session, "prompt": prompt_for_log(prompt)}
+    text = write_hook_json({**line, "characters": characters, "memories": memories})
+    _append_bounded(os.path.join(folder, TOLD), f"{text}\n".encode())
+
+
+def prompt_for_log(prompt: str) -> str:
+    """The start of a prompt, without words that may be a secret; a hook has no rules for these."""
+    shown: list[str] = []
+    for word in prompt[: 4 * TOLD_PROMPT_CHARACTERS].split():
+        pieces = "".join([sign if sign.isalnum() and sign.isascii() else " " for sign in word])
+        coded = "".join([piece for piece in pieces.split() if any(map(str.isdigit, piece))])
+        mixed = [piece for piece in pieces.split() if piece[1:].lower() != piece[1:]]
+        odd = max(map(len, pieces.split()), default=0) > LONGEST_WORD or "@" in word
+        odd = odd or max(map(len, mixed), default=0) > LONGEST_MIXED
+        odd = odd or len(coded) > (LONGEST_NUMBER if coded.isdigit() else LONGEST_CODED)
+        odd = odd or (coded != "" and not word.isalnum() and any(map(_ODD.count, word)))
+        hush = any(map(word.lower().count, _HUSH))
+        odd = odd or (hush and ("=" in word or ":" in word))
+        shown.append("…" if odd else word)
+        if hush:
+            shown.append("…")
+            break
+    return " ".join(shown)[:TOLD_PROMPT_CHARACTERS]
 
 
 def hook_trouble(error: BaseException) -> str:
@@ -188,6 +249,7 @@ class Event:
         self.agent_id = _text(self.fields, "agent_id")
         self.transcript = _text(self.fields, "transcript_path")
         self.last = _text(self.fields, "last_assistant_message")
+        self.told: Told | None = None  # for the log, once the answer is printed
         self.again = self.fields.get("stop_hook_active") == 1  # a hook made the turn continue
 
     def call(self) -> list[str]:

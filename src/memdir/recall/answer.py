@@ -16,10 +16,10 @@ from memdir.hot.memory import Memory, decode, read_memory, utf16_units
 from memdir.hot.place import is_below
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
 from memdir.hot.recall import recall as choose
-from memdir.hot.run import Sessions, SessionState
+from memdir.hot.run import Sessions, SessionState, keep_told
 from memdir.hot.verdicts import Verdicts, tell_dates
 from memdir.store.accept import hide_unaccepted, memory_source
-from memdir.store.writer import App, store_cache_folder
+from memdir.store.writer import App, store_cache_folder, store_state_folder
 
 if TYPE_CHECKING:
     from memdir.recall.choose import Selected
@@ -124,9 +124,17 @@ def recall(
         injected = inject.inject_memories(*told, SessionState(), now=now, nonce=nonce)
     else:
         injected = inject.inject_once(*told, sessions, session, state, now=now, nonce=nonce)
+        _keep_told(apps, injected, session, prompt)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
     return Recall(injected, chosen, recollection, taken, selected)
+
+
+def _keep_told(apps: Named, injected: inject.Injected, session: str, prompt: str) -> None:
+    config = apps[0][1].config
+    if injected.text and config.options.told_log:
+        told = injected.bodies, injected.pointers
+        keep_told(store_state_folder(config), len(injected.text), *told, session, prompt)
 
 
 def _verify(apps: Named, recollection: Recollection, anew: bool | None) -> float:

@@ -1,0 +1,96 @@
+"""Templates to HTML: every value is made visible and escaped; nothing is trusted for its source."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Mapping
+from functools import cache
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from memdir.hot import safe
+from memdir.text.terminal import plural, visible_text
+from memdir.ui.prose import diff_rows, render_prose
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+
+
+@cache
+def environment() -> Environment:
+    env = Environment(
+        loader=FileSystemLoader(os.path.join(HERE, "templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+        auto_reload=False,
+    )
+    env.filters |= {
+        "day": format_day,
+        "moment": format_moment,
+        "age": format_age,
+        "key": path_key,
+        "prose": render_prose,
+        "exact": exact_text,
+        "number": lambda value: f"{value:,}",
+        "query": lambda values: urlencode(values, errors="surrogateescape"),
+    }
+    env.globals |= {"plural": plural, "diff_rows": diff_rows}
+    return env
+
+
+def _visible(value: object) -> object:
+    """No hidden character, override of direction or half of one reaches the page."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible_text(value)
+    return value
+
+
+def render(name: str, values: Mapping[str, object]) -> bytes:
+    html = environment().get_template(name).render(values)
+    return html.encode("utf-8", "backslashreplace")
+
+
+@cache
+def static_file(name: str) -> bytes:
+    with open(os.path.join(HERE, "static", name), "rb") as file:
+        return file.read()
+
+
+def path_key(path: str) -> str:
+    """A path as it can stand in a form: names may hold any byte."""
+    return quote(path, errors="surrogateescape")
+
+
+def exact_text(text: str) -> Markup:
+    """For a field that is sent back: what it holds must stay as it is."""
+    return Markup("\n") + escape(text)  # browsers drop the first line end
+
+
+def format_day(seconds: float) -> str:
+    return safe.iso_day(seconds)
+
+
+def format_moment(seconds: float) -> str:
+    """`today 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in the zone of this machine."""
+    if not seconds:
+        return "never"
+    then, now = (datetime.datetime.fromtimestamp(it) for it in (seconds, _now()))
+    if then.date() == now.date():
+        return f"today {then:%H:%M}"
+    if then.year == now.year:
+        return f"{then.day} {then:%b %H:%M}"
+    return f"{then.day} {then:%b %Y}"
+
+
+def format_age(seconds: float) -> str:
+    return safe.age_words(safe.age_days(seconds, _now())) if seconds else "never"
+
+
+def _now() -> float:
+    return datetime.datetime.now().timestamp()

@@ -1,0 +1,91 @@
+"""The log of what agents were told, read for the page; `hot/run.keep_told` writes it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memdir.errors import Unwritable
+from memdir.hot.run import MAX_LOG_BYTES, TOLD
+from memdir.models.model import CHARACTERS_PER_TOKEN
+from memdir.store import state
+from memdir.store.writer import App, store_state_folder
+from memdir.text.secrets import text_before_secrets
+
+MAX_MEMORIES = 50  # of one answer
+
+
+@dataclass(frozen=True)
+class ToldMemory:
+    path: str
+    scope: str
+    whole: bool
+    sure: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One answer to a prompt; without a prompt, what a session began with."""
+
+    time: float
+    session: str
+    prompt: str
+    characters: int
+    memories: tuple[ToldMemory, ...]
+
+
+@dataclass(frozen=True)
+class ToldSession:
+    id: str
+    answers: tuple[Told, ...]  # the newest first
+
+    @property
+    def time(self) -> float:
+        return self.answers[0].time
+
+    @property
+    def characters(self) -> int:
+        return sum(answer.characters for answer in self.answers)
+
+    @property
+    def tokens(self) -> int:
+        return -(-self.characters // CHARACTERS_PER_TOKEN)
+
+
+def read_told(app: App) -> list[Told]:
+    """The newest first; a damaged line hides no other one."""
+    folder = store_state_folder(app.config)
+    try:
+        lines, _ = state.read_state_lines(folder, TOLD, 2 * MAX_LOG_BYTES)
+    except OSError as error:
+        message = f"the log of what was told cannot be read: {error.strerror}"
+        raise Unwritable(message, path=f"{folder}/{TOLD}", next="move that file away") from None
+    answers, _ = state.parse_state_lines(lines, _parse)
+    return answers[::-1]
+
+
+def _parse(value: Any) -> Told:
+    memories = tuple(
+        ToldMemory(
+            str(item["path"]),
+            str(item["scope"]),
+            item["whole"] is True,
+            float(item["sure"]),
+            tuple(map(str, item["words"])),
+        )
+        for item in value["memories"][:MAX_MEMORIES]
+    )
+    prompt = text_before_secrets(str(value["prompt"]))
+    characters = int(value["characters"])
+    datetime.datetime.fromtimestamp(float(value["time"]))  # or it is damaged
+    return Told(float(value["time"]), str(value["session"]), prompt, characters, memories)
+
+
+def group_by_session(answers: Sequence[Told]) -> list[ToldSession]:
+    groups: dict[str, list[Told]] = {}
+    for answer in answers:
+        groups.setdefault(answer.session, []).append(answer)
+    return [ToldSession(id, tuple(group)) for id, group in groups.items()]

@@ -1,0 +1,145 @@
+"""The stores that the page shows: every scope of every project, opened anew for each request."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from memdir.audit.projects import find_projects_to_audit
+from memdir.config.config import Config, read_config
+from memdir.errors import MemdirError
+from memdir.hot.disk import digest_of
+from memdir.hot.layout import Scan
+from memdir.hot.memory import encode
+from memdir.store.writer import App, open_app
+
+ACTOR = "ui"
+PROJECT = "project"
+ID_CHARACTERS = 10
+PROJECTS_SECONDS = 60.0  # between two looks at the client's projects
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A store by the words that find it: a project or a directory, and a scope."""
+
+    title: str
+    project: str | None
+    dir: str | None
+    scope: str = PROJECT
+
+    @property
+    def id(self) -> str:
+        words = "\0".join((self.project or "", self.dir or "", self.scope))
+        return digest_of(encode(words))[:ID_CHARACTERS]
+
+
+class Census:
+    """The memories of one store as last seen; what did not change is not read again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tree: Mapping[str, tuple[int, ...]] | None = None
+        self.scan = Scan()
+        self._memo: dict[str, object] = {}
+
+    def look(self, app: App) -> Scan:
+        with self._lock:
+            tree = app.store.tree()
+            if self._tree == tree:
+                return self.scan
+            app.snapshot()
+            scan, old = app.store.scan(), self._tree or {}
+            known = {memory.path: memory for memory in self.scan.memories}
+            for index, memory in enumerate(scan.memories):  # their headers are parsed already
+                same = tree.get(memory.path) == old.get(memory.path) is not None
+                scan.memories[index] = known.get(memory.path, memory) if same else memory
+            self.scan, self._tree, self._memo = scan, tree, {}
+            return scan
+
+    def once(self, name: str, find: Callable[[], T]) -> T:
+        """What was found since the store changed last."""
+        memo = self._memo
+        if name not in memo:
+            memo[name] = find()
+        return memo[name]  # type: ignore[return-value]
+
+    def forget(self) -> None:
+        self._tree = None
+
+
+class Workspace:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cwd: str,
+        *,
+        project: str | None,
+        dir: str | None,
+        scope: str,
+    ) -> None:
+        self.environ, self.cwd = environ, cwd
+        config = read_config(environ, cwd, project=project, dir=dir)
+        scope = PROJECT if scope == "all" else scope
+        title = config.store if dir else config.checkout
+        self.home = config.home
+        self.first = Spot(self.short(title), project if dir else config.checkout, dir, scope)
+        self._claude_dir = config.claude_dir
+        self._spots = {self.first.id: self.first}
+        self._census: dict[str, Census] = {}
+        self._projects: tuple[float, list[Spot]] = 0.0, []
+
+    def short(self, path: str) -> str:
+        home = self.home.rstrip("/")
+        return "~" + path[len(home) :] if path.startswith(home + "/") else path
+
+    def find(self, id: str) -> Spot | None:
+        if id not in self._spots:
+            self.projects()
+        return self._spots.get(id)
+
+    def config(self, spot: Spot) -> Config:
+        places = {"project": spot.project, "dir": spot.dir, "scope": spot.scope}
+        return read_config(self.environ, self.cwd, **places)  # type: ignore[arg-type]
+
+    def open(self, spot: Spot, tell: Callable[[str], None], *, batch: str = "") -> App:
+        app = open_app(self.config(spot), now=time.time, tell=tell, actor=ACTOR)
+        return replace(app, batch=batch)
+
+    def census(self, app: App) -> Census:
+        return self._census.setdefault(f"{app.store.root}#{app.config.layout}", Census())
+
+    def scopes(self, spot: Spot) -> list[Spot]:
+        """The stores of one project: the project's own, and the scopes that are there."""
+        there = [PROJECT]
+        try:
+            config = self.config(Spot(spot.title, spot.project, spot.dir))
+            there += [name for name, path in config.scopes.items() if os.path.isdir(path)]
+        except MemdirError:
+            pass  # told where its page is asked for
+        if spot.dir:
+            there = [name for name in there if name in (PROJECT, "team")]
+        names = dict.fromkeys((*there, spot.scope))
+        return [self._know(Spot(spot.title, spot.project, spot.dir, name)) for name in names]
+
+    def projects(self) -> list[Spot]:
+        """Every project that the client keeps memories of; the one that was asked for first."""
+        looked, spots = self._projects
+        if time.monotonic() - looked > PROJECTS_SECONDS or not looked:
+            spots = [replace(self.first, scope=PROJECT)]
+            for item in find_projects_to_audit(os.path.join(self._claude_dir, "projects")):
+                title = self.short(item.root or item.was or item.name)
+                spots.append(
+                    Spot(title, item.root, None) if item.root else Spot(title, None, item.store)
+                )
+            spots = [*{spot.id: self._know(spot) for spot in spots}.values()]
+            self._projects = time.monotonic(), spots
+        return spots
+
+    def _know(self, spot: Spot) -> Spot:
+        return self._spots.setdefault(spot.id, spot)

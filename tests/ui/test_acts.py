@@ -1,0 +1,291 @@
+"""Every act of the page and its undo, and what happens when somebody else was faster."""
+
+import os
+
+import pytest
+
+from memdir.capture.inbox import open_inbox
+from memdir.capture.signals import Catch, Origin
+from memdir.format.draft import Draft
+from memdir.library import Memdir
+from tests.helpers.served import files_of, write_memory
+
+SAID = Origin("claude-code", "5c1f0a2b", "m1", "person", "", "we deploy from the blue box")
+
+
+def hold(text="We deploy from the blue box.", **fields):
+    draft = Draft(text, type="project", **fields)
+    app = Memdir.open().app
+    return open_inbox(app).hold(Catch(SAID, draft=draft), "nobody asked for it", app.now())
+
+
+def memory_page(page, name="use-uv.md"):
+    return page.get(f"memory?path={name}")
+
+
+def same(before, store):
+    """The memories are as they were; the index may have been written anew with the same lines."""
+    assert files_of(store) == before
+
+
+@pytest.mark.parametrize(
+    ("act", "having", "gone"),
+    [("retire", {}, True), ("retire", {"room": "archive"}, True), ("confirm", {}, False)],
+    ids=["retire", "archive", "confirm"],
+)
+def test_an_act_on_a_memory_and_its_undo(page, store, act, having, gone):
+    before = files_of(store)
+    form = page.form(memory_page(page), act, **having)
+    banner = page.follow(page.post(*form))
+    assert (store / "use-uv.md").exists() != gone
+    assert files_of(store) != before
+    assert banner.status == 200 and 'id="banner"' in banner.body
+    undone = page.undo(banner)
+    assert "Taken back" in undone.text
+    same(before, store)
+    page.undo(undone)  # an undo can be undone
+    assert files_of(store) != before
+
+
+def test_what_was_put_away_comes_back_and_goes_again(page, store):
+    page.send(memory_page(page), "retire")
+    banner = page.send(page.get("shelf"), "restore")
+    assert (store / "use-uv.md").exists()
+    page.undo(banner)
+    assert not (store / "use-uv.md").exists()
+
+
+def test_an_edit_is_previewed_saved_and_undone(page, store):
+    before = files_of(store)
+    action, fields = page.form(memory_page(page), "save")
+    fields = {**fields, "body": fields["body"] + "\nFor scripts too.", "description": "uv it is"}
+    preview = page.post(action, {**fields, "preview": "1"})
+    assert "Nothing is saved yet" in preview.text and "For scripts too." in preview.text
+    same(before, store)
+    banner = page.send(preview, "save")  # the form of the preview holds what was typed
+    assert "For scripts too." in (store / "use-uv.md").read_text()
+    assert "uv it is" in (store / "use-uv.md").read_text()
+    page.undo(banner)
+    same(before, store)
+
+
+def test_a_form_that_changes_nothing_writes_nothing(page, store):
+    odd = write_memory(store, "odd", "- a\n-\tb  \n\n\n\nend", "x: y # z", "feedback")
+    odd.write_bytes(odd.read_bytes().replace(b"\n", b"\r\n"))
+    before = files_of(store)
+    page.send(memory_page(page, "odd.md"), "save")
+    assert files_of(store)["odd.md"] == before["odd.md"]
+    page.send(memory_page(page, "odd.md"), "save", body="- a\n- c")
+    text = odd.read_bytes()
+    assert b"- c" in text and text.count(b"\n") == text.count(b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ({"body": " "}, "empty"),
+        ({"description": "a\nb"}, "line"),
+        ({"body": "AKIA" + "QYLPMN5HHHFPZAM2 is the key"}, "secret"),
+    ],
+)
+def test_a_refused_edit_keeps_what_was_typed(page, store, typed, says):
+    before = files_of(store)
+    answer = page.send(memory_page(page), "save", **typed)
+    assert says in answer.text
+    assert typed.items() <= page.form(answer, "save")[1].items()
+    same(before, store)
+
+
+def test_a_memory_is_remembered_once_and_undone(page, store):
+    before = files_of(store)
+    banner = page.send(
+        page.get("memories"), "remember", body="Logs go to /var/log/shop.", name="logs"
+    )
+    assert (store / "logs.md").exists()
+    again = page.send(page.get("memories"), "remember", body="Another text.", name="logs")
+    assert "there already" in again.text
+    page.undo(banner)
+    same(before, store)
+
+
+CONFLICTING = [
+    ("save", {"body": "Mine."}),
+    ("retire", {}),
+    ("confirm", {}),
+    ("share", {}),
+]
+
+
+@pytest.mark.parametrize(("act", "typed"), CONFLICTING, ids=[act for act, _ in CONFLICTING])
+def test_a_change_from_outside_is_never_overwritten(page, store, act, typed):
+    shown = memory_page(page)
+    write_memory(store, "use-uv", "Theirs.")
+    before = files_of(store)
+    answer = page.send(shown, act, **typed)
+    assert answer.status == 409
+    assert "Theirs." in answer.text
+    assert (typed.get("body") or "Use uv, never pip") in answer.text
+    same(before, store)
+
+
+def test_two_tabs_cannot_overwrite_each_other(page, store):
+    first, second = memory_page(page), memory_page(page)
+    assert page.send(first, "save", body="From the first tab.").status == 200
+    answer = page.send(second, "save", body="From the second tab.")
+    assert answer.status == 409
+    assert "From the first tab." in answer.text and "From the second tab." in answer.text
+    assert "From the first tab." in (store / "use-uv.md").read_text()
+    assert page.send(first, "retire").status == 409
+
+
+def test_a_memory_is_shared_with_the_team_and_taken_back(page, store):
+    banner = page.send(memory_page(page, "cut-release.md"), "share", {"to": "team"})
+    shared = store / "team/cut-release.md"
+    assert shared.read_bytes() == (store / "cut-release.md").read_bytes()
+    page.undo(banner)
+    assert not shared.exists()
+    refused = page.send(memory_page(page, "short-answers.md"), "share", {"to": "team"})
+    assert "Nothing was written" in refused.text
+
+
+@pytest.mark.parametrize("place", ["", "waiting"])
+def test_a_draft_is_approved_and_the_undo_lets_it_wait_again(page, store, place):
+    before = files_of(store)
+    held = hold()
+    assert "you said this on" in page.get(place).text.lower()
+    banner = page.send(page.get(place), "approve")
+    assert any("blue box" in data.decode() for data in files_of(store).values())
+    assert not open_inbox(Memdir.open().app).list()
+    page.undo(banner)
+    same(before, store)
+    assert [it.id for it in open_inbox(Memdir.open().app).list()] == [held.id]
+
+
+def test_a_draft_is_edited_before_it_is_approved(page, store):
+    held = hold()
+    changed = page.send(
+        page.get(f"item?id={held.id}"), "edit-draft", body="We deploy from the red box."
+    )
+    assert "it still waits" in changed.text
+    page.send(page.get("waiting"), "approve")
+    texts = [data.decode() for data in files_of(store).values()]
+    assert any("red box" in text for text in texts) and not any(
+        "blue box" in text for text in texts
+    )
+
+
+@pytest.mark.parametrize("act", ["approve", "reject", "edit-draft"])
+def test_a_draft_that_was_changed_meanwhile_is_not_decided_on(page, act):
+    held = hold()
+    shown = page.get(f"item?id={held.id}")
+    page.send(shown, "edit-draft", body="We deploy from the red box.")
+    answer = page.send(shown, act)
+    assert answer.status == 409 and "red box" in answer.text
+    assert open_inbox(Memdir.open().app).list()
+
+
+@pytest.mark.parametrize("way", ["undo", "put back"])
+def test_a_draft_is_rejected_and_comes_back(page, way):
+    held = hold()
+    banner = page.send(page.get("waiting"), "reject")
+    assert not open_inbox(Memdir.open().app).list()
+    page.undo(banner) if way == "undo" else page.send(page.get("waiting"), "reopen")
+    assert [it.id for it in open_inbox(Memdir.open().app).list()] == [held.id]
+
+
+def test_a_draft_that_is_decided_on_twice_says_so(page):
+    hold()
+    shown = page.get("waiting")
+    page.send(shown, "approve")
+    assert page.send(shown, "approve").status == 404
+
+
+@pytest.mark.parametrize(("act", "told"), [("approve", True), ("reject", False)])
+def test_a_memory_of_the_repository_is_told_only_when_accepted(page, project, act, told):
+    write_memory(
+        project / ".claude/memory", "style", "Commit messages are imperative.", type="feedback"
+    )
+    banner = page.send(page.get(), act, {"kind": "memory"})
+
+    def is_told():
+        return "imperative" in Memdir.open().recall("how do we word commit messages?").text
+
+    assert is_told() == told
+    again = page.undo(banner)
+    assert not is_told()
+    assert page.form(page.get(), "approve", kind="memory") and again.status == 200
+
+
+def test_a_memory_of_others_that_changed_meanwhile_is_not_accepted(page, project):
+    write_memory(project / ".claude/memory", "style", "Commit messages are imperative.")
+    shown = page.get("waiting")
+    write_memory(project / ".claude/memory", "style", "Run this script first.")
+    answer = page.send(shown, "approve", {"kind": "memory"})
+    assert answer.status == 404 and "changed" in answer.text
+    assert "script" not in Memdir.open().recall("how do we word commit messages?").text
+
+
+def test_an_outside_change_is_seen_and_taken_back(page, store):
+    before = files_of(store)
+    write_memory(store, "use-uv", "Use pip.")
+    home = page.get()
+    assert "outside memdir" in home.text
+    banner = page.send(home, "undo")
+    assert "Taken back" in banner.text
+    same(before, store)
+    page.undo(banner)
+    assert "Use pip." in (store / "use-uv.md").read_text()
+
+
+def test_an_undo_that_something_newer_is_in_the_way_of_shows_both(page, store):
+    write_memory(store, "use-uv", "Use pip.")
+    shown = page.get()
+    write_memory(store, "use-uv", "Use conda.")
+    before = files_of(store)
+    answer = page.send(shown, "undo")
+    assert answer.status == 409 and "conda" in answer.text
+    same(before, store)
+
+
+def test_an_undo_is_pressed_twice_only_once(page):
+    banner = page.send(memory_page(page), "retire")
+    page.undo(banner)
+    assert "cannot be taken back from here any more" in page.undo(banner).text
+
+
+def test_a_store_is_restructured_as_planned_and_undone(page, store):
+    index = store / "MEMORY.md"
+    index.write_text(
+        index.read_text()
+        + "\n## Deploy\n\nWe deploy with `make ship` after lunch.\nThe box is blue.\n"
+    )
+    before = files_of(store)
+    plan = page.get("restructure?plan=1")
+    same(before, store)
+    banner = page.send(plan, "restructure")
+    assert files_of(store) != before
+    page.undo(banner)
+    same(before, store)
+    write_memory(store, "new", "Something new.")
+    late = page.send(plan, "restructure")
+    assert late.status == 422 and "look at the new plan" in late.text
+
+
+def test_a_check_runs_when_it_is_asked_for_and_its_findings_are_kept(page, store):
+    write_memory(store, "lonely", "See [this](no-such-memory.md).")
+    assert "Not checked yet" in page.get().text
+    home = page.send(page.get(), "audit")
+    while "data-poll" in home.body:
+        home = page.get()
+    assert "Checked today" in home.text and "orphan" in home.text
+
+
+def test_records_are_only_looked_at(page, project):
+    folder = project / ".claude/memory/decisions"
+    os.makedirs(folder)
+    (project / ".claude/memory/memory-config.json").write_text("{}")
+    options = page.get().body.split('<option value="')[1:]
+    records = [it.partition('"')[0] for it in options if "· records</option>" in it]
+    form = page.form(page.get(), "audit")[1]["form"]
+    answer = page.post(f"/s/{records[0]}/do/retire", {"form": form, "path": "x", "version": "y"})
+    assert answer.status == 422 and "command line" in answer.text
