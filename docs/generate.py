@@ -538,6 +538,13 @@ FIELDS = {
         "changed": "true when a rebuild has changed the index",
         "scopes?": "an object: the same per scope, where there are several",
     },
+    "ui": {
+        "url?": "the address that opens the page, once",
+        "port?": "its port",
+        "pid?": "the process that serves it",
+        "path?": "with `--html`: the file",
+        "bytes?": "its size",
+    },
     "where": {
         "store": "the directory",
         "step": "the rule that decided",
@@ -767,6 +774,7 @@ MEANINGS = {
         "Sessions are told to write to the log of the day; `memdir dream` makes memories of it.",
     ),
     "guards": ("", "A command that a memory forbids is stopped once in a session."),
+    "told_log": ("", "Keep a log of what agents were told, for `memdir ui`; 256 kB of it at most."),
     "records_agent": (
         "true or false",
         "Let the agent of a session save structured records itself: at the end of a turn it is "

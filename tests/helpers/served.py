@@ -1,4 +1,4 @@
-"""`memdir ui` as a process of its own, and a browser without a screen: cookies, forms, redirects."""
+"""`memdir ui` as a process of its own, and a browser without a screen: cookies and forms."""
 
 import html
 import http.client

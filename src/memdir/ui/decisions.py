@@ -5,18 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from memdir.capture import review
 from memdir.capture.inbox import Held, held_title, open_inbox, write_held_draft
 from memdir.capture.signals import Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.errors import Conflict, MemdirError, Missing
-from memdir.format.draft import ANYWAY, Draft, Wishes, content_hash
-from memdir.hot.acceptance import ACCEPTED, REJECTED
+from memdir.format.draft import content_hash
 from memdir.hot.memory import decode
-from memdir.store.accept import Source, Waiting, find_source_in_store, keep_decision
-from memdir.store.writer import App, Done
+from memdir.store.accept import Source, Waiting, find_source_in_store
+from memdir.store.writer import App
 from memdir.text.secrets import text_before_secrets
 
 DRAFT, MEMORY = "draft", "memory"
@@ -37,7 +35,6 @@ class Item:
     reason: str
     time: float
     version: str
-    forgets: str = ""
 
 
 def list_items(app: App, others: Sequence[Source]) -> tuple[list[Item], list[str]]:
@@ -67,7 +64,6 @@ def _of_draft(held: Held) -> Item:
         reason=held.reason,
         time=held.time,
         version=content_hash(write_held_draft(held)),
-        forgets=held.catch.forget,
     )
 
 
@@ -128,44 +124,9 @@ def read_held(app: App, id: str, version: str) -> Held:
     return held
 
 
-def preview_draft(app: App, id: str) -> Done:
-    return review.preview_held_draft(app, open_inbox(app).read(id), Wishes(offered=(ANYWAY,)))
-
-
-def approve_draft(app: App, id: str, version: str, anyway: bool) -> review.Settled:
-    wishes = Wishes(anyway, offered=(ANYWAY,))
-    return review.approve_held_drafts(app, [read_held(app, id, version)], wishes)[0]
-
-
-def rewrite_draft(app: App, id: str, version: str, changed: Draft) -> Held:
-    held = read_held(app, id, version)
-    draft = held.catch.draft or Draft("")
-    words = {"body": changed.body, "type": changed.type, "name": changed.name}
-    if held.catch.draft is not None and draft.body != changed.body:
-        words |= {"why": "", "how": ""}
-    draft = replace(draft, description=changed.description, **words)
-    return review.rewrite_held_draft(app, held, draft)
-
-
-def reject_draft(app: App, id: str, version: str) -> Callable[[], str]:
-    review.reject_held_drafts(app, [read_held(app, id, version)])
-
-    def take_back() -> str:
-        review.restore_rejected_drafts(app, review.find_rejected_drafts(app, [id]))
-        return "The draft waits again."
-
-    return take_back
-
-
-def decide_on_memory(others: Sequence[Source], id: str, accept: bool) -> Callable[[], str]:
-    pairs = [(it, source) for source in others for it in source.waiting if it.id == id]
-    if not pairs:
-        raise Missing("this memory was decided on already, or changed", next="look at it again")
-    item, source = pairs[0]
-    keep_decision(source.app, [item], ACCEPTED if accept else REJECTED)
-
-    def take_back() -> str:
-        keep_decision(source.app, [item], "")
-        return f"{item.memory.path} waits again."
-
-    return take_back
+def find_memory_of_others(others: Sequence[Source], id: str) -> tuple[App, Waiting]:
+    for source in others:
+        for item in source.waiting:
+            if item.id == id:
+                return source.app, item
+    raise Missing("this memory was decided on already, or changed", next="look at it again")

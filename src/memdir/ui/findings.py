@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from memdir.audit.advice import KEEP
 from memdir.errors import Finding, MemdirError
 from memdir.store import state
 from memdir.store.writer import App, store_cache_folder
@@ -16,19 +17,8 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """A memory that an audit advises to look at, to fix or to retire."""
-
-    path: str
-    advice: str
-    score: int
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Kept:
     time: float = 0.0  # 0 if there was no audit yet
-    memories: tuple[Doubt, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -71,15 +61,13 @@ def _run(app: App, job: Job, deep: bool) -> None:
 
     try:
         result = audit(app, Wish(deep=deep), say)
-        value = {
-            "time": app.now(),
-            "memories": [
-                [item.path, item.advice, item.score, list(item.reasons)]
-                for item in result.memories
-                if item.advice != "keep"
-            ],
-            "findings": [[f.kind, f.path, f.message, f.fix, f.line] for f in result.findings],
-        }
+        rows = [  # what to do with a memory comes before what is odd about it
+            [it.advice, it.path, "; ".join(it.reasons), "", 0]
+            for it in result.memories
+            if it.advice != KEEP
+        ]
+        rows += [[it.kind, it.path, it.message, it.fix, it.line] for it in result.findings]
+        value = {"time": app.now(), "findings": rows}
         folder = store_cache_folder(app.config)
         with state.state_errors(folder, "the findings cannot be kept"):
             state.replace_state_json(folder, FILE, value, durable=False)
@@ -102,12 +90,5 @@ def read_kept_findings(app: App) -> Kept:
 
 
 def _parse(value: Any) -> Kept:
-    memories = [
-        Doubt(str(path), str(advice), int(score), tuple(map(str, reasons)))
-        for path, advice, score, reasons in value["memories"]
-    ]
-    findings = [
-        Finding(str(kind), str(path), str(message), str(fix), int(line))
-        for kind, path, message, fix, line in value["findings"]
-    ]
-    return Kept(float(value["time"]), tuple(memories), tuple(findings))
+    rows = [(*map(str, row[:4]), int(row[4])) for row in value["findings"]]
+    return Kept(float(value["time"]), tuple(Finding(*row) for row in rows))  # type: ignore[arg-type]

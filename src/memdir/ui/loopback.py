@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
+
 from memdir.errors import Unwritable
 from memdir.ui.gate import Gate
 

@@ -1,117 +1,235 @@
-"""What each form does; every act ends in a banner on the page that it came from."""
+"""What each form does: what the command of that name does, and how to take it back.
+
+An act is made on the version that its page has shown. If the store has another one by then, nothing
+is written and both are shown. Every act ends in a banner.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from memdir.capture.review import find_rejected_drafts, restore_rejected_drafts
+from memdir.capture import review
+from memdir.capture.inbox import APPROVED
 from memdir.errors import BadInput, Conflict, MemdirError
-from memdir.format.draft import ANYWAY, Draft, Revision, Wishes
+from memdir.format.draft import ANYWAY, Draft, Revision, Wishes, content_hash
 from memdir.format.names import check_memory_name
 from memdir.format.type_guess import guess_memory_type
+from memdir.hot.acceptance import ACCEPTED, REJECTED
+from memdir.hot.layout import Around
 from memdir.hot.memory import PINNED_KEYS, TYPE_KEYS, UNKNOWN, Document, decode, read_header
 from memdir.hot.place import RECORDS
+from memdir.share.share import share_memories
 from memdir.store import changes
-from memdir.ui import acts
-from memdir.ui.acts import Outcome
-from memdir.ui.decisions import MEMORY
+from memdir.store.accept import keep_decision
+from memdir.store.ports import ARCHIVE, TRASH
+from memdir.store.writer import App, Done
+from memdir.ui import decisions
 from memdir.ui.page import path_key
-from memdir.ui.routes import Handler, Visit, path_of_key
-from memdir.ui.views import diff_of_edit, memory, need
+from memdir.ui.routes import Handler, Outcome, Visit, new_batch, path_of_key
+from memdir.ui.views import files_of, memory, plan_version
 from memdir.ui.workspace import Spot
+from memdir.upkeep.restructure import restructure_store
 
-BACK = ("", "waiting", "memories", "shelf", "changes", "restructure")
-
-
-def back_of(visit: Visit) -> str:
-    place = visit.form.get("back", "")
-    return place if place in BACK else ""
+MAX_VERSIONS = 50  # of the history, to find the one that a page has shown
+BACK = ("waiting", "memories", "shelf", "changes", "restructure")
 
 
-def fields_of(visit: Visit, *names: str) -> dict[str, str]:
+class AsShown(Around):
+    """A store in which one memory must be as the page has shown it."""
+
+    def __init__(self, app: App, path: str, version: str) -> None:
+        super().__init__(app.store)
+        self.app, self.path, self.version = app, path, version
+
+    def read(self, path: str) -> bytes:
+        data = self.inside.read(path)
+        if path == self.path and content_hash(data) != self.version:
+            raise Conflict(
+                f"{path} was changed since this page was made; nothing was written",
+                path=path,
+                next="look at the present text, then decide again",
+                ours=_find_version(self.app, path, self.version),
+                theirs=data,
+            )
+        return data
+
+
+def _find_version(app: App, path: str, version: str) -> bytes:
+    """The bytes that a page has shown, if the history has them."""
+    try:
+        for logged in islice(app.history.log(), MAX_VERSIONS) if app.history.begun else ():
+            data = app.history.content(logged.id, path)
+            if data is not None and content_hash(data) == version:
+                return data
+    except MemdirError:
+        pass  # the present text is shown anyway
+    return b""
+
+
+def _fields(visit: Visit, *names: str) -> dict[str, str]:
     """The form, with its path as it is on disk."""
-    need(visit.form, *names)
+    if missing := [name for name in names if name not in visit.form]:
+        raise BadInput(f"the form lacks {', '.join(missing)}", next="load the page again")
     form = dict(visit.form)
     if "path" in form:
         form["path"] = path_of_key(form["path"])
     return form
 
 
-def act(run: Callable[[Visit], Outcome]) -> Handler:
-    def answer(visit: Visit) -> Response:
-        if visit.spot.scope == RECORDS and run not in (undo, undo_notice):
-            hint = "memdir records --help lists the commands"
-            raise BadInput("records are changed from the command line", next=hint)
-        return visit.done(run(visit), back_of(visit))
-
-    return answer
+def _as_shown(visit: Visit) -> tuple[App, str, dict[str, str]]:
+    form = _fields(visit, "path", "version")
+    store = AsShown(visit.app, form["path"], form["version"])
+    return replace(visit.app, store=store), form["path"], form
 
 
-def retire(visit: Visit) -> Outcome:
-    return acts.retire(visit.app, fields_of(visit, "path", "version"))
+def _outcome(app: App, done: Done, message: str) -> Outcome:
+    """What was done under the batch of this request is taken back as one."""
+    refused = [change for change in done.changes if not change.changed]
+    if done.changes and len(refused) == len(done.changes):
+        reasons = tuple(change.reason for change in refused)
+        return Outcome("Nothing was written.", (*reasons, *done.remarks), refused=True)
+    return Outcome(message, done.remarks, _taker(app, app.batch))
 
 
-def confirm(visit: Visit) -> Outcome:
-    return acts.confirm(visit.app, fields_of(visit, "path", "version"))
+def _taker(app: App, batch: str) -> Callable[[], Outcome] | None:
+    return (lambda: _undo(app, batch=batch)) if app.history.on else None
 
 
-def restore(visit: Visit) -> Outcome:
-    return acts.restore(visit.app, fields_of(visit, "path"))
+def _undo(app: App, change: str = "", batch: str = "") -> Outcome:
+    app = replace(app, batch=new_batch())
+    done = review.undo_and_hold_again(app, change, batch)
+    files = [f"{it.path} {it.reason or 'is as it was before'}" for it in done.changes]
+    cause = done.undone[0].cause if done.undone else None
+    name = f"{cause.verb} {cause.name}".strip() if cause else "the change"
+    return Outcome(f"Taken back: {name}.", (*files, *done.remarks), _taker(app, app.batch))
 
 
 def undo(visit: Visit) -> Outcome:
-    return acts.undo(visit.app, fields_of(visit, "change"))
+    return _undo(visit.app, change=_fields(visit, "change")["change"])
 
 
 def undo_notice(visit: Visit) -> Outcome:
     """Takes back what the banner tells of; once."""
-    outcome = visit.ui.notices.get(fields_of(visit, "notice")["notice"])
+    id = _fields(visit, "notice")["notice"]
+    outcome = visit.ui.notices.get(id)
     if outcome is None or outcome.take_back is None:
         hint = "What changed, on the overview, has every change with its undo"
         raise BadInput("this cannot be taken back from here any more", next=hint)
     result = outcome.take_back()
-    visit.ui.notices[visit.form["notice"]] = replace(outcome, take_back=None)
+    visit.ui.notices[id] = replace(outcome, take_back=None)
     return result
 
 
+def retire(visit: Visit) -> Outcome:
+    app, path, form = _as_shown(visit)
+    room = ARCHIVE if form.get("room") == ARCHIVE else TRASH
+    done = changes.retire_memories(app, [path], room, form.get("reason", ""))
+    return _outcome(visit.app, done, f"{path} is in the {room}.")
+
+
+def confirm(visit: Visit) -> Outcome:
+    app, path, _ = _as_shown(visit)
+    done = changes.touch_memories(app, [path])
+    return _outcome(visit.app, done, f"{path} still holds: its age starts again.")
+
+
+def restore(visit: Visit) -> Outcome:
+    path = _fields(visit, "path")["path"]
+    return _outcome(visit.app, changes.restore_memories(visit.app, [path]), f"{path} is back.")
+
+
 def share(visit: Visit) -> Outcome:
-    form = fields_of(visit, "path", "version", "to")
-    if form["to"] not in ("team", "local"):
+    source, path, form = _as_shown(visit)
+    if form.get("to") not in ("team", "local"):
         raise BadInput("choose team or local", next="load the page again")
     spot = visit.spot
     target = visit.open_scope(Spot(spot.title, spot.project, spot.dir, form["to"]))
-    return acts.share(visit.app, target, form)
+    done = share_memories(source, target, [path])
+    return _outcome(target, done, f"{path} is in the scope {target.config.scope} now.")
 
 
 def restructure(visit: Visit) -> Outcome:
-    return acts.restructure(visit.app, fields_of(visit, "version"))
+    """The plan is made again; it must be the one that was shown."""
+    shown = _fields(visit, "version")["version"]
+    plan, _ = restructure_store(replace(visit.app, dry_run=True))
+    if plan_version(plan) != shown:
+        message = "the store was changed since this plan was made; nothing was written"
+        raise BadInput(message, next="look at the new plan")
+    plan, done = restructure_store(visit.app)
+    return Outcome(f"Restructured: {plan.title}.", done.remarks, _taker(visit.app, plan.batch))
 
 
 def approve(visit: Visit) -> Outcome:
-    form = fields_of(visit, "id", "version")
-    if form.get("kind") == MEMORY:
-        return acts.decide(visit.others, form, accept=True)
-    return acts.approve(visit.app, form)
+    form = _fields(visit, "id", "version")
+    if form.get("kind") == decisions.MEMORY:
+        return _decide(visit, form["id"], ACCEPTED)
+    held = decisions.read_held(visit.app, form["id"], form["version"])
+    wishes = Wishes("anyway" in form, offered=(ANYWAY,))
+    settled = review.approve_held_drafts(visit.app, [held], wishes)[0]
+    if settled.how != APPROVED:
+        reasons = tuple(change.reason for change in settled.done.changes)
+        return Outcome("Nothing was saved; the draft still waits.", reasons, refused=True)
+    return _outcome(visit.app, settled.done, "Approved: agents may be told this from now on.")
 
 
 def reject(visit: Visit) -> Outcome:
-    form = fields_of(visit, "id", "version")
-    if form.get("kind") == MEMORY:
-        return acts.decide(visit.others, form, accept=False)
-    return acts.reject(visit.app, form)
+    form = _fields(visit, "id", "version")
+    if form.get("kind") == decisions.MEMORY:
+        return _decide(visit, form["id"], REJECTED)
+    held = decisions.read_held(visit.app, form["id"], form["version"])
+    review.reject_held_drafts(visit.app, [held])
+    message = "Rejected. It can be put back for 30 days."
+    return Outcome(message, take_back=lambda: _reopen(visit.app, held.id))
 
 
 def reopen(visit: Visit) -> Outcome:
-    app, id = visit.app, fields_of(visit, "id")["id"]
-    restore_rejected_drafts(app, find_rejected_drafts(app, [id]))
+    return _reopen(visit.app, _fields(visit, "id")["id"])
+
+
+def _reopen(app: App, id: str) -> Outcome:
+    review.restore_rejected_drafts(app, review.find_rejected_drafts(app, [id]))
     return Outcome("The draft waits again.")
 
 
+def _decide(visit: Visit, id: str, decision: str) -> Outcome:
+    """On a memory that others wrote; its id changes with its text."""
+    app, item = decisions.find_memory_of_others(visit.others, id)
+
+    def take_back() -> Outcome:
+        keep_decision(app, [item], "")
+        return Outcome(f"{item.memory.path} waits again.")
+
+    keep_decision(app, [item], decision)
+    told = "agents may be told this" if decision == ACCEPTED else "no agent is told this"
+    return Outcome(f"{decision.capitalize()}: {told} from now on.", take_back=take_back)
+
+
 def edit_draft(visit: Visit) -> Outcome:
-    return acts.edit_draft(visit.app, fields_of(visit, "id", "version"))
+    form = _fields(visit, "id", "version", "body")
+    held = decisions.read_held(visit.app, form["id"], form["version"])
+    draft = held.catch.draft or Draft("")
+    if draft.body != form["body"]:  # reason and use were drawn from the old text
+        draft = replace(draft, body=form["body"], why="", how="")
+    name, about = form.get("name", draft.name).strip(), form.get("description", "").strip()
+    draft = replace(draft, name=name, description=about, type=form.get("type", draft.type))
+    review.rewrite_held_draft(visit.app, held, draft)
+    return Outcome("The draft is changed; it still waits.")
+
+
+def _act(run: Callable[[Visit], Outcome]) -> Handler:
+    def answer(visit: Visit) -> Response:
+        if visit.spot.scope == RECORDS and run not in (undo, undo_notice):
+            hint = "memdir records --help lists the commands"
+            raise BadInput("records are changed from the command line", next=hint)
+        back = visit.form.get("back", "")
+        return visit.done(run(visit), back if back in BACK else "")
+
+    return answer
 
 
 def audit(visit: Visit) -> Response:
@@ -122,77 +240,54 @@ def audit(visit: Visit) -> Response:
 
 def remember(visit: Visit) -> Response:
     """A new memory, as `memdir remember` saves it."""
-    form = fields_of(visit, "body")
+    form = _fields(visit, "body")
     name = form.get("name", "").strip()
     if name and visit.app.store.facts(check_memory_name(name) + ".md") is not None:
         raise BadInput(f"{name} is there already", next="choose another name, or edit that one")
-    guess = guess_memory_type(form["body"]).type
-    draft = Draft(
-        form["body"],
-        type=guess if form.get("type", UNKNOWN) == UNKNOWN else form["type"],
-        name=name,
-        description=form.get("description", "").strip(),
-    )
-    wishes = Wishes("anyway" in form, offered=(ANYWAY,))
-    done = changes.save_memory(visit.app, draft, wishes)
-    outcome = acts.outcome(visit.app, done, f"Saved as {done.changes[0].path}.")
-    return visit.done(outcome, "memories")
+    draft = Draft(form["body"], type=guess_memory_type(form["body"]).type, name=name)
+    done = changes.save_memory(visit.app, draft, Wishes("anyway" in form, offered=(ANYWAY,)))
+    message = f"Saved as {done.changes[0].path}."
+    return visit.done(_outcome(visit.app, done, message), "memories")
 
 
 def save(visit: Visit) -> Response:
-    """Saves an edited memory, or shows what would change."""
-    form = fields_of(visit, "path", "version", "body")
-    app, path = visit.app, form["path"]
-    visit.request.scope["query_string"] = f"path={path_key(path_key(path))}".encode()
-    document = read_header(decode(app.store.view(path)))
-    revision = _revision(form, document)
-    is_preview = "preview" in form
-    shown = {"typed": form, "version": form["version"]}
+    """Saves an edited memory, or shows what would change; a refusal keeps what was typed."""
+    form = _fields(visit, "path", "version", "body")
+    path, is_preview = form["path"], "preview" in form
+    app = replace(visit.app, dry_run=is_preview)
+    revision = _revision(form, read_header(decode(app.store.view(path))))
+    shown: dict[str, Any] = {"asked": path, "typed": form, "version": form["version"]}
     try:
-        wanted = replace(app, dry_run=is_preview)
-        done = acts.save_edit(wanted, path, form["version"], revision, "secret" in form)
+        done = changes.edit_memory(app, path, revision, Wishes())
     except Conflict:
         raise
     except MemdirError as error:
         return memory(visit, **shown, problems=[error])
-    outcome = acts.outcome(app, done, f"Saved: {path}.")
+    outcome = _outcome(app, done, f"Saved: {path}.")
     if outcome.refused and not any(change.hash for change in done.changes):
-        error = BadInput("; ".join(outcome.details), next="change the text, or leave it as it is")
-        return memory(visit, **shown, problems=[error])
+        refusal = BadInput("; ".join(outcome.details), next="change the text, or leave it as it is")
+        return memory(visit, **shown, problems=[refusal])
     if is_preview:
-        return memory(visit, **shown, preview=diff_of_edit(done))
+        return memory(visit, **shown, preview=files_of(done.diff))
     return visit.done(outcome, "memory", path=path_key(path))
 
 
 def _revision(form: dict[str, str], document: Document) -> Revision:
     """Only what was changed: a field that stands as it was is left alone."""
     was = {key: document.values.get(key, "").strip() for key in ("name", "description")}
-    was["type"] = document.get(*TYPE_KEYS).strip().lower()
-    fields = [
-        (key, form[key].strip()) for key in was if form.get(key, was[key]).strip() != was[key]
-    ]
+    was["type"] = document.get(*TYPE_KEYS).strip().lower() or UNKNOWN
+    now = {key: form.get(key, was[key]).strip() for key in was}
+    fields = [(key, now[key]) for key in was if now[key] != was[key]]
     pinned = document.get(*PINNED_KEYS).lower() in ("true", "yes", "1")
     if ("pinned" in form) != pinned:
         fields.append(("pinned", str(not pinned).lower()))
     old = document.body.replace("\r\n", "\n")
     new = form["body"] if old == document.body else form["body"].replace("\n", "\r\n")
     is_same = old.strip("\n") == form["body"].strip("\n")
-    return Revision("", tuple(fields), None if is_same else new)
+    return Revision("", tuple(fields), None if is_same else new, form["version"])
 
 
-POSTS: dict[str, Handler] = {
-    "save": save,
-    "remember": remember,
-    "audit": audit,
-    "retire": act(retire),
-    "confirm": act(confirm),
-    "restore": act(restore),
-    "undo": act(undo),
-    "undo-notice": act(undo_notice),
-    "share": act(share),
-    "restructure": act(restructure),
-    "approve": act(approve),
-    "reject": act(reject),
-    "reopen": act(reopen),
-    "edit-draft": act(edit_draft),
+ACTS = (approve, confirm, edit_draft, reject, reopen, restore, restructure, retire, share, undo)
+POSTS: dict[str, Handler] = {"save": save, "remember": remember, "audit": audit} | {
+    run.__name__.replace("_", "-"): _act(run) for run in (*ACTS, undo_notice)
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,6 @@ from memdir.hot.place import RECORDS
 from memdir.store.accept import Source
 from memdir.store.writer import App
 from memdir.ui import page
-from memdir.ui.acts import Outcome, new_batch
 from memdir.ui.decisions import find_others
 from memdir.ui.findings import Audits
 from memdir.ui.gate import FORM
@@ -38,6 +38,21 @@ NAV = (
     ("budget", "Budget"),
     ("doctor", "Doctor"),
 )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an act did, in words; `take_back` undoes it and says so."""
+
+    message: str
+    details: tuple[str, ...] = ()
+    take_back: Callable[[], Outcome] | None = None
+    refused: bool = False
+
+
+def new_batch() -> str:
+    """Of everything that one request changes, in the history."""
+    return f"ui-{secrets.token_hex(6)}"
 
 
 @dataclass
@@ -72,7 +87,8 @@ class Visit:
 
     @property
     def form(self) -> dict[str, str]:
-        return self.request.scope.get(FORM, {})
+        fields: dict[str, str] = self.request.scope.get(FORM, {})
+        return fields
 
     def asked(self, name: str, default: str = "") -> str:
         return self.request.query_params.get(name, default)
@@ -96,8 +112,9 @@ class Visit:
         tail = f"?{urlencode(query, errors='surrogateescape')}" if query else ""
         return f"{self.base}{place}{tail}"
 
-    def render(self, name: str, status: int = 200, **values: Any) -> Response:
-        return Response(page.render(name, {**self.frame(), **values}), status, media_type=HTML)
+    def render(self, name: str, title: str, **values: Any) -> Response:
+        html = page.render(name, {**self.frame(), "title": title, **values})
+        return Response(html, values.get("status", 200), media_type=HTML)
 
     def frame(self) -> dict[str, Any]:
         notice = self.asked("notice")
@@ -123,14 +140,15 @@ class Visit:
         notice = self.ui.keep(outcome)
         return RedirectResponse(self.url(place, notice=notice, **query), 303)
 
-    def failed(self, error: MemdirError, status: int = 0) -> Response:
+    def failed(self, error: MemdirError) -> Response:
         if isinstance(error, Conflict):
             texts = {"ours": decode(error.ours), "theirs": decode(error.theirs)}
-            typed = self.form.get("body", "")
-            more = {**texts, "error": error, "typed": typed, "path": error.path}
-            return self.render("conflict.html", 409, title="Changed meanwhile", **more)
-        missing = status or (404 if error.code == "missing" else 422)
-        return self.render("error.html", missing, title="That did not work", error=error)
+            texts["typed"] = self.form.get("body", "")
+            return self.render(
+                "conflict.html", "Changed meanwhile", status=409, error=error, **texts
+            )
+        status = 404 if error.code == "missing" else 422
+        return self.render("error.html", "That did not work", status=status, error=error)
 
 
 HTML = "text/html; charset=utf-8"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from shutil import rmtree
@@ -13,11 +13,11 @@ from typing import Any
 from starlette.responses import Response
 
 from memdir.audit.ages import find_age_starts, find_known_stale_claims
-from memdir.capture.inbox import open_inbox
+from memdir.capture.inbox import held_title, open_inbox
 from memdir.capture.origin import describe_draft_origin
-from memdir.capture.review import find_rejected_drafts
-from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import content_hash
+from memdir.capture.review import find_rejected_drafts, preview_held_draft
+from memdir.errors import MemdirError
+from memdir.format.draft import ANYWAY, Wishes, content_hash
 from memdir.hot import safe, types
 from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, decode, read_memory
 from memdir.models.ledger import read_model_spending
@@ -27,14 +27,15 @@ from memdir.store.accept import unaccepted_paths
 from memdir.store.ports import OUTSIDE, Logged
 from memdir.store.writer import App
 from memdir.ui import decisions, overview
-from memdir.ui.acts import plan_version
 from memdir.ui.findings import read_kept_findings
 from memdir.ui.routes import Handler, Visit, paginate, path_of_key
 from memdir.ui.told import group_by_session, read_told
+from memdir.upkeep.restructure import Plan, restructure_store
 
 FEW = 5  # rows of each part of the first screen
 CHANGES = 8
 ROWS = 50  # of a page
+FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")  # findings
 SESSIONS = 20  # of a page
 MAX_FOUND = 200
 MAX_EDITED_BYTES = 256 * 1024
@@ -49,6 +50,18 @@ def attempt(look: Callable[[], Any], problems: list[MemdirError], default: Any) 
     except MemdirError as error:
         problems.append(error)
         return default
+
+
+def files_of(versions: Iterable[tuple[str, bytes | None, bytes | None]]) -> list[dict[str, Any]]:
+    """The files that differ, with their texts; indexes come last."""
+    rows = sorted((row for row in versions if row[1] != row[2]), key=lambda row: row[0] in INDEXES)
+    texts = [(path, *(None if it is None else decode(it) for it in pair)) for path, *pair in rows]
+    return [{"path": path, "old": old, "new": new} for path, old, new in texts]
+
+
+def plan_version(plan: Plan) -> str:
+    words = repr((sorted(plan.texts.items()), plan.gone, plan.index))
+    return content_hash(words.encode("utf-8", "surrogatepass"))
 
 
 def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
@@ -73,7 +86,8 @@ def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
 def change_rows(visit: Visit) -> list[dict[str, Any]]:
     changes = overview.read_changes(visit.app, visit.census)
     undone = overview.is_taken_back(changes)
-    return [change_row(logged, undone) for logged in changes]
+    shown = (logged for logged in changes if logged.paths)  # the first look at an empty store
+    return [change_row(logged, undone) for logged in shown]
 
 
 def first_screen(visit: Visit) -> dict[str, Any]:
@@ -88,10 +102,8 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     is_running = job is not None and not job.done  # asked before its findings are read
     kept = read_kept_findings(app)
     scan = attempt(lambda: census.look(app).findings, problems, [])
-    harm = ("secret", "stale-claim", "day-passed", "conflict", "index-too-long")
-    findings = sorted(kept.findings, key=lambda it: it.kind not in harm)
+    findings = [*scan, *sorted(kept.findings, key=lambda it: it.kind not in FIRST)]
     return {
-        "title": "Overview",
         "strip": strip,
         "changes": rows[:CHANGES],
         "more_changes": max(len(rows) - CHANGES, 0),
@@ -99,10 +111,8 @@ def first_screen(visit: Visit) -> dict[str, Any]:
         "all_items": len(items),
         "sessions": group_by_session(told)[:FEW],
         "kept": kept,
-        "findings": [*scan, *findings][: 2 * FEW],
-        "all_findings": len(scan) + len(findings),
-        "doubts": kept.memories[:FEW],
-        "all_doubts": len(kept.memories),
+        "findings": findings[: 2 * FEW],
+        "all_findings": len(findings),
         "job": job if is_running else None,
         "job_error": job.error if job else "",
         "plots": plots,
@@ -113,30 +123,21 @@ def first_screen(visit: Visit) -> dict[str, Any]:
 
 def home(visit: Visit) -> Response:
     values = first_screen(visit)
-    return visit.render("home.html", **values, refresh=values["job"] is not None)
+    return visit.render("home.html", "Overview", **values, refresh=values["job"] is not None)
 
 
 def changes(visit: Visit) -> Response:
     rows = paginate(change_rows(visit), visit.number("page"), ROWS)
-    return visit.render("changes.html", title="What changed", rows=rows)
+    return visit.render("changes.html", "What changed", rows=rows)
 
 
 def change(visit: Visit) -> Response:
     logged, versions = look.diff_of_change(visit.app, visit.asked("id"))
-    files = [
-        {
-            "path": path,
-            "old": None if old is None else decode(old),
-            "new": None if new is None else decode(new),
-        }
-        for path, old, new in versions[:ROWS]
-        if old != new
-    ]
     undone = overview.is_taken_back(overview.read_changes(visit.app, visit.census))
     row = change_row(logged, undone)
     name = "diff.html" if visit.asked("part") else "change.html"
     left = max(len(versions) - ROWS, 0)
-    return visit.render(name, title="A change", change=row, files=files, left=left)
+    return visit.render(name, "A change", change=row, files=files_of(versions[:ROWS]), left=left)
 
 
 def memory_row(app: App, memory: Memory, waiting: frozenset[str], stale: int) -> dict[str, Any]:
@@ -186,13 +187,13 @@ def memories(visit: Visit) -> Response:
     for memory in scan.memories:
         counts[memory.type] = counts.get(memory.type, 0) + 1
     asked = {"q": words, "type": type, "state": state}
-    values = {"rows": part, "types": sorted(counts.items()), "asked": asked}
-    return visit.render("memories.html", title="Memories", findings=scan.findings[:FEW], **values)
+    values: dict[str, Any] = {"rows": part, "types": sorted(counts.items()), "asked": asked}
+    return visit.render("memories.html", "Memories", findings=scan.findings[:FEW], **values)
 
 
-def memory(visit: Visit, **more: Any) -> Response:
+def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
     app = visit.app
-    asked = path_of_key(visit.asked("path"))
+    asked = asked or path_of_key(visit.asked("path"))
     path, data, document = look.show_memory(app, asked)
     facts = app.store.facts(path)
     item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
@@ -209,7 +210,7 @@ def memory(visit: Visit, **more: Any) -> Response:
     plain = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
     editable = ends and len(data) <= MAX_EDITED_BYTES and plain.isprintable()
     team = [it for it in visit.ui.workspace.scopes(visit.spot) if it.scope in ("team", "local")]
-    values = {
+    values: dict[str, Any] = {
         "item": item,
         "path": path,
         "body": document.body.strip("\n"),
@@ -227,7 +228,7 @@ def memory(visit: Visit, **more: Any) -> Response:
         "typed": None,
         "preview": None,
     }
-    return visit.render("memory.html", title=item.name, **{**values, **more})
+    return visit.render("memory.html", item.name, **{**values, **more})
 
 
 def share_targets(visit: Visit, there: Sequence[Any]) -> list[str]:
@@ -241,36 +242,40 @@ def waiting(visit: Visit) -> Response:
     items, broken = decisions.list_items(app, visit.others)
     visit.remarks += broken
     rejected = [
-        {"id": it.id, "title": decisions.held_title(it.catch)}
+        {"id": it.id, "title": held_title(it.catch)}
         for it in find_rejected_drafts(app, (), every=True)[:ROWS]
     ]
     rows = paginate(items, visit.number("page"), SESSIONS)
-    return visit.render("waiting.html", title="Waiting for you", rows=rows, rejected=rejected)
+    return visit.render("waiting.html", "Waiting for you", rows=rows, rejected=rejected)
 
 
 def item(visit: Visit) -> Response:
     app = visit.app
     found = decisions.find_item(app, visit.others, visit.asked("id"))
-    done = held = None
+    done = draft = None
     if found.kind == decisions.DRAFT:
-        done = decisions.preview_draft(app, found.id)
-        held = open_inbox(app).read(found.id).catch.draft
-    files = [
-        {"path": path, "old": old and decode(old), "new": new and decode(new)}
-        for path, old, new in (done.diff if done else ())
-    ]
+        held = open_inbox(app).read(found.id)
+        done = preview_held_draft(app, held, Wishes(offered=(ANYWAY,)))
+        draft = held.catch.draft
+    files = files_of(done.diff if done else ())
     if found.kind == decisions.MEMORY:
         files = [{"path": found.origin, "old": None, "new": found.text}]
     refused = [it.reason for it in done.changes if it.reason] if done else []
-    values = {"item": found, "files": files, "refused": refused, "draft": held, "left": 0}
+    values: dict[str, Any] = {
+        "item": found,
+        "files": files,
+        "refused": refused,
+        "draft": draft,
+        "left": 0,
+    }
     name = "item_part.html" if visit.asked("part") else "item.html"
-    return visit.render(name, title="Waiting for you", types=types.names(), **values)
+    return visit.render(name, "Waiting for you", types=types.names(), **values)
 
 
 def told(visit: Visit) -> Response:
     rows = paginate(group_by_session(read_told(visit.app)), visit.number("page"), SESSIONS)
     on = visit.app.config.options.told_log
-    return visit.render("told.html", title="What agents were told", rows=rows, on=on)
+    return visit.render("told.html", "What agents were told", rows=rows, on=on)
 
 
 def lab(visit: Visit) -> Response:
@@ -288,7 +293,7 @@ def lab(visit: Visit) -> Response:
         if wanted:
             missed = _why_not(visit, apps, prompt, wanted, result)
     return visit.render(
-        "lab.html", title="Recall lab", prompt=prompt, wanted=wanted, result=result, missed=missed
+        "lab.html", "Recall lab", prompt=prompt, wanted=wanted, result=result, missed=missed
     )
 
 
@@ -318,38 +323,32 @@ def _why_not(
 
 
 def restructure(visit: Visit) -> Response:
-    from memdir.upkeep.restructure import restructure_store
-
     plan = done = None
     if visit.asked("plan"):
         plan, done = restructure_store(replace(visit.app, dry_run=True))
-    files = [
-        {"path": path, "old": old and decode(old), "new": new and decode(new)}
-        for path, old, new in (done.diff[:ROWS] if done else ())
+    pairs = (asdict(plan.before), asdict(plan.after)) if plan else ({}, {})
+    figures = [
+        (name.replace("_", " "), old, pairs[1][name])
+        for name, old in pairs[0].items()
+        if old or pairs[1][name]
     ]
-    figures = []
-    if plan:
-        after = asdict(plan.after)
-        figures = [
-            (name.replace("_", " "), old, after[name])
-            for name, old in asdict(plan.before).items()
-            if old or after[name]
-        ]
-    values = {"plan": plan, "done": done, "files": files, "figures": figures, "left": 0}
+    diff = done.diff if done else ()
+    values: dict[str, Any] = {"plan": plan, "done": done, "figures": figures}
+    values |= {"files": files_of(diff[:ROWS]), "left": max(len(diff) - ROWS, 0)}
     version = plan_version(plan) if plan else ""
-    return visit.render("restructure.html", title="Restructure", version=version, **values)
+    return visit.render("restructure.html", "Restructure", version=version, **values)
 
 
 def shelf(visit: Visit) -> Response:
     items = paginate(look.list_shelved_and_missing(visit.app), visit.number("page"), ROWS)
-    return visit.render("shelf.html", title="Put away", rows=items)
+    return visit.render("shelf.html", "Put away", rows=items)
 
 
 def budget(visit: Visit) -> Response:
     spending = read_model_spending(visit.app)
     calls = paginate(spending.calls, visit.number("page"), ROWS)
     model = visit.app.config.options.model
-    return visit.render("budget.html", title="Budget", spending=spending, rows=calls, model=model)
+    return visit.render("budget.html", "Budget", spending=spending, rows=calls, model=model)
 
 
 def doctor(visit: Visit) -> Response:
@@ -364,19 +363,7 @@ def doctor(visit: Visit) -> Response:
             checks = run_doctor(visit.app, trial)
         finally:
             rmtree(folder, ignore_errors=True)
-    return visit.render("doctor.html", title="Doctor", checks=checks)
-
-
-def diff_of_edit(done: Any) -> list[dict[str, Any]]:
-    return [
-        {"path": path, "old": old and decode(old), "new": new and decode(new)}
-        for path, old, new in done.diff
-    ]
-
-
-def need(form: dict[str, str], *names: str) -> None:
-    if missing := [name for name in names if name not in form]:
-        raise BadInput(f"the form lacks {', '.join(missing)}", next="load the page again")
+    return visit.render("doctor.html", "Doctor", checks=checks)
 
 
 VIEWS: dict[str, Handler] = {

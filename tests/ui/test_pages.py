@@ -1,0 +1,302 @@
+"""Every page, of healthy stores, broken ones and hostile ones."""
+
+import json
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+from urllib.parse import quote
+
+import pytest
+
+from memdir.capture.inbox import open_inbox
+from memdir.capture.signals import Catch, Origin
+from memdir.config.config import read_config
+from memdir.format.draft import Draft
+from memdir.hot.run import TOLD
+from memdir.library import Memdir
+from memdir.store.writer import store_state_folder
+from memdir.ui.prose import diff_rows, render_prose
+from memdir.ui.views import VIEWS
+from tests.helpers.hostile import FILE, read
+from tests.helpers.served import Forms, Page, write_memory
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'-alert(1)-'",
+    "</textarea></title></style><svg onload=alert(1)>",
+    "javascript:alert(1)",
+    "{{ 7*7 }}{% raw %}",
+    "[x](javascript:alert(1))",
+    '[x](https://e.example/"onmouseover="alert(1))',
+    "![pixel](https://evil.example/p.png)",
+    "&lt;script&gt;",
+    "\u202egpj.exe\u200b\x1b[31m",
+]
+# What our own templates hold: every other tag or attribute would be somebody else's.
+TAGS = (
+    "html head meta title link script body a header div span form label select optgroup "
+    "option button nav main h1 h2 h3 h4 h5 h6 p dl dt dd small meter section ol ul li time "
+    "details summary input blockquote kbd em q strong code pre figure figcaption svg rect "
+    "text polygon polyline circle line footer br hr i table thead tbody tr th td article "
+    "textarea noscript progress "
+)
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, as a browser reads them."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.tags = []
+        self.feed(body)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    handle_startendtag = handle_starttag
+
+
+def check_inert(body):
+    tags = Tags(body).tags
+    assert {tag for tag, _ in tags} <= {*TAGS.split()}
+    for tag, attributes in tags:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        for name in attributes.keys() & {"href", "src", "action", "formaction", "data-part"}:
+            target = attributes[name]
+            local = target.startswith(("/", "#")) and not target.startswith("//")
+            assert local or (tag == "a" and target.startswith(("https://", "http://"))), target
+    scripts = [attributes for tag, attributes in tags if tag == "script"]
+    assert scripts in ([], [{"src": "/static/page.js", "defer": None}])
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\x1b\x00]", body)
+
+
+def pages_of(page, *more):
+    yield from (
+        (name, page.get(name)) for name in VIEWS if name not in ("change", "memory", "item")
+    )
+    yield from ((name, page.get(name)) for name in more)
+
+
+def write_told(app, **line):
+    folder = store_state_folder(app.config)
+    os.makedirs(folder, exist_ok=True)
+    memories = [{"path": "a.md", "scope": "project", "whole": True, "sure": 2.5, "words": ["uv"]}]
+    line = {"time": 1, "session": "s", "prompt": "p", "characters": 10, "memories": memories} | line
+    with open(os.path.join(folder, TOLD), "a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def hostile_texts():
+    if not FILE.is_file():
+        return ATTACKS
+    rows = [read(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    return ATTACKS + [row.value[:2_000] for row in rows if row.value]
+
+
+def test_nothing_of_a_memory_is_executed_wherever_it_is_shown(page, store):
+    texts = hostile_texts()
+    for number, text in enumerate(texts):
+        clean = " ".join(text.encode("utf-8", "replace").decode().split()) or "x"
+        body = text.encode("utf-8", "replace").decode()
+        write_memory(store, f"h{number:03}", body, json.dumps(clean), clean)
+    app = Memdir.open().app
+    page.get()
+    for number, text in enumerate(texts[:60]):
+        clean = text.encode("utf-8", "replace").decode()
+        origin = Origin(clean, clean, clean, "tool", clean, clean)
+        draft = Draft(clean or "x", type="project", description=clean)
+        open_inbox(app).hold(Catch(origin, draft=draft), clean, app.now())
+        memory = {"path": clean, "scope": clean, "whole": False, "sure": 1, "words": [clean]}
+        write_told(app, prompt=clean, session=clean, time=number, memories=[memory])
+    names = [f"memory?path=h{number:03}.md" for number in range(len(texts))]
+    asked = [f"{place}={quote(text)}" for text in ATTACKS for place in ("memories?q", "lab?prompt")]
+    asked += [f"{place}?notice={quote(ATTACKS[0])}&path={quote(ATTACKS[1])}" for place in VIEWS]
+    change = page.form(page.get("changes"), "undo")[1]["change"]
+    for name, answer in pages_of(page, *names, *asked, f"change?part=1&id={change}"):
+        assert answer.status in (200, 404), (name, answer.text)
+        check_inert(answer.body)
+        assert "49" not in answer.text or "7*7" not in name
+
+
+@pytest.mark.parametrize("text", ATTACKS)
+def test_prose_and_differences_are_inert(text):
+    for shape in (
+        "{}",
+        "# {}",
+        "- {}",
+        "> {}",
+        "| {} | b |",
+        "`{}`",
+        "**{}**",
+        "[{}](http://a.b)",
+        "[a]({})",
+        "```\n{}",
+    ):
+        check_inert(str(render_prose(shape.format(text))))
+    assert all("\x1b" not in row.text for row in diff_rows(None, text))
+
+
+def test_prose_is_read_as_it_is_meant():
+    text = "# One\n\nTwo **three** `f(x)`.\n- a\n  - b\n\n> said\n\n```\n<b>\n```\n| x | y |\n"
+    html = str(render_prose(text))
+    for part in (
+        "<h3>One",
+        "<strong>three",
+        "<code>f(x)",
+        "<li",
+        "<blockquote>",
+        "&lt;b&gt;",
+        "<td>",
+    ):
+        assert part in html
+    assert 'rel="noreferrer' in str(render_prose("see https://a.example/b"))
+    assert "<img" not in str(render_prose("![a](https://a.example/p.png)"))
+
+
+def test_an_empty_store_has_a_sentence_for_every_part(project):
+    with Page() as page:
+        page.enter()
+        for name, answer in pages_of(page):
+            assert answer.status == 200, name
+        text = page.get().text
+        for words in (
+            "Nothing has changed yet",
+            "Nothing waits",
+            "No agent was told",
+            "runs only when",
+        ):
+            assert words in text
+
+
+def break_nothing(store, state):
+    pass
+
+
+def break_one_memory(store, state):
+    (store / "use-uv.md").write_bytes(b"---\nname: [\ntype\n\xff\xfe\x00 broken")
+
+
+def break_history(store, state):
+    shutil.rmtree(state / "history.git")
+
+
+def break_history_within(store, state):
+    for path in (state / "history.git/objects").rglob("*"):
+        if path.is_file():
+            path.chmod(0o600)
+            path.write_bytes(b"rot")
+
+
+def break_store(store, state):
+    shutil.rmtree(store)
+    store.write_text("a file is in the way")
+
+
+def break_index(store, state):
+    (store / "MEMORY.md").unlink()
+    (store / "MEMORY.md").mkdir()
+
+
+def break_told(store, state):
+    (state / TOLD).write_bytes(b'{"time": "x"}\n\xff\n[]\n{}\n')
+
+
+def break_ledger(store, state):
+    (state.parent.parent / "ledger.jsonl").write_text("rot\n")
+
+
+def break_inbox(store, state):
+    (state / "held").mkdir(exist_ok=True)
+    (state / "held/0123456789ab.json").write_text("{")
+
+
+def write_five_megabytes(store, state):
+    write_memory(store, "large", "word " * 1_000_000)
+
+
+BREAKS = [it for name, it in list(globals().items()) if name.startswith(("break_", "write_five"))]
+
+
+@pytest.mark.parametrize("harm", BREAKS)
+def test_the_page_tells_what_is_broken_and_shows_the_rest(page, store, harm):
+    state = store_state_folder(Memdir.open().app.config)
+    page.get()
+    harm(store, store.__class__(state))
+    for name, answer in pages_of(page):
+        assert answer.status in (200, 422), (name, answer.text)
+        assert "<nav" in answer.body and "Traceback" not in answer.body
+    home = page.get()
+    assert home.status == 200
+    if harm is not break_store:
+        assert "cut-release" in page.get("memories").text
+        assert page.get("memory?path=cut-release.md").status == 200
+
+
+def test_a_long_list_has_pages(page, store):
+    for number in range(130):
+        write_memory(store, f"n{number:03}", f"Fact number {number}.")
+    first = page.get("memories")
+    assert "133 memories" in first.text and "Page 1 of 3" in first.text
+    assert "Page 3 of 3" in page.get("memories?page=3").text
+    assert page.get("memories?page=99999999999").status == 200
+
+
+def test_search_is_the_recall_of_agents_with_its_reasons(page):
+    answer = page.get("memories?q=which+package+manager")
+    assert "use-uv.md" in answer.text and "cut-release.md" not in answer.text
+    assert "matches" in answer.text and "sureness" in answer.text
+
+
+def test_the_lab_shows_what_an_agent_gets_and_why_another_memory_did_not_come(page):
+    answer = page.get("lab?prompt=which+package+manager&memory=cut-release")
+    told = Memdir.open().recall("which package manager").text.split("\n")[2:-1]
+    assert all(" ".join(line.split()) in answer.text for line in told)
+    assert "cut-release.md has no word of this prompt" in answer.text
+    assert "was told" in page.get("lab?prompt=which+package+manager&memory=use-uv").text
+
+
+def test_projects_and_scopes_are_switched_on_top(page, home):
+    Memdir.open(scope="user").save("I write British English.", type="user", name="english")
+    other = home / "other"
+    (other / ".git").mkdir(parents=True)
+    Memdir.open(other).save("The other project uses cargo.", type="project", name="cargo")
+    folder = os.path.dirname(read_config(os.environ, str(other)).store)
+    with open(os.path.join(folder, "a.jsonl"), "w") as file:  # a conversation tells where it was
+        file.write(json.dumps({"cwd": str(other)}))
+    with Page() as second:
+        second.enter()
+        body = second.get().body
+        options = re.findall(r'<option value="(\w+)"[^>]*>([^<]*)', body)
+        ids = {title: id for id, title in options}
+        user = next(id for title, id in ids.items() if title.endswith("· user"))
+        assert "english" in second.follow(second.get(f"/go?to={user}")).text
+        assert "cargo" in second.follow(second.get(f"/go?to={ids['~/other']}")).text
+
+
+def test_a_name_of_any_bytes_is_shown_and_can_be_put_away(page, store):
+    name = "caf\udce9 %41 &x.md"
+    with open(os.fsencode(store / name), "w") as file:
+        file.write("---\nname: odd\ndescription: odd\ntype: project\n---\n\nOdd.\n")
+    listed = page.get("memories")
+    links = re.findall(r'href="(/s/\w+/memory\?path=caf[^"]*)"', listed.body)
+    answer = page.get(links[0].replace("&amp;", "&"))
+    assert answer.status == 200 and "Odd." in answer.text
+    page.send(answer, "retire")
+    assert not os.path.exists(os.fsencode(store / name))
+
+
+def test_every_field_has_a_label_and_every_page_one_heading(page):
+    hold = Draft("We deploy from the blue box.", type="project")
+    app = Memdir.open().app
+    held = open_inbox(app).hold(Catch(Origin(), draft=hold), "nobody asked", app.now())
+    for name, answer in pages_of(page, "memory?path=use-uv.md", f"item?id={held.id}"):
+        assert len(re.findall(r"<h1\b", answer.body)) == 1, name
+        labels = set(re.findall(r'<label[^>]*for="([^"]+)"', answer.body))
+        for field in re.findall(r"<(?:input|select|textarea)\b[^>]*>", answer.body):
+            if 'type="hidden"' not in field and 'type="checkbox"' not in field:
+                assert re.search(r'id="([^"]+)"', field)[1] in labels, field
+        ids = re.findall(r'\bid="([^"]+)"', answer.body)
+        assert len(ids) == len(set(ids)), name
+        assert Forms(answer.body).forms or name
