@@ -13,7 +13,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -126,11 +127,22 @@ class Browser:
         return len(self._post("elements", using="css selector", value=css))
 
     def text(self, css: str = "body") -> str:
-        return self._get(f"element/{self.find(css)}/text")
+        """As it is seen; nothing if there is no such part."""
+        return self.run("return document.querySelector(arguments[0])?.innerText ?? ''", css)
 
     def click(self, css: str) -> None:
-        """Whoever acts on a page goes on when the next one is there."""
         self._post(f"element/{self.find(css)}/click")
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """Goes on when the page that something leads to is there as a whole."""
+        self.run("window.isLeft = true")
+        yield
+        self.wait(lambda: self.run("return !window.isLeft && document.readyState == 'complete'"))
+
+    def follow(self, css: str) -> None:
+        with self.leaving():
+            self.click(css)
 
     def type(self, css: str, text: str) -> None:
         element = self.find(css)

@@ -18,6 +18,7 @@ from memdir.store.writer import App, open_app, store_state_folder
 from tests.helpers.tables import tables
 
 DAY = 86_400
+COMMIT = ("commit", "-q", "--no-gpg-sign", "-m")
 AUTHOR = ("-c", "user.name=Ines", "-c", "user.email=ines@example.invalid")
 
 
@@ -39,8 +40,7 @@ def make_demo_store(project: Path, environ: Mapping[str, str]) -> Path:
     memory = project / ".claude/memory" / f"{shared['name']}.md"
     memory.parent.mkdir(parents=True)
     memory.write_text(_memory(shared))
-    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "--no-gpg-sign", "-m", "Begin"]):
-        subprocess.run(["git", *AUTHOR, *words], cwd=project, env=environ, check=True)
+    _git(project, environ, ["init", "-q"], ["add", "."], [*COMMIT, "Begin"])
 
     for row in told["saved"]:
         app = open_store(project, environ, row["days"])
@@ -48,6 +48,9 @@ def make_demo_store(project: Path, environ: Mapping[str, str]) -> Path:
         done = save_memory(app, draft, Wishes(anyway=True))
         assert all(change.changed for change in done.changes), done
     store = Path(app.store.root)
+    for old, new in told["moved"].items():
+        (project / new).parent.mkdir()
+        _git(project, environ, ["mv", old, new], [*COMMIT, f"Move {old}"])
     _be_told(project, environ)
 
     outside = told["outside"]
@@ -78,6 +81,11 @@ def _be_told(project: Path, environ: Mapping[str, str]) -> None:
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     dated = [{**line, "time": int(then)} for line, then in zip(lines, times, strict=True)]
     log.write_text("".join(json.dumps(line) + "\n" for line in dated))
+
+
+def _git(project: Path, environ: Mapping[str, str], *commands: list[str]) -> None:
+    for words in commands:
+        subprocess.run(["git", *AUTHOR, *words], cwd=project, env=environ, check=True)
 
 
 def _memory(row: Mapping[str, str]) -> str:
