@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from benchmarks import cli, hooks, mcp, recall, records, store, verify
+from benchmarks import cli, hooks, mcp, recall, records, store, ui, verify
 from benchmarks.common import show
 
 BENCHMARKS = {
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "verify": verify.measure,
     "mcp": mcp.measure,
     "cli": cli.measure,
+    "ui": ui.measure,
 }
 
 

@@ -108,13 +108,12 @@ def _append_bounded(path: str, data: bytes) -> None:
         return  # there is nowhere to report it
 
 
-# What agents were told: a line of JSON for each answer, below the state folder of a store.
-
-TOLD = "told.jsonl"
+TOLD = "told.jsonl"  # what agents were told: a line for each answer, below a store's state folder
 TOLD_PROMPT_CHARACTERS = 80
 MAX_TOLD_WORDS = 6  # that matched, of a memory
-# Characters; what is longer may be a secret. Coded is what has letters and digits.
-LONGEST_WORD, LONGEST_CODED, LONGEST_NUMBER = 20, 9, 12
+# Characters: what is longer may be a secret.
+LONGEST_WORD, LONGEST_MIXED, LONGEST_CODED, LONGEST_NUMBER = 20, 12, 9, 12
+_ODD = "#%^*+~&$"  # signs of passwords
 _HUSH = ("passw", "passphrase", "passcode", "pwd", "secret", "credential", "contrase", "kennwort")
 
 
@@ -145,12 +144,17 @@ def prompt_for_log(prompt: str) -> str:
     """The start of a prompt, without words that may be a secret; a hook has no rules for these."""
     shown: list[str] = []
     for word in prompt[: 4 * TOLD_PROMPT_CHARACTERS].split():
-        pieces = "".join([sign if sign.isalnum() else " " for sign in word]).split()
-        coded = "".join([piece for piece in pieces if any(map(str.isdigit, piece))])
-        odd = max(map(len, pieces), default=0) > LONGEST_WORD
-        odd = odd or (len(coded) > LONGEST_CODED and not coded.isdigit()) or "@" in word
-        shown.append("…" if odd or len(coded) > LONGEST_NUMBER else word)
-        if any(hush in word.lower() for hush in _HUSH):
+        pieces = "".join([sign if sign.isalnum() and sign.isascii() else " " for sign in word])
+        coded = "".join([piece for piece in pieces.split() if any(map(str.isdigit, piece))])
+        mixed = [piece for piece in pieces.split() if piece[1:].lower() != piece[1:]]
+        odd = max(map(len, pieces.split()), default=0) > LONGEST_WORD or "@" in word
+        odd = odd or max(map(len, mixed), default=0) > LONGEST_MIXED
+        odd = odd or len(coded) > (LONGEST_NUMBER if coded.isdigit() else LONGEST_CODED)
+        odd = odd or (coded != "" and not word.isalnum() and any(map(_ODD.count, word)))
+        hush = any(map(word.lower().count, _HUSH))
+        odd = odd or (hush and ("=" in word or ":" in word))
+        shown.append("…" if odd else word)
+        if hush:
             shown.append("…")
             break
     return " ".join(shown)[:TOLD_PROMPT_CHARACTERS]

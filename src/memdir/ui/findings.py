@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from memdir.audit.advice import KEEP
 from memdir.errors import Finding, MemdirError
 from memdir.store import state
 from memdir.store.writer import App, store_cache_folder
@@ -54,6 +53,7 @@ class Audits:
 
 
 def _run(app: App, job: Job, deep: bool) -> None:
+    from memdir.audit.advice import KEEP
     from memdir.audit.audit import Wish, audit
 
     def say(text: str) -> None:

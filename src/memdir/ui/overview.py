@@ -9,11 +9,11 @@ from itertools import islice
 
 from markupsafe import Markup
 
-from memdir.audit.audit import estimate_audit_tokens
 from memdir.format.index import cut_index
 from memdir.hot import safe
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, Memory, decode, utf16_units
 from memdir.models.ledger import read_model_spending
+from memdir.models.model import CHARACTERS_PER_TOKEN
 from memdir.recall.answer import recall_standing_rules
 from memdir.store.look import readable_store_log
 from memdir.store.ports import Logged
@@ -47,7 +47,6 @@ class Strip:
 
 
 def read_changes(app: App, census: Census) -> list[Logged]:
-    census.look(app)  # outside changes come into the history first
     return census.once("log", lambda: [*islice(readable_store_log(app), CHANGES)])
 
 
@@ -61,10 +60,9 @@ def is_taken_back(changes: Sequence[Logged]) -> set[str]:
 
 
 def read_strip(app: App, census: Census, told: Sequence[Told], waiting: int) -> Strip:
-    memories = census.look(app).memories
+    memories = census.scan.memories
     changes = read_changes(app, census)
-    text = decode(app.store.index() or b"")
-    loaded = cut_index(text)
+    loaded = census.once("index", lambda: cut_index(decode(app.store.index() or b"")))
     rules = census.once("rules", lambda: recall_standing_rules([("project", app)])[0])
     prompts = [answer.characters for answer in told if answer.prompt]
     spending = read_model_spending(app)
@@ -74,9 +72,9 @@ def read_strip(app: App, census: Census, told: Sequence[Told], waiting: int) -> 
         memories=len(memories),
         last_saved=next(saved, 0.0),
         last_told=told[0].time if told else 0.0,
-        index_tokens=estimate_audit_tokens(min(loaded.characters, MAX_CHARACTERS)),
-        rules_tokens=estimate_audit_tokens(utf16_units(rules)),
-        prompt_tokens=estimate_audit_tokens(sum(prompts) // len(prompts)) if prompts else 0,
+        index_tokens=_tokens(min(loaded.characters, MAX_CHARACTERS)),
+        rules_tokens=_tokens(utf16_units(rules)),
+        prompt_tokens=_tokens(sum(prompts) // len(prompts)) if prompts else 0,
         index_lines=loaded.lines,
         index_share=round(100 * max(lines, characters)),
         spent=spending.spent.day,
@@ -94,7 +92,7 @@ def draw_plots(app: App, census: Census, told: Sequence[Told]) -> dict[str, Mark
         if day in counts:
             counts[day] += len(answer.memories)
             sizes[day] += answer.characters
-    labels = [f"{day:%d %b}".lstrip("0") for day in days]
+    labels = [_short_day(day) for day in days]
     plots = {}
     if told:
         plots["Memories told per day"] = draw_bars(
@@ -109,7 +107,7 @@ def draw_plots(app: App, census: Census, told: Sequence[Told]) -> dict[str, Mark
 
 def _slow_plots(app: App, census: Census) -> dict[str, Markup]:
     plots = {}
-    memories = census.look(app).memories
+    memories = census.scan.memories
     if memories:
         title = "Age by type: under a month, under half a year, older"
         plots[title] = draw_shares(_ages(memories, app.now()), title)
@@ -118,12 +116,16 @@ def _slow_plots(app: App, census: Census) -> dict[str, Markup]:
         for it in _thin([it for it in read_changes(app, census) if _has_index(it, app)])
     ][::-1]
     if len(points) > 1:
-        labels = [safe.iso_day(time) for time, _ in points]
-        values = [estimate_audit_tokens(size) for _, size in points]
+        labels = [_short_day(datetime.datetime.fromtimestamp(time)) for time, _ in points]
+        values = [_tokens(size) for _, size in points]
         title = "Tokens of the index over time"
-        limit = estimate_audit_tokens(MAX_CHARACTERS)
+        limit = _tokens(MAX_CHARACTERS)
         plots[title] = draw_line(values, labels, title, limit)
     return plots
+
+
+def _short_day(day: datetime.date) -> str:
+    return f"{day.day} {day:%b}"
 
 
 def _has_index(logged: Logged, app: App) -> bool:
@@ -142,3 +144,7 @@ def _ages(memories: Sequence[Memory], now: float) -> list[tuple[str, list[int]]]
         row[sum(days >= limit for limit in AGES)] += 1
     ranked = sorted(rows.items(), key=lambda pair: -sum(pair[1]))
     return ranked[:TYPES]
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_PER_TOKEN)

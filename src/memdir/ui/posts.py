@@ -26,7 +26,7 @@ from memdir.hot.place import RECORDS
 from memdir.share.share import share_memories
 from memdir.store import changes
 from memdir.store.accept import keep_decision
-from memdir.store.ports import ARCHIVE, TRASH
+from memdir.store.ports import ARCHIVE, OUTSIDE, TRASH
 from memdir.store.writer import App, Done
 from memdir.ui import decisions
 from memdir.ui.page import path_key
@@ -106,6 +106,7 @@ def _undo(app: App, change: str = "", batch: str = "") -> Outcome:
     files = [f"{it.path} {it.reason or 'is as it was before'}" for it in done.changes]
     cause = done.undone[0].cause if done.undone else None
     name = f"{cause.verb} {cause.name}".strip() if cause else "the change"
+    name = "what was changed from outside" if name == OUTSIDE else name
     return Outcome(f"Taken back: {name}.", (*files, *done.remarks), _taker(app, app.batch))
 
 

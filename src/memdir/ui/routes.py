@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote, urlencode
@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from memdir.errors import Conflict, MemdirError
+from memdir.errors import Conflict, MemdirError, Missing
 from memdir.hot.memory import decode
 from memdir.hot.place import RECORDS
 from memdir.store.accept import Source
@@ -82,8 +82,14 @@ class Visit:
         return self.ui.workspace.open(self.spot, self.remarks.append, batch=new_batch())
 
     @property
-    def census(self) -> Census:
+    def last_census(self) -> Census:
         return self.ui.workspace.census(self.app)
+
+    @cached_property
+    def census(self) -> Census:
+        """Looked at once; changes from outside come into the history with it."""
+        self.last_census.look(self.app)
+        return self.last_census
 
     @property
     def form(self) -> dict[str, str]:
@@ -136,18 +142,19 @@ class Visit:
 
     def done(self, outcome: Outcome, place: str = "", **query: str) -> Response:
         """Back to a page, with the banner of what was done there."""
-        self.census.forget()
-        notice = self.ui.keep(outcome)
+        self.last_census.forget()
+        details = dict.fromkeys((*outcome.details, *self.remarks))
+        notice = self.ui.keep(replace(outcome, details=tuple(details)))
         return RedirectResponse(self.url(place, notice=notice, **query), 303)
 
-    def failed(self, error: MemdirError) -> Response:
+    def failed(self, error: MemdirError, status: int = 0) -> Response:
         if isinstance(error, Conflict):
             texts = {"ours": decode(error.ours), "theirs": decode(error.theirs)}
             texts["typed"] = self.form.get("body", "")
             return self.render(
                 "conflict.html", "Changed meanwhile", status=409, error=error, **texts
             )
-        status = 404 if error.code == "missing" else 422
+        status = status or (404 if error.code == "missing" else 422)
         return self.render("error.html", "That did not work", status=status, error=error)
 
 
@@ -156,7 +163,6 @@ Handler = Callable[[Visit], Response]
 
 
 def open_page(ui: Ui) -> Starlette:
-    from memdir.ui.posts import POSTS
     from memdir.ui.views import VIEWS
 
     def endpoint(handler: Handler) -> Callable[[Request], Response]:
@@ -170,6 +176,9 @@ def open_page(ui: Ui) -> Starlette:
                 return handler(visit)
             except MemdirError as error:
                 return visit.failed(error)
+            except Exception as error:  # the one broad net: the page goes on
+                message = f"this is a bug in memdir: {type(error).__name__}"
+                return visit.failed(MemdirError(message, next="please report it"), 500)
 
         return answer
 
@@ -189,8 +198,7 @@ def open_page(ui: Ui) -> Starlette:
     routes = [Route("/", first), Route("/go", go), Route("/static/{name}", static)]
     for name, handler in VIEWS.items():
         routes.append(Route(f"/s/{{spot}}/{name}", endpoint(_placed(handler, name))))
-    for name, handler in POSTS.items():
-        routes.append(Route(f"/s/{{spot}}/do/{name}", endpoint(handler), methods=["POST"]))
+    routes.append(Route("/s/{spot}/do/{act}", endpoint(_act), methods=["POST"]))
     return Starlette(routes=routes)
 
 
@@ -202,7 +210,7 @@ def draw_first_screen(ui: Ui) -> bytes:
     visit.request.scope["path_params"] = {}
     values = first_screen(visit)
     css = page.static_file("style.css").decode()
-    more = {"static": True, "css": Markup(css), "job": None, "readonly": True}
+    more = {"title": "Overview", "static": True, "css": Markup(css), "job": None, "readonly": True}
     return page.render("home.html", {**visit.frame(), **values, **more})
 
 
@@ -212,6 +220,15 @@ def _placed(handler: Handler, name: str) -> Handler:
         return handler(visit)
 
     return call
+
+
+def _act(visit: Visit) -> Response:
+    from memdir.ui.posts import POSTS  # half of the modules there are; the first screen spares them
+
+    act = visit.request.path_params["act"]
+    if act not in POSTS:
+        raise Missing("there is no such act", next="load the page again")
+    return POSTS[act](visit)
 
 
 def paginate(items: Sequence[Any], number: int, size: int) -> dict[str, Any]:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from shutil import rmtree
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
 from memdir.audit.ages import find_age_starts, find_known_stale_claims
 from memdir.capture.inbox import held_title, open_inbox
 from memdir.capture.origin import describe_draft_origin
-from memdir.capture.review import find_rejected_drafts, preview_held_draft
 from memdir.errors import MemdirError
 from memdir.format.draft import ANYWAY, Wishes, content_hash
 from memdir.hot import safe, types
@@ -30,7 +29,10 @@ from memdir.ui import decisions, overview
 from memdir.ui.findings import read_kept_findings
 from memdir.ui.routes import Handler, Visit, paginate, path_of_key
 from memdir.ui.told import group_by_session, read_told
-from memdir.upkeep.restructure import Plan, restructure_store
+from memdir.ui.workspace import Census
+
+if TYPE_CHECKING:
+    from memdir.upkeep.restructure import Plan
 
 FEW = 5  # rows of each part of the first screen
 CHANGES = 8
@@ -38,7 +40,7 @@ ROWS = 50  # of a page
 FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")  # findings
 SESSIONS = 20  # of a page
 MAX_FOUND = 200
-MAX_EDITED_BYTES = 256 * 1024
+MAX_EDITED_CHARACTERS = 256 * 1024
 INDEXES = (INDEX, RECORD_INDEX)
 WHO = {OUTSIDE: "outside memdir", "cli": "command line", "ui": "this page", "mcp": "an agent (MCP)"}
 
@@ -74,7 +76,7 @@ def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
         "who": WHO.get(cause.actor, cause.actor),
         "outside": cause.verb == OUTSIDE,
         "verb": verb,
-        "name": cause.name,
+        "name": "of a change from outside" if cause.name == OUTSIDE else cause.name,
         "reason": cause.reason,
         "paths": paths[:FEW],
         "more": max(len(paths) - FEW, 0),
@@ -83,26 +85,26 @@ def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
     }
 
 
-def change_rows(visit: Visit) -> list[dict[str, Any]]:
-    changes = overview.read_changes(visit.app, visit.census)
+def change_rows(app: App, census: Census) -> list[dict[str, Any]]:
+    changes = overview.read_changes(app, census)
     undone = overview.is_taken_back(changes)
     shown = (logged for logged in changes if logged.paths)  # the first look at an empty store
     return [change_row(logged, undone) for logged in shown]
 
 
 def first_screen(visit: Visit) -> dict[str, Any]:
-    app, census, problems = visit.app, visit.census, list[MemdirError]()
+    app, problems = visit.app, list[MemdirError]()
+    census = attempt(lambda: visit.census, problems, visit.last_census)
     told = attempt(lambda: read_told(app), problems, [])
     items, broken = attempt(lambda: decisions.list_items(app, visit.others), problems, ([], []))
     visit.remarks += broken
-    rows = attempt(lambda: change_rows(visit), problems, [])
+    rows = attempt(lambda: change_rows(app, census), problems, [])
     strip = attempt(lambda: overview.read_strip(app, census, told, len(items)), problems, None)
     plots = attempt(lambda: overview.draw_plots(app, census, told), problems, {})
     job = visit.ui.audits.job(app)
     is_running = job is not None and not job.done  # asked before its findings are read
     kept = read_kept_findings(app)
-    scan = attempt(lambda: census.look(app).findings, problems, [])
-    findings = [*scan, *sorted(kept.findings, key=lambda it: it.kind not in FIRST)]
+    findings = [*census.scan.findings, *sorted(kept.findings, key=lambda it: it.kind not in FIRST)]
     return {
         "strip": strip,
         "changes": rows[:CHANGES],
@@ -127,7 +129,7 @@ def home(visit: Visit) -> Response:
 
 
 def changes(visit: Visit) -> Response:
-    rows = paginate(change_rows(visit), visit.number("page"), ROWS)
+    rows = paginate(change_rows(visit.app, visit.census), visit.number("page"), ROWS)
     return visit.render("changes.html", "What changed", rows=rows)
 
 
@@ -159,7 +161,7 @@ def memories(visit: Visit) -> Response:
     """The list, or what the real search finds for some words."""
     app, census = visit.app, visit.census
     words, type, state = visit.asked("q").strip(), visit.asked("type"), visit.asked("state")
-    scan = census.look(app)
+    scan = census.scan
     waiting = census.once("waiting", lambda: unaccepted_paths(app))
     known = find_known_stale_claims(app, scan.memories)
     why, shown = {}, sorted(scan.memories, key=lambda it: (-it.clock, it.path))
@@ -191,6 +193,13 @@ def memories(visit: Visit) -> Response:
     return visit.render("memories.html", "Memories", findings=scan.findings[:FEW], **values)
 
 
+def is_editable(text: str) -> bool:
+    """A form brings back no hidden character unchanged, and one kind of line end."""
+    ends = text.count("\r\n") in (0, text.count("\n"))
+    plain = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
+    return ends and len(text) <= MAX_EDITED_CHARACTERS and plain.isprintable()
+
+
 def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
     app = visit.app
     asked = asked or path_of_key(visit.asked("path"))
@@ -202,13 +211,9 @@ def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
     name, mark, version = asked.rpartition("@")
     is_old = bool(mark) and name != "" and app.store.facts(asked) is None
     problems = list[MemdirError]()
-    rows = attempt(lambda: change_rows(visit), problems, [])
+    rows = attempt(lambda: change_rows(visit.app, visit.census), problems, [])
     rows = [row for row in rows if any(it == path for _, it in row["paths"])][:ROWS]
     text = decode(data)
-    # A form brings back nothing else unchanged, and one kind of line end.
-    ends = text.count("\r\n") in (0, text.count("\n"))
-    plain = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
-    editable = ends and len(data) <= MAX_EDITED_BYTES and plain.isprintable()
     team = [it for it in visit.ui.workspace.scopes(visit.spot) if it.scope in ("team", "local")]
     values: dict[str, Any] = {
         "item": item,
@@ -216,7 +221,7 @@ def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
         "body": document.body.strip("\n"),
         "version": content_hash(data),
         "size": len(data),
-        "editable": editable and not is_old,
+        "editable": is_editable(text) and not is_old,
         "is_old": version if is_old else "",
         "origin": describe_draft_origin(document.values),
         "stale": find_known_stale_claims(app, [item]).get(path, []),
@@ -238,6 +243,8 @@ def share_targets(visit: Visit, there: Sequence[Any]) -> list[str]:
 
 
 def waiting(visit: Visit) -> Response:
+    from memdir.capture.review import find_rejected_drafts
+
     app = visit.app
     items, broken = decisions.list_items(app, visit.others)
     visit.remarks += broken
@@ -250,6 +257,8 @@ def waiting(visit: Visit) -> Response:
 
 
 def item(visit: Visit) -> Response:
+    from memdir.capture.review import preview_held_draft
+
     app = visit.app
     found = decisions.find_item(app, visit.others, visit.asked("id"))
     done = draft = None
@@ -267,6 +276,7 @@ def item(visit: Visit) -> Response:
         "refused": refused,
         "draft": draft,
         "left": 0,
+        "editable": is_editable(draft.body) if draft else False,
     }
     name = "item_part.html" if visit.asked("part") else "item.html"
     return visit.render(name, "Waiting for you", types=types.names(), **values)
@@ -323,6 +333,8 @@ def _why_not(
 
 
 def restructure(visit: Visit) -> Response:
+    from memdir.upkeep.restructure import restructure_store  # the first screen spares these
+
     plan = done = None
     if visit.asked("plan"):
         plan, done = restructure_store(replace(visit.app, dry_run=True))

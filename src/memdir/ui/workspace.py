@@ -45,21 +45,21 @@ class Census:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tree: Mapping[str, tuple[int, ...]] | None = None
-        self._scan = Scan()
+        self.scan = Scan()
         self._memo: dict[str, object] = {}
 
     def look(self, app: App) -> Scan:
         with self._lock:
             tree = app.store.tree()
             if self._tree == tree:
-                return self._scan
+                return self.scan
             app.snapshot()
             scan, old = app.store.scan(), self._tree or {}
-            known = {memory.path: memory for memory in self._scan.memories}
+            known = {memory.path: memory for memory in self.scan.memories}
             for index, memory in enumerate(scan.memories):  # their headers are parsed already
                 same = tree.get(memory.path) == old.get(memory.path) is not None
                 scan.memories[index] = known.get(memory.path, memory) if same else memory
-            self._scan, self._tree, self._memo = scan, tree, {}
+            self.scan, self._tree, self._memo = scan, tree, {}
             return scan
 
     def once(self, name: str, find: Callable[[], T]) -> T:
