@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from tests.helpers.processes import PATIENCE
@@ -191,11 +190,9 @@ class Browser:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.cdp("Emulation.setEmulatedMedia", features=[feature])
 
-    def picture(self, file: Path) -> bytes:
-        data = base64.b64decode(self._get("screenshot"))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
-        return data
+    def picture(self) -> bytes:
+        """A PNG of what the window shows."""
+        return base64.b64decode(self._get("screenshot"))
 
     def complaints(self) -> list[str]:
         """What the console was told since it was asked last: errors, refused scripts and loads."""

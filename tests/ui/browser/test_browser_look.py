@@ -53,7 +53,7 @@ def test_every_page_fits_is_readable_and_complains_of_nothing(shown, tmp_path):
         for width, scheme in SIGHTS:
             shown.size(width, 900)
             shown.colours(scheme)
-            shown.picture(tmp_path / f"{number:02}-{width}-{scheme}.png")
+            (tmp_path / f"{number:02}-{width}-{scheme}.png").write_bytes(shown.picture())
             wrong[place, width, "does not fit"] = check(shown, "tooWide")
             wrong[place, scheme, "contrast"] = check(shown, "lowContrast", LEAST_CONTRAST)
         wrong[place, "", "names"] = check(shown, "withoutName")
