@@ -2,8 +2,9 @@
 
 import json
 import os
+import re
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -20,14 +21,16 @@ from tests.ui.browser.conftest import show
 from tests.ui.browser.test_browser_look import check
 
 MAX_CHARACTERS = 2_000
+MEMORY_PAGES = 50
+REFLECTED = 6  # texts that stand in an address
 GROUPS = (
     *("dashboard and Markdown", "tag and frame break-out", "index injection"),
-    *("hidden and deceiving Unicode", "terminal escapes", "poisoned instructions", "frontmatter"),
+    *("hidden and deceiving Unicode", "terminal escapes"),
 )
 WATCH = """
 window.ran = [];
-for (const name of ["alert", "confirm", "prompt", "open", "print", "fetch"])
-  if (name !== "fetch") window[name] = () => window.ran.push(name);
+for (const name of ["alert", "confirm", "prompt", "open", "print"])
+  window[name] = () => window.ran.push(name);
 document.addEventListener("securitypolicyviolation", (event) =>
   window.ran.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 """
@@ -37,7 +40,7 @@ def hostile_texts():
     """Our own rows, and those of the shared set where it is there."""
     rows = [read(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.is_file() else []
     chosen = [row.value for row in rows if row.group in GROUPS and row.value]
-    return [*table("hostile_pages", "texts"), *(text[:MAX_CHARACTERS] for text in chosen)]
+    return [*(text[:MAX_CHARACTERS] for text in chosen), *table("hostile_pages", "texts")]
 
 
 def one_line(text):
@@ -92,10 +95,9 @@ def places(texts, store):
     yield from (f"memories?page={number}" for number in (1, 2, 3))
     yield from (f"waiting?page={number}" for number in range(2, 5))
     yield from (f"told?page={number}" for number in range(2, 5))
-    for path in files_of(store):
-        if path != "MEMORY.md":
-            yield "memory?" + urlencode({"path": path.replace("%", "%25")})
-    for text in texts[:: max(len(texts) // 12, 1)]:
+    for path in [path for path in files_of(store) if path != "MEMORY.md"][-MEMORY_PAGES:]:
+        yield "memory?" + urlencode({"path": quote(path)})
+    for text in texts[:: max(len(texts) // REFLECTED, 1)]:
         asked = text.encode("utf-8", "replace").decode()
         yield "lab?" + urlencode({"prompt": asked, "memory": asked})
         yield "memories?" + urlencode({"q": asked, "type": asked, "state": asked})
@@ -103,7 +105,7 @@ def places(texts, store):
 
 
 def seen(browser, origin):
-    return browser.run("return window.ran") + check(browser, "foreign", origin)
+    return check(browser, "window.ran.concat(foreign(...arguments))", origin)
 
 
 def test_nothing_hostile_runs_or_is_loaded(watched, store):
@@ -118,9 +120,9 @@ def test_nothing_hostile_runs_or_is_loaded(watched, store):
     for css in ('[data-item] [data-key="e"]', 'form[action$="do/edit-draft"] button'):
         watched.follow(css)
         wrong[css] = seen(watched, origin)
-    watched.go(base + "memory?path=h001.md")
-    watched.type("#body", texts[1])
-    write(store / "h001.md", f"Meanwhile {texts[0]}\n")
+    watched.go(base + "memory?path=ada.md")
+    watched.type("#body", texts[-1])
+    write(store / "ada.md", f"Meanwhile {texts[-2]}\n")
     watched.follow('button[name="save"]')
     wrong["conflict"] = seen(watched, origin)
     watched.go(base + "waiting")
@@ -129,8 +131,7 @@ def test_nothing_hostile_runs_or_is_loaded(watched, store):
     wrong["parts"] = seen(watched, origin)
     assert {place: found for place, found in wrong.items() if found} == {}
     assert all(it.startswith((origin, "chrome:", "about:")) for it in watched.requests())
-    refused = [it for it in watched.complaints() if " 404 " not in it and " 409 " not in it and " 422 " not in it]
-    assert not refused
+    assert not [it for it in watched.complaints() if not re.search(r"status of 4\d\d", it)]
 
     # What runs or is loaded would be seen: the browser refuses it by the page's own rules.
     markup = '<img src="https://e.example/x" onerror="alert(1)">'

@@ -1,6 +1,9 @@
 """Every page as a person sees it: widths, colours, contrast, names, and the way of the Tab key."""
 
+import subprocess
 from pathlib import Path
+
+from tests.helpers.served import COMMAND
 
 CHECKS = (Path(__file__).parent / "checks.js").read_text("utf-8")
 LEAST_CONTRAST = 4.5
@@ -12,8 +15,10 @@ PLACES = [
 ]
 
 
-def check(browser, name, *given):
-    return browser.run(f"{CHECKS}; return {name}(...arguments)", *given)
+def check(browser, what, *given):
+    """The value of an expression with the functions of checks.js."""
+    call = what if "(" in what else f"{what}(...arguments)"
+    return browser.run(f"{CHECKS}; return {call}", *given)
 
 
 def places(browser):
@@ -98,3 +103,18 @@ def test_each_check_finds_what_it_looks_for(shown):
         shown.run("document.body.insertAdjacentHTML('beforeend', arguments[0])", markup)
         assert check(shown, name, *given.get(name, [])), name
     shown.complaints()  # of the inline handler
+
+
+def test_the_page_as_one_file_needs_nothing_else(store, chromium, tmp_path):
+    file = tmp_path / "page.html"
+    subprocess.run([*COMMAND, "--html", file], check=True, capture_output=True)
+    chromium.requests()
+    chromium.go(file.as_uri())
+    assert "Waiting for you" in chromium.text() and chromium.count("form, script, [href]") == 0
+    for width, scheme in SIGHTS:
+        chromium.size(width, 900)
+        chromium.colours(scheme)
+        assert check(chromium, "tooWide") + check(chromium, "lowContrast", LEAST_CONTRAST) == []
+    chromium.go("about:blank")
+    assert [it for it in chromium.requests() if it != "about:blank"] == [file.as_uri()]
+    assert chromium.complaints() == []
