@@ -183,7 +183,10 @@ class Browser:
         """Of the page, not of the window: that one cannot be as narrow as a telephone."""
         self.cdp(
             "Emulation.setDeviceMetricsOverride",
-            **{"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False},
+            width=width,
+            height=height,
+            deviceScaleFactor=scale,
+            mobile=False,
         )
 
     def colours(self, scheme: str) -> None:
@@ -201,6 +204,8 @@ class Browser:
 
     def requests(self) -> list[str]:
         """Addresses that pages asked for since this was asked last; also those the CSP refused."""
-        logged = [json.loads(it["message"])["message"] for it in self._post("se/log", type="performance")]
+        logged = [
+            json.loads(it["message"])["message"] for it in self._post("se/log", type="performance")
+        ]
         sent = [it["params"] for it in logged if it["method"] == "Network.requestWillBeSent"]
         return [it["request"]["url"] for it in sent]
