@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv
+.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures
 
 PYTHON ?=
 ARGS ?=
@@ -52,6 +52,9 @@ acceptance: $(READY) ## run the real client against a scripted API, fenced in
 
 acceptance-client: $(READY) ## install that client (VERSION=2.1.325) outside of the tree
 	@$(RUN) -m tests.acceptance.client $(VERSION)
+
+pictures: $(READY) ## make the pictures of the README; needs Chromium and chromedriver
+	@$(RUN) docs/pictures/make.py
 
 lock: $(READY) ## pin the development packages by hash
 	$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in pyproject.toml
