@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from memdir.hot.inject import Recalled
 
+    Several = Sequence[Recalled]
     # State folder of a store, characters, and the memories in full and as a line.
-    Told = tuple[str, int, Sequence[Recalled], Sequence[Recalled]]
+    Told = tuple[str, int, Several, Several]
     Work = tuple[str, str, int]  # stamp file, directory to work for, seconds between two starts
 
 # Set when we start an agent as a model: its hooks return at once, or they would start agents
@@ -118,12 +119,7 @@ _HUSH = ("passw", "passphrase", "passcode", "pwd", "secret", "credential", "cont
 
 
 def keep_told(
-    folder: str,
-    characters: int,
-    bodies: "Sequence[Recalled]",
-    pointers: "Sequence[Recalled]",
-    session: str,
-    prompt: str,
+    folder: str, characters: int, bodies: "Several", pointers: "Several", session: str, prompt: str
 ) -> None:
     memories = [
         {
@@ -136,8 +132,8 @@ def keep_told(
         for item in (*bodies, *pointers)
     ]
     line = {"time": int(time()), "session": session, "prompt": prompt_for_log(prompt)}
-    text = write_hook_json({**line, "characters": characters, "memories": memories})
-    _append_bounded(os.path.join(folder, TOLD), f"{text}\n".encode())
+    line |= {"characters": characters, "memories": memories}
+    _append_bounded(os.path.join(folder, TOLD), f"{write_hook_json(line)}\n".encode())
 
 
 def prompt_for_log(prompt: str) -> str:
@@ -152,8 +148,7 @@ def prompt_for_log(prompt: str) -> str:
         odd = odd or len(coded) > (LONGEST_NUMBER if coded.isdigit() else LONGEST_CODED)
         odd = odd or (coded != "" and not word.isalnum() and any(map(_ODD.count, word)))
         hush = any(map(word.lower().count, _HUSH))
-        odd = odd or (hush and ("=" in word or ":" in word))
-        shown.append("…" if odd else word)
+        shown.append("…" if odd or (hush and ("=" in word or ":" in word)) else word)
         if hush:
             shown.append("…")
             break
