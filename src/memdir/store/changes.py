@@ -23,7 +23,7 @@ from memdir.format.draft import (
     Wishes,
     content_hash,
 )
-from memdir.format.names import expand_names, find_named_path
+from memdir.format.names import expand_names, find_named_path, fold_paths
 from memdir.format.outline import Lookup
 from memdir.format.pointer import Pointer
 from memdir.hot import safe
@@ -224,9 +224,9 @@ def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: s
         reason = f"from {origin}" if origin else ""
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
-        finish_change(
-            app, desk, [save.adopt_memory(path, data, desk.store, rules) for path, data in files]
-        )
+        standing = fold_paths(desk.store.tree())
+        done = [save.adopt_memory(*file, desk.store, rules, standing) for file in files]
+        finish_change(app, desk, done)
     return desk.done
 
 
