@@ -140,21 +140,8 @@ anyway_option = click.option(
 secret_option = click.option(
     "--allow-secret", "secret", is_flag=True, help="Save what looks like a secret; never shared."
 )
-
-
-def _read_hash_option(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
-    """A hash that a failed command left empty must not switch the check off."""
-    if text is not None and not text.strip():
-        raise BadInput("--if-hash is empty", next="give the hash that memdir show --json prints")
-    return text
-
-
 hash_option = click.option(
-    "--if-hash",
-    "expected",
-    metavar="HASH",
-    callback=_read_hash_option,
-    help="Update only the version with this hash.",
+    "--if-hash", "expected", metavar="HASH", help="Update only the version with this hash."
 )
 # Keys that only the store sets; a draft's values are dropped.
 _OURS = {*memory.CREATED_KEYS, *memory.MODIFIED_KEYS, *memory.SOURCE_KEYS, *memory.VERIFIED_KEYS}
@@ -289,6 +276,7 @@ def edit(
     """
     app, why, how = session.app, given["why"], given["how"]
     pin, wishes = given["pin"], drafts.Wishes(secret=secret, offered=OFFERED[1:])
+    drafts.check_expected_hash(expected)
     drafts.check_memory_type(memory.UNKNOWN if given["type"] is None else given["type"])
     given |= {"name": given["label"], "pinned": None if pin is None else str(pin).lower()}
     keys = ("name", "description", "type", "pinned")

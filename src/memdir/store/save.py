@@ -78,6 +78,8 @@ def refuse_file_in_store(
 ) -> str:
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
+    if b"\0" in data and b"\0" not in old:
+        return "it holds a NUL character, so it is no plain text"
     if allow_secret:
         return ""
     if hits := secrets.find_secrets(path):
