@@ -162,3 +162,13 @@ def test_a_pointer_that_leaves_the_store_is_reported(target, store):
         index.write(f"- [Users]({target}) — who there is\n")
     found = memdir("audit", "--json").json["findings"]
     assert [target in item["message"] for item in found if item["kind"] == "no-memory"] == [True]
+
+
+def test_a_file_that_the_history_does_not_keep_is_said_to_be_lost_once_it_goes(store):
+    memdir("remember", TEXT, "--name", "kept")
+    (store / "big.md").write_text(memory("big", body="x y\n" * 1_200_000))
+    for words in ("list", "doctor", "audit"):
+        assert "nothing brings it back" in " ".join(memdir(words).text.split()), words
+    for words in (("retire", "big"), ("edit", "big", "--pin")):
+        assert memdir(*words).code == 1
+    assert (store / "big.md").exists()
