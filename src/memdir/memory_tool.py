@@ -19,7 +19,8 @@ from urllib.parse import unquote
 
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import CREATED, UPDATED, Change, content_hash
-from memdir.hot import memory
+from memdir.format.names import fold_paths, why_not_portable
+from memdir.hot import memory, safe
 from memdir.hot.memory import INDEX, TEAM, is_record_file, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
@@ -83,17 +84,17 @@ class MemoryTool:
             if name not in _COMMANDS:
                 known = ", ".join(_COMMANDS)
                 raise Refused(f"Error: Unknown command: {_shown(name)}. There are: {known}")
-            text = str(getattr(self, f"_{name}")(input))
+            text = _harmless(str(getattr(self, f"_{name}")(input)))
             if len(text) > MAX_VIEW_CHARACTERS:
                 text = text[:MAX_VIEW_CHARACTERS].rpartition("\n")[0] + CUT
             return ToolAnswer(text)
         except Refused as refused:
-            return ToolAnswer(refused.message, is_error=True)
+            return ToolAnswer(_harmless(refused.message), is_error=True)
         except MemdirError as error:
             # Where the store lies is none of the model's business.
             message = f"{error.message}. {error.next}" if error.next else error.message
             message = message.replace(self._app.store.root, ROOT)
-            return ToolAnswer(f"Error: {message}", is_error=True)
+            return ToolAnswer(_harmless(f"Error: {message}"), is_error=True)
 
     def result(self, block: Mapping[str, object]) -> dict[str, object]:
         """The `tool_result` for a `tool_use` block of an answer."""
@@ -146,7 +147,7 @@ class MemoryTool:
             if below and not files:
                 raise Refused(f"The path {path} does not exist. Please provide a valid path.")
             return _view_folder(path, files)
-        lines = _clean(memory.decode(self._app.store.read(below))).split("\n")
+        lines = memory.decode(self._app.store.read(below)).split("\n")
         first, last = _range(given, len(lines))
         numbered = _number(lines[first - 1 : last], first)
         return f"Here's the content of {path} with line numbers:\n{numbered}"
@@ -170,7 +171,7 @@ class MemoryTool:
             self._put(desk, below, old, text)
         line = text.count("\n", 0, start)
         first, last = max(0, line - CONTEXT_LINES), line + CONTEXT_LINES + 1
-        lines = _number(_clean(text).split("\n")[first:last], first + 1)
+        lines = _number(text.split("\n")[first:last], first + 1)
         message = "The memory file has been edited. Here is the snippet showing the change"
         return f"{message} (with line numbers):\n{lines}"
 
@@ -223,8 +224,9 @@ class MemoryTool:
                 raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next="edit it")
             pairs = [(item, to_below + item[len(below) :]) for item in paths]
             desk.plan = [new for _, new in pairs]
+            standing = fold_paths(self._app.store.tree())
             for new in desk.plan:  # every file may lie where it goes to, or none is moved
-                if reason := self._refuse_file(new, b"", is_new=True):
+                if reason := self._refuse_file(new, b"", standing):
                     raise BadInput(reason, path=new, next="choose another name")
             moved = [move_memory(old, new, desk.store) for old, new in pairs]
             finish_change(self._app, desk, moved)
@@ -247,7 +249,8 @@ class MemoryTool:
         data = memory.encode(text)
         if data == old:
             return
-        if reason := self._refuse_file(below, data, old or b"", is_new=old is None):
+        standing = fold_paths(self._app.store.tree()) if old is None else None
+        if reason := self._refuse_file(below, data, standing, old or b""):
             raise Refused(f"Error: {reason}")
         desk.store.put(below, data)
         kind = CREATED if old is None else UPDATED
@@ -256,10 +259,15 @@ class MemoryTool:
         change = Change(kind, memory.stem(below), below, content_hash(data))
         finish_change(self._app, desk, [change], before)
 
-    def _refuse_file(self, path: str, data: bytes, old: bytes = b"", *, is_new: bool) -> str:
+    def _refuse_file(
+        self, path: str, data: bytes, standing: Mapping[str, str] | None, old: bytes = b""
+    ) -> str:
+        """Of a new file, `standing` are the others."""
         *folders, name = path.split("/")
-        if is_new and path != INDEX and path.lower() == INDEX.lower():
+        if standing is not None and path != INDEX and path.lower() == INDEX.lower():
             return f"some systems take it for {INDEX}, the index; choose another name"
+        if standing is not None and (reason := why_not_portable(path, standing)):
+            return reason
         if any(part[:1] == "." for part in (*folders, name)):
             return "a hidden file is no memory; choose a name without a leading dot"
         if any(folder[-3:].lower() == ".md" for folder in folders):
@@ -390,6 +398,8 @@ def _find_once(text: str, old: str, path: str) -> int:
     words = _shown(old) if len(old) > MAX_VIEW_CHARACTERS else old
     if old not in text:
         message = f"old_str `{words}` did not appear verbatim in {path}."
+        if safe.BRACKET in old:
+            message += f" Some < are shown as {safe.BRACKET}: write <."
         raise Refused(f"No replacement was performed, {message}")
     starts = islice(re.finditer(re.escape(old), text), MAX_MATCHES)
     lines = [str(text.count("\n", 0, match.start()) + 1) for match in starts]
@@ -397,6 +407,12 @@ def _find_once(text: str, old: str, path: str) -> int:
         f"No replacement was performed. Multiple occurrences of old_str `{words}` in lines: "
         f"{', '.join(lines)}. Please ensure it is unique"
     )
+
+
+def _harmless(text: str) -> str:
+    """Each line as every other way out shows it; their number stays, for insert_line."""
+    lines = text.split("\n")
+    return "\n".join([safe.inert(line.removesuffix("\r")).replace("\n", " ") for line in lines])
 
 
 def _clean(text: str) -> str:

@@ -46,12 +46,10 @@ def undo_and_hold_again(
         if unseen:
             desk.remarks.append("this takes back what others did since the last change")
             desk.changes += changes.put_back_memories(app, desk, unseen)
-        passed: set[str] = set()
-        while not desk.changes and not unseen:
-            log = (logged for logged in readable_store_log(app, since) if logged.id not in passed)
+        else:
+            log = readable_store_log(app, since)
             chosen = ports.changes_to_undo(log, change, batch, since, app.now())
             desk.changes += changes.undo_these_changes(app, desk, chosen, explicit)
-            passed.update(logged.id for logged in chosen)
         desk.remarks += _reopen_drafts(app, desk.undone)
     return desk.done
 

@@ -34,7 +34,6 @@ DEFAULT = "~/memdir-export.zip"  # not in the checkout: memories are private
 FEW = 20  # files listed by name
 NAMED = 5  # files named in a sentence
 MAX_ORIGIN = 200  # characters
-CLASH = "clash"
 
 
 @command("import", "memdir import ../old-project/.agents/memory", changes=True)
@@ -49,13 +48,6 @@ def import_(session: Session, source: str, path: str) -> Answer:
     app = session.app
     origin = one_line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history
     brought = other_tools.read_memories_of_tool(session.config, source, path)
-    taken = {path.casefold(): path for path in app.store.files()}
-    for path, data in list(brought.files):
-        other = taken.get(path.casefold(), path)
-        if other != path:
-            message = f"{path}: the store has {other}, the same name on some disks; skipped"
-            brought.skipped.append(Finding(CLASH, path, message, f"rename {path} in the source"))
-            brought.files.remove((path, data))
     contents = dict(brought.files)
     done = session.screen.advised(changes.import_into_store(app, brought.files, origin=origin))
     files = [
@@ -77,7 +69,7 @@ def import_(session: Session, source: str, path: str) -> Answer:
         change.kind == SKIPPED and change.hash != content_hash(contents[change.path])
         for change in done.changes
     )
-    broken = any(finding.kind in (archive.BROKEN, CLASH) for finding in brought.skipped)
+    broken = any(finding.kind == archive.BROKEN for finding in brought.skipped)
     return Answer(fields, _import_lines(session.screen, done, brought), int(lost or broken))
 
 

@@ -276,6 +276,7 @@ def edit(
     """
     app, why, how = session.app, given["why"], given["how"]
     pin, wishes = given["pin"], drafts.Wishes(secret=secret, offered=OFFERED[1:])
+    drafts.check_expected_hash(expected)
     drafts.check_memory_type(memory.UNKNOWN if given["type"] is None else given["type"])
     given |= {"name": given["label"], "pinned": None if pin is None else str(pin).lower()}
     keys = ("name", "description", "type", "pinned")

@@ -74,8 +74,8 @@ FINDABLE_CHARACTERS = 200  # longer texts have them
 PRIVATE = "private"  # scope of a type
 UNSAID = "something secret"  # description of a text that begins with a secret
 _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-# Direction overrides and tags: a person would read something else than a model.
-_HIDDEN = pattern(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+# More accents than any script puts on one letter: they cover the lines around it.
+_STACKED = pattern(r"[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{9}")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by category, but invisible
 _KEY = pattern(r"(?:metadata\.)?\w[\w -]*")
 # Keys of each field; a new field uses the first.
@@ -115,10 +115,13 @@ def check_draft(draft: Draft, rules: Rules) -> None:
             f"the text has {size:,} bytes (limit: {rules.max_body_bytes:,})",
             next="split it into several memories, or point to a file of the repository",
         )
+    if "\0" in draft.body:
+        raise BadInput("the text holds a NUL character", next="send plain text in UTF-8")
     if all(unicodedata.category(char)[0] in "CZ" or char in _FILLERS for char in draft.body):
         raise BadInput("the text is empty", next="say what to remember")
     if draft.name:
         check_memory_name(draft.name)
+    check_expected_hash(draft.expected)
     check_memory_type(draft.type)
     for field in _ONE_LINE:
         check_header_line(field, getattr(draft, field))
@@ -130,6 +133,12 @@ def check_draft(draft: Draft, rules: Rules) -> None:
             message = f"header key {key[:40]!r} cannot be chosen: no plain word, or the store's own"
             raise BadInput(message, next="use another key")
         check_header_line(key, value)
+
+
+def check_expected_hash(expected: str | None) -> None:
+    """A hash that a failed command left empty must not switch the check off."""
+    if expected is not None and not expected.strip():
+        raise BadInput("the hash to expect is empty", next="memdir show NAME --json prints it")
 
 
 def check_memory_type(type: str) -> None:
@@ -144,12 +153,12 @@ def check_header_line(field: str, value: str) -> None:
     if "\n" in value or "\r" in value or _CONTROL.search(value):
         message = f"{field} holds a line break or a control character"
         raise BadInput(message, next=f"give {field} as one plain line")
-    if _HIDDEN.search(value):
+    _bytes(field, value)
+    if safe.make_visible(value) != value or _STACKED.search(value):
         raise BadInput(
-            f"{field} holds hidden characters (tags or a change of direction)",
+            f"{field} holds hidden characters, or a heap of accents",
             next=f"write {field} anew; such characters often come with copied text",
         )
-    _bytes(field, value)
     if len(value) > MAX_DESCRIPTION:
         raise BadInput(
             f"{field} has {len(value):,} characters (limit: {MAX_DESCRIPTION:,})",
@@ -229,8 +238,8 @@ def describe_body(text: str) -> str:
     # A heading is better than nothing.
     heads = [line.lstrip("# ") for line in lines if line[:1] == "#"]
     line = next((line for line in (*prose, *heads) if line), "")
-    line = _HIDDEN.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
-    line = " ".join(_CONTROL.sub(" ", line).split())
+    line = safe.make_visible(_SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
+    line = " ".join(_CONTROL.sub(" ", _STACKED.sub("", line)).split())
     return cut_hook_at_word(line, DESCRIPTION_AIM) or "untitled"
 
 

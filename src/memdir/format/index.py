@@ -3,7 +3,8 @@
 from memdir.format import outline
 from memdir.format.pointer import LINK, Pointer, format_pointer, parse_pointers
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, POINTER_AIM, utf16_units
-from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, markdown_layers
+from memdir.text import pattern
+from memdir.text.markdown import BOM, CODE, COMMENT, FRONT, OPEN, REST, TEXT, markdown_layers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _BLANK = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000" + BOM
 )
+# A link that leaves the store by its words alone.
+_OUTSIDE = pattern(r"\]\(<?((?:\.\./|[/\\]|~/)[^)>\s]+)")
 
 
 class Loaded:
@@ -141,6 +144,8 @@ def survey_pointers(
     for i, line in enumerate(lines):
         if line.kind == outline.HEADING:
             entries.clear()  # the same link under another heading is intended
+        if line.layer == TEXT and (away := _OUTSIDE.search(line.text)):
+            result.no_memories.append(Pointer(away[1], "", "", line.number, LINK))
         for pointer, path in zip(line.pointers, line.paths, strict=True):
             if path is None:
                 there = lost is not None and not lost(pointer)

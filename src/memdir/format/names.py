@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from memdir.errors import BadInput, Finding, Missing, Unwritable
 from memdir.format.outline import title_without_type
 from memdir.hot.memory import Memory, read_memory, stem
+from memdir.hot.safe import make_visible
 from memdir.text import FILLERS, pattern
 from memdir.text.secrets import find_secrets
 
@@ -32,8 +33,10 @@ def expand_names(names: Sequence[str], paths: Iterable[str]) -> list[str]:
 
 
 MAX_NAME = 80  # characters
-_DEVICES = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
-RESERVED = frozenset(("memory", "readme", "index", "con", "prn", "aux", "nul", *_DEVICES))
+_NUMBERED = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
+_DEVICES = frozenset(("con", "prn", "aux", "nul", *_NUMBERED))
+RESERVED = _DEVICES | {"memory", "readme", "index"}
+_SPECIAL = frozenset('<>:"|?*$\\')  # to Windows or a shell
 _SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
@@ -92,6 +95,36 @@ def check_memory_name(name: str) -> str:
         f"name {name[:60]!r} {reason}",
         next=f"use --name {slug}" if fine else "choose another --name",
     )
+
+
+def fold_paths(paths: Iterable[str]) -> dict[str, str]:
+    """Every path and folder by what a system makes of it that knows no case or joins accents."""
+    whole: dict[str, str] = {}
+    for path in paths:
+        parts = path.split("/")
+        for size in range(1, len(parts) + 1):
+            part = "/".join(parts[:size])
+            whole.setdefault(_fold(part), part)
+    return whole
+
+
+def why_not_portable(path: str, standing: Mapping[str, str]) -> str:
+    """Why a new file may not have this path, given `fold_paths` of the others; empty if it may."""
+    for part in path.split("/"):
+        if part.split(".")[0].rstrip().lower() in _DEVICES:
+            return f"{part!r} is a device on some systems; choose another name"
+        if not _SPECIAL.isdisjoint(part) or part != part.strip() or part[-1:] == ".":
+            return f"{part[:60]!r} is no file name on some systems; use letters, digits, - and _"
+        if make_visible(part) != part:
+            return "its name holds hidden characters; choose another name"
+    for mine in fold_paths([path]).values():
+        if (other := standing.get(_fold(mine), mine)) != mine:
+            return f"some systems take {mine!r} for {other!r}; choose another name"
+    return ""
+
+
+def _fold(path: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 
 def memory_title(memory: Memory, *, plain: bool = False) -> str:

@@ -4,6 +4,7 @@ Reads every form found in real stores, writes a single one.
 """
 
 from memdir.hot.memory import POINTER_AIM
+from memdir.hot.safe import make_visible
 from memdir.text import pattern
 from memdir.text.markdown import (
     escape_markdown,
@@ -103,7 +104,7 @@ def is_table_row(line: str) -> bool:
 
 
 def format_line(text: str) -> str:
-    return " ".join(text.translate(_CONTROLS).split())
+    return " ".join(make_visible(text.translate(_CONTROLS)).split())
 
 
 def _bracketed(line: str, number: int, pairs: dict[int, int]) -> list[Pointer]:

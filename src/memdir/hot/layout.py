@@ -310,8 +310,7 @@ class Markdown(OnDisk):
             text = f"{path}: no closing `---` in the first {MAX_HEADER_BYTES:,} bytes; read as text"
             scan.skip("malformed-header", path, text, f"edit {path} by hand", 1)
         if facts.st_size > self.max_file_bytes:
-            text = f"{path} has {facts.st_size:,} bytes (limit: {self.max_file_bytes:,}); skipped"
-            scan.skip("too-big", path, text, "split it, or raise max_file_bytes in config.toml")
+            scan.skipped.append(too_big(path, facts.st_size, self.max_file_bytes))
             return
         if odd := describe_odd_content(path, start, facts.st_size):
             scan.skipped.append(odd)
@@ -349,6 +348,14 @@ def _special(path: str, kind: str) -> "Finding":
 
     fix = "put the file itself there; memdir neither reads nor writes through it"
     return Finding("special-file", path, f"{path} is {kind}; skipped", fix)
+
+
+def too_big(path: str, size: int, limit: int) -> "Finding":
+    from memdir.errors import Finding
+
+    message = f"{path} has {size:,} bytes (limit: {limit:,}); skipped, and not in the history: "
+    message += "if it changes or goes, nothing brings it back"
+    return Finding("too-big", path, message, "split it, or raise max_file_bytes in config.toml")
 
 
 def open_store(root: str, max_file_bytes: int) -> Markdown:

@@ -133,7 +133,7 @@ _TAGS = frozenset(
         *("bash-input", "bash-stdout", "bash-stderr", "task-notification", "teammate-message"),
         *("persisted-output", "new-diagnostics", "ide-opened-file", "ide-selection"),
         *("team-memory-content", "memory-context", "memory-content", "environment-context"),
-        *("user-instructions", "triage-data", "start-of-turn", "end-of-turn"),
+        *("user-instructions", "triage-data", "transcript-data", "start-of-turn", "end-of-turn"),
     )
 )
 # These may also be a type, a C++ header or a placeholder.

@@ -6,7 +6,7 @@
 import os
 
 from memdir.hot.disk import read_start, unreadable_file
-from memdir.hot.layout import RecordFolders
+from memdir.hot.layout import RecordFolders, too_big
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS, encode, is_record_file
 from memdir.hot.place import RECORDS, store_key
 from memdir.hot.recall import Place
@@ -92,11 +92,7 @@ class LightRecords(RecordFolders):
             if len(data) <= self.max_file_bytes:
                 yield path, data, facts
                 continue
-            message = (
-                f"{path} has {facts.st_size:,} bytes (limit: {self.max_file_bytes:,}); skipped"
-            )
-            fix = "split it, or raise max_file_bytes in config.toml"
-            findings.append(Finding("too-big", path, message, fix))
+            findings.append(too_big(path, facts.st_size, self.max_file_bytes))
 
     def _whole(self) -> "Records":
         from memdir.records.folders import Records

@@ -227,7 +227,7 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
     ),
     _TITLE["pattern"]: (
         lambda value: value and value == clean_record_title(value),
-        "one trimmed line without ` -> `, `#tags:` and control characters",
+        "one trimmed line without ` -> `, `#tags:`, control or hidden characters",
     ),
     _TAG["pattern"]: (
         lambda value: clean_record_tags([value]) == [value],
@@ -240,7 +240,7 @@ _FORMS: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 def clean_record_title(title: str) -> str:
-    words = title.translate(_CONTROLS).split()
+    words = safe.make_visible(title.translate(_CONTROLS)).split()
     # Leave something in place of a marker, so that the rest cannot form another one.
     line = " ".join(["→" if word == "->" else word for word in words])
     return _TAG_MARKER.sub("# ", line) if "#" in line else line

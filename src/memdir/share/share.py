@@ -10,7 +10,7 @@ from dataclasses import replace
 from memdir.audit.inspect import Page, audit_safety
 from memdir.errors import BadInput, Conflict, Missing
 from memdir.format.draft import SKIPPED, Change, why_not_shared
-from memdir.format.names import expand_names
+from memdir.format.names import expand_names, fold_paths
 from memdir.format.outline import Lookup
 from memdir.format.pointer import parse_pointers
 from memdir.hot import types
@@ -38,10 +38,11 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
         _check_conflicts(desk, target, allowed)
         desk.cause = replace(desk.cause, reason=f"from {source.config.scope}")
         desk.plan = [memory.path for memory, _ in allowed]
+        standing = fold_paths(desk.store.tree())
         changes = [
             Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
             if reason
-            else adopt_memory(memory.path, data, desk.store, target.rules())
+            else adopt_memory(memory.path, data, desk.store, target.rules(), standing)
             for (memory, data), reason in zip(files, reasons, strict=True)
         ]
         made = [change.path for change in changes if change.changed]

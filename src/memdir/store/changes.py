@@ -23,7 +23,7 @@ from memdir.format.draft import (
     Wishes,
     content_hash,
 )
-from memdir.format.names import expand_names, find_named_path
+from memdir.format.names import expand_names, find_named_path, fold_paths
 from memdir.format.outline import Lookup
 from memdir.format.pointer import Pointer
 from memdir.hot import safe
@@ -224,9 +224,9 @@ def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: s
         reason = f"from {origin}" if origin else ""
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
-        finish_change(
-            app, desk, [save.adopt_memory(path, data, desk.store, rules) for path, data in files]
-        )
+        standing = fold_paths(desk.store.tree())
+        done = [save.adopt_memory(*file, desk.store, rules, standing) for file in files]
+        finish_change(app, desk, done)
     return desk.done
 
 
@@ -265,7 +265,7 @@ def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
 
 
 def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
-    """Undo these changes, all or none; changes nothing if a killed undo had finished already."""
+    """Undo these changes, all or none; one that a killed undo had finished is only recorded."""
     name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
     desk.cause = replace(desk.cause, name=name + more, undoes=tuple(logged.id for logged in chosen))
@@ -278,8 +278,6 @@ def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: boo
         message = f"{chosen[0].id[:8]} is taken back already; nothing was written"
         hint = "memdir undo ID takes back an older change: memdir log lists them"
         raise Missing(message, next=hint)
-    if not wanted:
-        return []
     desk.plan += wanted
     index_path, done = desk.store.index_path, []
     for path, data in wanted.items():

@@ -246,8 +246,10 @@ class GitHistory:
             table = self._table or self._read_table()
             self._commit_others(store, table)
             contents = {path: data for path, data in written.items() if _id(data) != table.id(path)}
-            # No facts: somebody may have changed the file since we wrote it.
-            made = self._commit(store, table, contents, cause, {}) if contents else ""
+            # No facts: somebody may have changed the file since we wrote it. An undo without a
+            # change completes a killed one: the next undo takes back an older change.
+            wanted = contents or cause.undoes
+            made = self._commit(store, table, contents, cause, {}) if wanted else ""
             self._announcement.remove()
             table.save()
             with suppress(OSError, MemdirError):

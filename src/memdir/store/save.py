@@ -4,7 +4,7 @@ in sync: every memory has a pointer, every pointer a memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -44,7 +44,10 @@ SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # types that an agent must not miss come first
 
 
-def adopt_memory(path: str, data: bytes, store: Store, rules: Rules) -> Change:
+def adopt_memory(
+    path: str, data: bytes, store: Store, rules: Rules, standing: Mapping[str, str]
+) -> Change:
+    """`names.fold_paths` of the store says what stands there."""
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
         reason = "its name holds a control character"
     elif not is_memory_file(path):
@@ -54,18 +57,20 @@ def adopt_memory(path: str, data: bytes, store: Store, rules: Rules) -> Change:
     if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
-        standing = read_if_stored(store, path)
+        old = read_if_stored(store, path)
     except Unwritable as error:  # a link or a directory; other files can still be saved
         return Change(SKIPPED, stem(path), path, reason=error.message)
-    if standing is None:
+    if old is None:
+        if reason := names.why_not_portable(path, standing):
+            return Change(SKIPPED, stem(path), path, reason=reason)
         store.put(path, data)
         return Change(CREATED, stem(path), path, content_hash(data))
-    if standing == data:
+    if old == data:
         return Change(
             SKIPPED, stem(path), path, content_hash(data), "it is there already, the same"
         )
     reason = "another memory of that name stands there; rename one of the two"
-    return Change(SKIPPED, stem(path), path, content_hash(standing), reason)
+    return Change(SKIPPED, stem(path), path, content_hash(old), reason)
 
 
 def refuse_file_in_store(
@@ -73,6 +78,8 @@ def refuse_file_in_store(
 ) -> str:
     if len(data) > rules.max_file_bytes:
         return f"it has {len(data):,} bytes (limit: {rules.max_file_bytes:,})"
+    if b"\0" in data and b"\0" not in old:
+        return "it holds a NUL character, so it is no plain text"
     if allow_secret:
         return ""
     if hits := secrets.find_secrets(path):
