@@ -25,6 +25,11 @@ mcp          the MCP server
 cli          the command line: parse, call one function, print
 """
 
+import sys
+
+if sys.platform == "win32":  # no file locks, no directory handles: a store would not be safe
+    sys.exit("memdir: it does not run on Windows itself. Next: install and use it inside WSL")
+
 __version__ = "0.1.0"
 __all__ = ["Memdir", "MemdirError", "__version__"]
 

@@ -1,10 +1,6 @@
 """What attacks on the ways in and out tried, from the surface each used."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -12,19 +8,17 @@ import pytest
 
 from memdir.capture import review
 from memdir.memory_tool import MemoryTool, memory_tool
+from memdir.store.ports import Cause
 from tests.helpers.opened import Opened, memory
 from tests.helpers.tables import table
 from tests.helpers.terminal import memdir, tree
+from tests.store.test_undo import files, killed
 
 pytestmark = pytest.mark.usefixtures("project")
 
 TEXT = "The staging server is rebuilt every night at three."
 RECORD = ("records", "save", "--category", "preference", "--set", "topic=a", "--set", "value=b")
 RECORD += ("--set", "reason=c", "--set", "strength=strong")
-
-
-def files(opened: Opened) -> dict[str, bytes]:
-    return {path: data for path, data in opened.files().items() if not path.endswith("/")}
 
 
 def tool(command: str, path: str, **rest: object):
@@ -39,33 +33,10 @@ def archive(project: Path, name: str, text: str) -> str:
 
 # -- an undo that was killed -----------------------------------------------------------------
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from memdir.capture import review
-from memdir.hot.layout import Markdown
-from tests.helpers.opened import Opened
 
-left = [int(sys.argv[2])]
-
-def killing(real):
-    def act(*given):
-        real(*given)
-        left[0] -= 1
-        if not left[0]:
-            os.kill(os.getpid(), signal.SIGKILL)
-    return act
-
-Markdown.put, Markdown.drop = killing(Markdown.put), killing(Markdown.drop)
-review.undo_and_hold_again(Opened(Path(sys.argv[1])).app())
-"""
-
-
-@pytest.mark.parametrize("old, new", [("use-uv.md", "uv.md"), ("sub", "under")])
-def test_a_killed_undo_of_a_rename_is_finished_by_the_next_and_no_more(tmp_path, old, new):
-    root = Path(__file__).parents[2]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
-    for point in range(1, 20):
+@pytest.mark.parametrize("old, new, points", [("use-uv.md", "uv.md", 2), ("sub", "under", 3)])
+def test_a_killed_undo_of_a_rename_is_finished_by_the_next_and_no_more(tmp_path, old, new, points):
+    for point in range(1, points + 1):
         opened = Opened(tmp_path / f"{point}")
         opened.save("Use uv", "use-uv")
         own = MemoryTool(opened.app())
@@ -74,17 +45,11 @@ def test_a_killed_undo_of_a_rename_is_finished_by_the_next_and_no_more(tmp_path,
         before = files(opened)
         paths = {"old_path": f"/memories/{old}", "new_path": f"/memories/{new}"}
         assert not own.call({"command": "rename", **paths}).is_error
-        line = [sys.executable, "-c", KILLED, str(opened.top), str(point)]
-        if subprocess.run(line, env=env, check=False).returncode != -signal.SIGKILL:
-            break
+        killed(opened, point, "undo")
         review.undo_and_hold_again(opened.app())
         assert files(opened) == before
         review.undo_and_hold_again(opened.app())  # takes back an older change
-        assert "sub/y.md" not in opened.files() and "sub/x.md" in opened.files()
-    assert point > 3
-
-
-# -- ways in ---------------------------------------------------------------------------------
+        assert "sub/y.md" not in files(opened) and "sub/x.md" in files(opened)
 
 
 @pytest.mark.parametrize("words", table("attack", "a_hash_that_is_none_is_refused"))
@@ -139,9 +104,6 @@ def test_a_text_with_a_nul_is_refused_on_every_way_in(store, project):
     assert tree(store) == before
 
 
-# -- ways out --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", table("attack", "shown"))
 def test_the_memory_tool_shows_nothing_that_works_or_hides(text, store):
     tool("create", "a.md", file_text=memory("a", body=f"kept\r\n{text}\nlast"))
@@ -169,6 +131,20 @@ def test_a_file_that_the_history_does_not_keep_is_said_to_be_lost_once_it_goes(s
     (store / "big.md").write_text(memory("big", body="x y\n" * 1_200_000))
     for words in ("list", "doctor", "audit"):
         assert "nothing brings it back" in " ".join(memdir(words).text.split()), words
-    for words in (("retire", "big"), ("edit", "big", "--pin")):
-        assert memdir(*words).code == 1
-    assert (store / "big.md").exists()
+
+
+def test_a_torn_announcement_loses_no_name_and_no_temporary_file_stays(tmp_path):
+    opened = Opened(tmp_path)
+    folder = Path(opened.app().history.objects.folder)
+    folder.mkdir(parents=True)
+    (folder / ".memdir-1-0123456789ab.tmp").write_bytes(b"[core]")  # killed while it was made
+    opened.save("One", "a")
+    app = opened.app()
+    app.history.announce(app.store, Cause("edit", actor="killed"))
+    app.history.expect("a.md", b"Killed")
+    app.store.put("a.md", b"Killed")
+    with open(folder.parent / "announced", "ab") as file:
+        file.write(b'["MEMORY.m')
+    opened.save("Two", "b")
+    assert opened.verbs() == ["begin", "save a", "edit a.md", "save b"]
+    assert not list(tmp_path.rglob("*.tmp"))

@@ -199,3 +199,10 @@ def test_an_interrupt_is_quiet(home, store):
         rest = waiting.stderr.read()
         assert waiting.wait(timeout=60) == 130, rest
         assert b"Traceback" not in rest
+
+
+def test_on_windows_one_sentence_says_where_it_runs():
+    code = "import sys; sys.platform = 'win32'; import memdir.cli.main"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "WSL" in done.stderr

@@ -268,6 +268,7 @@ class Captures:
             state.remove_state(self.folder, PLAN)
 
     def prune(self, now: float) -> None:
+        disk.Disk(self.folder).sweep(lambda path: True)  # temporary files of a killed capture
         for entry in self._session_files():
             if entry.stat().st_mtime < now - KEPT_DAYS * safe.DAY:
                 disk.remove_file(entry.path)

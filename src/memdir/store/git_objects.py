@@ -57,6 +57,7 @@ class Objects:
     def create(self) -> None:
         """Make an empty repository; HEAD comes last, so a half-made one is made again."""
         self.disk.make_root()
+        self.disk.sweep(lambda path: True)  # what one that was killed here left
         self.disk.put("config", CONFIG.encode())
         self.disk.put("HEAD", f"ref: {BRANCH}\n".encode())
 

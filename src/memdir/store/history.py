@@ -56,8 +56,9 @@ class Announcement:
     def read(self) -> tuple[Cause, dict[str, str]]:
         """Cause and files of the announced change; `outside` and no files if damaged."""
         try:
-            lines, torn = state.read_state_lines(self.folder, ANNOUNCED)
-            facts, *rows = [json.loads(line) for line in [*lines, torn] if line]
+            # What a torn line announced was not written yet.
+            first, *rest = state.read_state_lines(self.folder, ANNOUNCED)[0]
+            facts, (rows, _) = json.loads(first), state.parse_state_lines(rest, list)
             cause = Cause(**{**facts, "undoes": tuple(facts["undoes"])})
             return cause, {str(path): str(oid) for path, oid in rows}
         except (OSError, *state.DAMAGE):
