@@ -78,7 +78,10 @@ def static_file(name: str) -> bytes:
 
 def path_key(path: str) -> str:
     """A path as it can stand in a form: names may hold any byte."""
-    return quote(path, errors="surrogateescape")
+    try:
+        return quote(path, errors="surrogateescape")
+    except UnicodeEncodeError:  # no path of a file; a log may name it
+        return quote(path, errors="replace")
 
 
 def exact_text(text: str) -> Markup:
