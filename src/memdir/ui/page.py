@@ -38,7 +38,7 @@ def environment() -> Environment:
         "prose": render_prose,
         "exact": exact_text,
         "number": lambda value: f"{value:,}",
-        "query": lambda values: urlencode(values, errors="surrogateescape"),
+        "query": lambda values: urlencode(values, errors="replace"),
     }
     env.globals |= {"plural": plural, "diff_rows": diff_rows}
     return env
@@ -77,12 +77,14 @@ def format_day(seconds: float) -> str:
 
 
 def format_moment(seconds: float) -> str:
-    """`today 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in the zone of this machine."""
+    """`today 14:02`, `yesterday 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in this machine's zone."""
     if not seconds:
         return "never"
     then, now = (datetime.datetime.fromtimestamp(it) for it in (seconds, _now()))
     if then.date() == now.date():
         return f"today {then:%H:%M}"
+    if then.date() == now.date() - datetime.timedelta(days=1):
+        return f"yesterday {then:%H:%M}"
     if then.year == now.year:
         return f"{then.day} {then:%b %H:%M}"
     return f"{then.day} {then:%b %Y}"

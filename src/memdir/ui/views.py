@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from memdir.upkeep.restructure import Plan
 
 FEW = 5  # rows of each part of the first screen
-CHANGES = 8
 ROWS = 50  # of a page
 FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")  # findings
 SESSIONS = 20  # of a page
@@ -43,6 +42,21 @@ MAX_FOUND = 200
 MAX_EDITED_CHARACTERS = 256 * 1024
 INDEXES = (INDEX, RECORD_INDEX)
 WHO = {OUTSIDE: "outside memdir", "cli": "command line", "ui": "this page", "mcp": "an agent (MCP)"}
+
+DONE = {  # how one tells of what the store did
+    "save": "saved",
+    "edit": "edited",
+    "rename": "renamed",
+    "share": "shared",
+    "retire": "retired",
+    "archive": "archived",
+    "restore": "restored",
+    "purge": "purged",
+    "touch": "confirmed",
+    "import": "imported",
+    "undo": "took back",
+    OUTSIDE: "changed",
+}
 
 
 def attempt(look: Callable[[], Any], problems: list[MemdirError], default: Any) -> Any:
@@ -69,13 +83,12 @@ def plan_version(plan: Plan) -> str:
 def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
     paths = [(kind, path) for kind, path in logged.paths if path not in INDEXES] or logged.paths
     cause = logged.cause
-    verb = "changed" if cause.verb == OUTSIDE else cause.verb
     return {
         "id": logged.id,
         "time": logged.time,
         "who": WHO.get(cause.actor, cause.actor),
         "outside": cause.verb == OUTSIDE,
-        "verb": verb,
+        "verb": DONE.get(cause.verb, cause.verb),
         "name": "of a change from outside" if cause.name == OUTSIDE else cause.name,
         "reason": cause.reason,
         "paths": paths[:FEW],
@@ -107,8 +120,8 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     findings = [*census.scan.findings, *sorted(kept.findings, key=lambda it: it.kind not in FIRST)]
     return {
         "strip": strip,
-        "changes": rows[:CHANGES],
-        "more_changes": max(len(rows) - CHANGES, 0),
+        "changes": rows[:FEW],
+        "more_changes": max(len(rows) - FEW, 0),
         "items": items[:FEW],
         "all_items": len(items),
         "sessions": group_by_session(told)[:FEW],
