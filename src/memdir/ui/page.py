@@ -78,10 +78,7 @@ def static_file(name: str) -> bytes:
 
 def path_key(path: str) -> str:
     """A path as it can stand in a form: names may hold any byte."""
-    try:
-        return quote(path, errors="surrogateescape")
-    except UnicodeEncodeError:  # no path of a file; a log may name it
-        return quote(path, errors="replace")
+    return quote(path, errors="surrogateescape")
 
 
 def exact_text(text: str) -> Markup:

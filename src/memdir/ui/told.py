@@ -88,6 +88,8 @@ def _parse(value: Any) -> Told:
     prompt = text_before_secrets(str(value["prompt"]))
     characters = int(value["characters"])
     datetime.datetime.fromtimestamp(float(value["time"]))  # or it is damaged
+    for memory in memories:
+        memory.path.encode("utf-8", "surrogateescape")  # likewise: no file has half a character
     return Told(float(value["time"]), str(value["session"]), prompt, characters, memories)
 
 

@@ -47,6 +47,7 @@ DID = {
     "edit": "edited",
     "import": "imported",
     "purge": "purged",
+    "rename": "renamed",
     "restore": "restored",
     "restructure": "restructured",
     "retire": "retired",
