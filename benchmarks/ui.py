@@ -70,7 +70,8 @@ def measure() -> list[Row]:
     with scratch() as folder:
         home, code = os.path.join(folder, "home"), os.path.join(folder, "code")
         os.makedirs(os.path.join(code, ".git"))
-        env = {**os.environ, "HOME": home}
+        env = {**os.environ, "HOME": home, "PYTHONPYCACHEPREFIX": os.path.join(folder, "cache")}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
         fill(read_config(env, code).store, MEMORIES)
 
         def begin() -> None:

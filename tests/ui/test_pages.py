@@ -275,6 +275,37 @@ def test_projects_and_scopes_are_switched_on_top(page, home):
         assert "cargo" in second.follow(second.get(f"/go?to={ids['~/other']}")).text
 
 
+@pytest.mark.parametrize("text", ["half \ud83d of it", "\udce9"])
+def test_half_a_character_in_the_log_of_what_was_told_is_shown(page, text):
+    memory = {"path": text, "scope": "project", "whole": True, "sure": 1, "words": [text]}
+    write_told(Memdir.open().app, prompt=text, session=text, memories=[memory])
+    for place in ("", "told"):
+        assert page.get(place).status == 200
+
+
+def test_a_link_between_memories_leads_to_the_page_of_the_other_one(page, store):
+    write_memory(store, "way", "See [the tool](use-uv.md#why), [gone](../x.md), [a](/etc/b.md).")
+    body = page.get("memory?path=way.md").body
+    assert f'href="{page.base}memory?path=use-uv.md">the tool</a>' in body
+    assert body.count('">gone') == body.count('">a<') == 0
+    assert "Use uv, never pip" in page.get("memory?path=use-uv.md").text
+
+
+def test_a_doubt_about_a_memory_is_told_once_with_its_acts_beside_it(page, store):
+    write_memory(store, "freeze", "The freeze ends on 2024-03-05.")
+    os.utime(store / "freeze.md", (1_700_000_000,) * 2)
+    home = page.send(page.get(), "audit")
+    while "data-poll" in home.body:
+        home = page.get()
+    look = home.body[home.body.index('id="look"') :]
+    assert look.count("due on 2024-03-05") == 1 and "stale-claim" not in look
+    assert "half-life" not in look
+    banner = page.send(home, "retire", {"path": "freeze.md"})
+    assert not (store / "freeze.md").exists()
+    page.undo(banner)
+    assert (store / "freeze.md").exists()
+
+
 def test_a_name_of_any_bytes_is_shown_and_can_be_put_away(page, store):
     name = "caf\udce9 %41 &x.md"
     with open(os.fsencode(store / name), "w") as file:

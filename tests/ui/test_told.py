@@ -11,6 +11,7 @@ from memdir.hot.run import MAX_LOG_BYTES, TOLD, TOLD_PROMPT_CHARACTERS, prompt_f
 from memdir.library import Memdir
 from memdir.text.secrets import find_secrets
 from memdir.ui.told import read_told
+from memdir.ui.workspace import Census
 from tests.helpers.hooked import Client
 from tests.helpers.terminal import memdir
 from tests.text.test_secrets import AROUND, KINDS, Draw
@@ -66,7 +67,7 @@ def test_recall_for_a_session_leaves_a_line_too(project):
     memdir("recall", PROMPT, "--session", "cli-1")
     memdir("recall", PROMPT)  # without a session nobody was told
     Memdir.open().recall(PROMPT, session="library-1")
-    assert [it.session for it in read_told(Memdir.open().app)] == ["library-1", "cli-1"]
+    assert [it.session for it in read_told(Memdir.open().app, Census())] == ["library-1", "cli-1"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -16,6 +16,7 @@ from memdir.hot.memory import decode
 from memdir.store.accept import Source, Waiting, find_source_in_store
 from memdir.store.writer import App
 from memdir.text.secrets import text_before_secrets
+from memdir.ui.workspace import Census, state_of_files
 
 DRAFT, MEMORY = "draft", "memory"
 LOG = "log"  # client of drafts that come from a log
@@ -32,20 +33,26 @@ class Item:
     text: str
     origin: str  # in words
     quote: str
+    said_by: str  # whose words the quote is
     reason: str
     time: float
     version: str
 
 
-def list_items(app: App, others: Sequence[Source]) -> tuple[list[Item], list[str]]:
+def list_items(app: App, census: Census, others: Sequence[Source]) -> tuple[list[Item], list[str]]:
     """Memories of others come first; also what could not be read."""
-    held, findings = open_inbox(app).look()
-    items = [_of_memory(item, source) for source in others for item in source.waiting]
-    return items + [_of_draft(it) for it in held], [it.message for it in findings]
+    inbox = open_inbox(app)
+
+    def look() -> tuple[list[Item], list[str]]:
+        held, findings = inbox.look()
+        return [_of_draft(it) for it in held], [it.message for it in findings]
+
+    drafts, broken = census.once("drafts", look, state_of_files(inbox.folder))
+    return [_of_memory(it, source) for source in others for it in source.waiting] + drafts, broken
 
 
-def find_item(app: App, others: Sequence[Source], id: str) -> Item:
-    for item in list_items(app, others)[0]:
+def find_item(items: Sequence[Item], id: str) -> Item:
+    for item in items:
         if item.id == id:
             return item
     raise Missing("this was decided on already, or changed", next="look at what waits now")
@@ -61,6 +68,7 @@ def _of_draft(held: Held) -> Item:
         text=text_before_secrets(draft.body) if draft else "",
         origin=describe_origin(held.catch.origin, held.time),
         quote=held.catch.origin.quote,
+        said_by="In your words" if held.catch.origin.who == PERSON else "In its words",
         reason=held.reason,
         time=held.time,
         version=content_hash(write_held_draft(held)),
@@ -77,6 +85,7 @@ def _of_memory(item: Waiting, source: Source) -> Item:
         text=decode(item.data),
         origin=f"{by} in {source.app.config.origin} ({item.memory.path})",
         quote="",
+        said_by="",
         reason="no agent is told it before you accept it",
         time=item.memory.clock,
         version=item.id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,12 +62,15 @@ def _run(app: App, job: Job, deep: bool) -> None:
 
     try:
         result = audit(app, Wish(deep=deep), say)
-        rows = [  # what to do with a memory comes before what is odd about it
-            [it.advice, it.path, "; ".join(it.reasons), "", 0]
-            for it in result.memories
-            if it.advice != KEEP
+        advised = [it for it in result.memories if it.advice != KEEP]
+        # What to do with a memory comes before what is odd about it.
+        rows = [[it.advice, it.path, _in_words(it.reasons), "", 0] for it in advised]
+        told = {("stale-claim", it.path) for it in advised}  # their reasons name them
+        rows += [
+            [it.kind, it.path, it.message, it.fix, it.line]
+            for it in result.findings
+            if (it.kind, it.path) not in told
         ]
-        rows += [[it.kind, it.path, it.message, it.fix, it.line] for it in result.findings]
         value = {"time": app.now(), "findings": rows}
         folder = store_cache_folder(app.config)
         with state.state_errors(folder, "the findings cannot be kept"):
@@ -77,6 +81,12 @@ def _run(app: App, job: Job, deep: bool) -> None:
         job.error = f"this is a bug in memdir: {type(error).__name__}"
     finally:
         job.done = True
+
+
+def _in_words(reasons: Sequence[str]) -> str:
+    """The age comes first there, and says nothing new to whoever has another reason."""
+    others = [reason for reason in reasons if "; half-life of " not in reason]
+    return "; ".join(others[::-1] or reasons)
 
 
 def read_kept_findings(app: App) -> Kept:

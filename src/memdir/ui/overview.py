@@ -23,6 +23,7 @@ from memdir.ui.told import Told
 from memdir.ui.workspace import Census
 
 CHANGES = 200  # of the history that are looked at
+WEEK = 7 * safe.DAY
 DAYS = 14  # of a plot
 POINTS = 24  # of the index over time
 AGES = (30, 180)  # days: young, grown, old
@@ -36,6 +37,7 @@ class Strip:
     memories: int
     last_saved: float
     last_told: float
+    answers: int  # of the last week
     index_tokens: int
     rules_tokens: int
     prompt_tokens: int
@@ -72,6 +74,7 @@ def read_strip(app: App, census: Census, told: Sequence[Told], waiting: int) -> 
         memories=len(memories),
         last_saved=next(saved, 0.0),
         last_told=told[0].time if told else 0.0,
+        answers=sum(answer.time > app.now() - WEEK for answer in told),
         index_tokens=_tokens(min(loaded.characters, MAX_CHARACTERS)),
         rules_tokens=_tokens(utf16_units(rules)),
         prompt_tokens=_tokens(sum(prompts) // len(prompts)) if prompts else 0,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import os
+import posixpath
 from collections.abc import Mapping
 from functools import cache
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -35,13 +36,26 @@ def environment() -> Environment:
         "moment": format_moment,
         "age": format_age,
         "key": path_key,
-        "prose": render_prose,
+        "prose": _prose,
         "exact": exact_text,
         "number": lambda value: f"{value:,}",
-        "query": lambda values: urlencode(values, errors="surrogateescape"),
+        "query": lambda values: urlencode(values, errors="replace"),
     }
     env.globals |= {"plural": plural, "diff_rows": diff_rows}
     return env
+
+
+def _prose(text: str, base: str, path: str) -> Markup:
+    """Of the memory at `path`: its links lead to the pages of the others."""
+
+    def to(target: str) -> str:
+        target = unquote(target.partition("#")[0], errors="surrogateescape")
+        if not target.endswith(".md") or target.startswith("/") or ":" in target:
+            return ""
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        return "" if there.startswith("..") else f"{base}memory?path={quote(path_key(there))}"
+
+    return render_prose(text, to)
 
 
 def _visible(value: object) -> object:
@@ -77,12 +91,13 @@ def format_day(seconds: float) -> str:
 
 
 def format_moment(seconds: float) -> str:
-    """`today 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in the zone of this machine."""
+    """`today 14:02`, `yesterday 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in this machine's zone."""
     if not seconds:
         return "never"
     then, now = (datetime.datetime.fromtimestamp(it) for it in (seconds, _now()))
-    if then.date() == now.date():
-        return f"today {then:%H:%M}"
+    days = (now.date() - then.date()).days
+    if days in (0, 1):
+        return f"{'yesterday' if days else 'today'} {then:%H:%M}"
     if then.year == now.year:
         return f"{then.day} {then:%b %H:%M}"
     return f"{then.day} {then:%b %Y}"

@@ -6,7 +6,7 @@ Everything is escaped first and marked up afterwards, so what is not understood 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -29,15 +29,18 @@ _ROW = re.compile(r"\s{0,3}\|.*\|\s*")
 _RULE = re.compile(r"\s{0,3}\|?[\s:|-]{3,200}\|?\s*")
 
 
-def render_prose(text: str) -> Markup:
+Address = Callable[[str], str]  # of another memory, by its path in a link; or empty
+
+
+def render_prose(text: str, to: Address = lambda _: "") -> Markup:
     """A memory's text as it is meant to be read."""
     cut = text[:MAX_PROSE_CHARACTERS]
-    html = "\n".join(_blocks(visible_text(cut).split("\n")))
+    html = "\n".join(_blocks(visible_text(cut).split("\n"), to))
     more = '<p class="quiet">The rest is too long to be shown here.</p>' * (len(cut) < len(text))
     return Markup(html + more)
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[str]:
+def _blocks(lines: Sequence[str], to: Address) -> Iterator[str]:
     i = 0
     while i < len(lines):
         line = lines[i]
@@ -50,7 +53,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
             i += 1
         elif level := heading_level(line):
             level = min(level + 2, 6)  # the page has its own first two
-            yield f"<h{level}>{_spans(heading_text(line))}</h{level}>"
+            yield f"<h{level}>{_spans(heading_text(line), to)}</h{level}>"
             i += 1
         elif line.strip() in ("---", "***", "___"):
             yield "<hr>"
@@ -60,7 +63,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
             kind = _kind(line)
             while end < len(lines) and _continues(lines[end], kind):
                 end += 1
-            yield _block(kind, lines[i:end])
+            yield _block(kind, lines[i:end], to)
             i = end
 
 
@@ -80,18 +83,18 @@ def _continues(line: str, kind: str) -> bool:
     return _kind(line) == kind
 
 
-def _block(kind: str, lines: Sequence[str]) -> str:
+def _block(kind: str, lines: Sequence[str], to: Address) -> str:
     if kind == "list":
-        return _list(lines)
+        return _list(lines, to)
     if kind == "quote":
         bare = "\n".join(line.lstrip().lstrip(">").strip() for line in lines)
-        return f"<blockquote><p>{_spans(bare)}</p></blockquote>"
+        return f"<blockquote><p>{_spans(bare, to)}</p></blockquote>"
     if kind == "table":
-        return _table(lines)
-    return f"<p>{_spans(chr(10).join(lines))}</p>"
+        return _table(lines, to)
+    return f"<p>{_spans(chr(10).join(lines), to)}</p>"
 
 
-def _list(lines: Sequence[str]) -> str:
+def _list(lines: Sequence[str], to: Address) -> str:
     """Nested items are indented by class: their own lists would need a parser."""
     items: list[tuple[int, str, list[str]]] = []
     for line in lines:
@@ -102,31 +105,31 @@ def _list(lines: Sequence[str]) -> str:
     tag = "ol" if items[0][1] else "ul"
     start = f' start="{int(items[0][1])}"' if items[0][1] not in ("", "1") else ""
     html = "".join(
-        f'<li class="in{min(depth, 3)}">{_spans(chr(10).join(text))}</li>'
+        f'<li class="in{min(depth, 3)}">{_spans(chr(10).join(text), to)}</li>'
         for depth, _, text in items
     )
     return f"<{tag}{start}>{html}</{tag}>"
 
 
-def _table(lines: Sequence[str]) -> str:
+def _table(lines: Sequence[str], to: Address) -> str:
     rows = [line.strip().strip("|").split("|") for line in lines if not _RULE.fullmatch(line)]
     html = "".join(
-        "<tr>" + "".join(f"<td>{_spans(cell.strip())}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{_spans(cell.strip(), to)}</td>" for cell in row) + "</tr>"
         for row in rows
     )
     return f'<div class="wide"><table class="prose">{html}</table></div>'
 
 
-def _spans(text: str) -> str:
+def _spans(text: str, to: Address) -> str:
     """Code first: nothing in it is marked up."""
     parts, end = [], 0
     for match in _CODE.finditer(text):
-        parts += [_marks(text[end : match.start()]), f"<code>{escape(match[2])}</code>"]
+        parts += [_marks(text[end : match.start()], to), f"<code>{escape(match[2])}</code>"]
         end = match.end()
-    return "".join([*parts, _marks(text[end:])])
+    return "".join([*parts, _marks(text[end:], to)])
 
 
-def _marks(text: str) -> str:
+def _marks(text: str, to: Address) -> str:
     """Links are kept aside, so that no mark reaches into an address."""
     kept: list[str] = []
 
@@ -135,19 +138,21 @@ def _marks(text: str) -> str:
         return f"\x00{len(kept) - 1}\x00"
 
     html = str(escape(text.replace("\x00", "")))
-    html = _LINK.sub(lambda m: keep(_link(m[2], m[3], bool(m[1]))), html)
-    html = _BARE.sub(lambda m: keep(_link(m[0], m[0])), html)
+    html = _LINK.sub(lambda m: keep(_link(m[2], m[3], to, bool(m[1]))), html)
+    html = _BARE.sub(lambda m: keep(_link(m[0], m[0], to)), html)
     html = _STRONG.sub(r"<strong>\1</strong>", html)
     html = _EM.sub(r"<em>\1</em>", html)
     return re.sub("\x00(\\d+)\x00", lambda m: kept[int(m[1])], html)
 
 
-def _link(label: str, target: str, image: bool = False) -> str:
-    """Of escaped texts. Only the web is linked; an image is its words and its address."""
+def _link(label: str, target: str, to: Address, image: bool = False) -> str:
+    """Of escaped texts. The web and memories are linked; an image is its words and address."""
     if image:
         return f'{label or "image"} <span class="quiet">({target})</span>'
     if target.startswith(("https://", "http://")):
         return f'<a href="{target}" rel="noreferrer noopener nofollow" target="_blank">{label}</a>'
+    if address := to(Markup(target).unescape()):
+        return f'<a href="{escape(address)}">{label}</a>'
     return f'{label} <span class="quiet">({target})</span>' if target != label else label
 
 

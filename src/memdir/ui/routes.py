@@ -22,7 +22,7 @@ from memdir.hot.place import RECORDS
 from memdir.store.accept import Source
 from memdir.store.writer import App
 from memdir.ui import page
-from memdir.ui.decisions import find_others
+from memdir.ui.decisions import Item, find_others, list_items
 from memdir.ui.findings import Audits
 from memdir.ui.gate import FORM
 from memdir.ui.workspace import Census, Spot, Workspace
@@ -113,6 +113,9 @@ class Visit:
         spots = self.ui.workspace.scopes(self.spot)
         scopes = [(spot.scope, lambda spot=spot: self.open_scope(spot)) for spot in spots]
         return find_others(scopes)
+
+    def items(self, census: Census) -> tuple[list[Item], list[str]]:
+        return list_items(self.app, census, self.others)
 
     def url(self, place: str = "", **query: str) -> str:
         tail = f"?{urlencode(query, errors='surrogateescape')}" if query else ""

@@ -13,6 +13,7 @@ from memdir.models.model import CHARACTERS_PER_TOKEN
 from memdir.store import state
 from memdir.store.writer import App, store_state_folder
 from memdir.text.secrets import text_before_secrets
+from memdir.ui.workspace import Census, state_of_files
 
 MAX_MEMORIES = 50  # of one answer
 
@@ -47,17 +48,23 @@ class ToldSession:
         return self.answers[0].time
 
     @property
-    def characters(self) -> int:
-        return sum(answer.characters for answer in self.answers)
+    def prompt(self) -> str:
+        """The newest one."""
+        return next((answer.prompt for answer in self.answers if answer.prompt), "")
 
     @property
     def tokens(self) -> int:
-        return -(-self.characters // CHARACTERS_PER_TOKEN)
+        return -(-sum(answer.characters for answer in self.answers) // CHARACTERS_PER_TOKEN)
 
 
-def read_told(app: App) -> list[Told]:
-    """The newest first; a damaged line hides no other one."""
+def read_told(app: App, census: Census) -> list[Told]:
+    """The newest first; read again only when the log has changed."""
     folder = store_state_folder(app.config)
+    return census.once("told", lambda: _read_lines(folder), state_of_files(folder))
+
+
+def _read_lines(folder: str) -> list[Told]:
+    """A damaged line hides no other one."""
     try:
         lines, _ = state.read_state_lines(folder, TOLD, 2 * MAX_LOG_BYTES)
     except OSError as error:
@@ -81,6 +88,8 @@ def _parse(value: Any) -> Told:
     prompt = text_before_secrets(str(value["prompt"]))
     characters = int(value["characters"])
     datetime.datetime.fromtimestamp(float(value["time"]))  # or it is damaged
+    for memory in memories:
+        memory.path.encode("utf-8", "surrogateescape")  # likewise: no file has half a character
     return Told(float(value["time"]), str(value["session"]), prompt, characters, memories)
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from memdir.audit.ages import find_age_starts, find_known_stale_claims
 from memdir.capture.inbox import held_title, open_inbox
 from memdir.capture.origin import describe_draft_origin
-from memdir.errors import MemdirError
+from memdir.errors import Finding, MemdirError
 from memdir.format.draft import ANYWAY, Wishes, content_hash
 from memdir.hot import safe, types
 from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, decode, read_memory
@@ -35,13 +35,27 @@ if TYPE_CHECKING:
     from memdir.upkeep.restructure import Plan
 
 FEW = 5  # rows of each part of the first screen
-CHANGES = 8
 ROWS = 50  # of a page
 FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")  # findings
 SESSIONS = 20  # of a page
 MAX_FOUND = 200
 MAX_EDITED_CHARACTERS = 256 * 1024
 INDEXES = (INDEX, RECORD_INDEX)
+DID = {
+    OUTSIDE: "changed",
+    "archive": "archived",
+    "edit": "edited",
+    "import": "imported",
+    "purge": "purged",
+    "rename": "renamed",
+    "restore": "restored",
+    "restructure": "restructured",
+    "retire": "retired",
+    "save": "saved",
+    "share": "shared",
+    "touch": "confirmed",
+    "undo": "took back",
+}
 WHO = {OUTSIDE: "outside memdir", "cli": "command line", "ui": "this page", "mcp": "an agent (MCP)"}
 
 
@@ -66,16 +80,16 @@ def plan_version(plan: Plan) -> str:
     return content_hash(words.encode("utf-8", "surrogatepass"))
 
 
-def change_row(logged: Logged, undone: set[str]) -> dict[str, Any]:
+def change_row(logged: Logged, undone: set[str], census: Census) -> dict[str, Any]:
     paths = [(kind, path) for kind, path in logged.paths if path not in INDEXES] or logged.paths
     cause = logged.cause
-    verb = "changed" if cause.verb == OUTSIDE else cause.verb
     return {
         "id": logged.id,
         "time": logged.time,
         "who": WHO.get(cause.actor, cause.actor),
         "outside": cause.verb == OUTSIDE,
-        "verb": verb,
+        "verb": DID.get(cause.verb, cause.verb),
+        "about": census.describe(paths[0][1]) if len(paths) == 1 else "",
         "name": "of a change from outside" if cause.name == OUTSIDE else cause.name,
         "reason": cause.reason,
         "paths": paths[:FEW],
@@ -89,14 +103,14 @@ def change_rows(app: App, census: Census) -> list[dict[str, Any]]:
     changes = overview.read_changes(app, census)
     undone = overview.is_taken_back(changes)
     shown = (logged for logged in changes if logged.paths)  # the first look at an empty store
-    return [change_row(logged, undone) for logged in shown]
+    return [change_row(logged, undone, census) for logged in shown]
 
 
 def first_screen(visit: Visit) -> dict[str, Any]:
     app, problems = visit.app, list[MemdirError]()
     census = attempt(lambda: visit.census, problems, visit.last_census)
-    told = attempt(lambda: read_told(app), problems, [])
-    items, broken = attempt(lambda: decisions.list_items(app, visit.others), problems, ([], []))
+    told = attempt(lambda: read_told(app, census), problems, [])
+    items, broken = attempt(lambda: visit.items(census), problems, ([], []))
     visit.remarks += broken
     rows = attempt(lambda: change_rows(app, census), problems, [])
     strip = attempt(lambda: overview.read_strip(app, census, told, len(items)), problems, None)
@@ -105,15 +119,17 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     is_running = job is not None and not job.done  # asked before its findings are read
     kept = read_kept_findings(app)
     findings = [*census.scan.findings, *sorted(kept.findings, key=lambda it: it.kind not in FIRST)]
+    shown = findings[: 2 * FEW]
     return {
         "strip": strip,
-        "changes": rows[:CHANGES],
-        "more_changes": max(len(rows) - CHANGES, 0),
+        "changes": rows[:FEW],
+        "more_changes": max(len(rows) - FEW, 0),
         "items": items[:FEW],
         "all_items": len(items),
         "sessions": group_by_session(told)[:FEW],
         "kept": kept,
-        "findings": findings[: 2 * FEW],
+        "findings": shown,
+        "versions": attempt(lambda: versions_of(app, census, shown), problems, {}),
         "all_findings": len(findings),
         "job": job if is_running else None,
         "job_error": job.error if job else "",
@@ -121,6 +137,12 @@ def first_screen(visit: Visit) -> dict[str, Any]:
         "problems": problems,
         "is_code": bool(app.config.code),
     }
+
+
+def versions_of(app: App, census: Census, findings: Iterable[Finding]) -> dict[str, str]:
+    """Of the memories that something is found about, for the acts beside it."""
+    there = {memory.path for memory in census.scan.memories} & {it.path for it in findings}
+    return {path: content_hash(app.store.read(path)) for path in there}
 
 
 def home(visit: Visit) -> Response:
@@ -136,7 +158,7 @@ def changes(visit: Visit) -> Response:
 def change(visit: Visit) -> Response:
     logged, versions = look.diff_of_change(visit.app, visit.asked("id"))
     undone = overview.is_taken_back(overview.read_changes(visit.app, visit.census))
-    row = change_row(logged, undone)
+    row = change_row(logged, undone, visit.census)
     name = "diff.html" if visit.asked("part") else "change.html"
     left = max(len(versions) - ROWS, 0)
     return visit.render(name, "A change", change=row, files=files_of(versions[:ROWS]), left=left)
@@ -246,7 +268,7 @@ def waiting(visit: Visit) -> Response:
     from memdir.capture.review import find_rejected_drafts
 
     app = visit.app
-    items, broken = decisions.list_items(app, visit.others)
+    items, broken = visit.items(visit.last_census)
     visit.remarks += broken
     rejected = [
         {"id": it.id, "title": held_title(it.catch)}
@@ -260,7 +282,7 @@ def item(visit: Visit) -> Response:
     from memdir.capture.review import preview_held_draft
 
     app = visit.app
-    found = decisions.find_item(app, visit.others, visit.asked("id"))
+    found = decisions.find_item(visit.items(visit.last_census)[0], visit.asked("id"))
     done = draft = None
     if found.kind == decisions.DRAFT:
         held = open_inbox(app).read(found.id)
@@ -283,7 +305,9 @@ def item(visit: Visit) -> Response:
 
 
 def told(visit: Visit) -> Response:
-    rows = paginate(group_by_session(read_told(visit.app)), visit.number("page"), SESSIONS)
+    rows = paginate(
+        group_by_session(read_told(visit.app, visit.last_census)), visit.number("page"), SESSIONS
+    )
     on = visit.app.config.options.told_log
     return visit.render("told.html", "What agents were told", rows=rows, on=on)
 

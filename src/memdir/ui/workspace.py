@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -46,7 +47,7 @@ class Census:
         self._lock = threading.Lock()
         self._tree: Mapping[str, tuple[int, ...]] | None = None
         self.scan = Scan()
-        self._memo: dict[str, object] = {}
+        self._memo: dict[str, tuple[object, object]] = {}
 
     def look(self, app: App) -> Scan:
         with self._lock:
@@ -62,15 +63,27 @@ class Census:
             self.scan, self._tree, self._memo = scan, tree, {}
             return scan
 
-    def once(self, name: str, find: Callable[[], T]) -> T:
-        """What was found since the store changed last."""
+    def once(self, name: str, find: Callable[[], T], version: object = None) -> T:
+        """What was found since the store, or what `version` tells of, changed last."""
         memo = self._memo
-        if name not in memo:
-            memo[name] = find()
-        return memo[name]  # type: ignore[return-value]
+        if name not in memo or memo[name][0] != version:
+            memo[name] = version, find()
+        return memo[name][1]  # type: ignore[return-value]
+
+    def describe(self, path: str) -> str:
+        known = self.once("about", lambda: {it.path: it.description for it in self.scan.memories})
+        return known.get(path, "")
 
     def forget(self) -> None:
         self._tree = None
+
+
+def state_of_files(folder: str) -> list[tuple[str, int, int, int]] | None:
+    """Changes whenever a file in the folder does; whoever reads them says what is wrong."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        stats = [(entry.name, entry.stat()) for entry in entries]
+        return sorted((name, it.st_mtime_ns, it.st_size, it.st_ino) for name, it in stats)
+    return None
 
 
 class Workspace:
