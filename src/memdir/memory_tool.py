@@ -147,7 +147,7 @@ class MemoryTool:
             if below and not files:
                 raise Refused(f"The path {path} does not exist. Please provide a valid path.")
             return _view_folder(path, files)
-        lines = memory.decode(self._app.store.read(below)).split("\n")
+        lines = _clean(memory.decode(self._app.store.read(below))).split("\n")
         first, last = _range(given, len(lines))
         numbered = _number(lines[first - 1 : last], first)
         return f"Here's the content of {path} with line numbers:\n{numbered}"
@@ -171,7 +171,7 @@ class MemoryTool:
             self._put(desk, below, old, text)
         line = text.count("\n", 0, start)
         first, last = max(0, line - CONTEXT_LINES), line + CONTEXT_LINES + 1
-        lines = _number(text.split("\n")[first:last], first + 1)
+        lines = _number(_clean(text).split("\n")[first:last], first + 1)
         message = "The memory file has been edited. Here is the snippet showing the change"
         return f"{message} (with line numbers):\n{lines}"
 
@@ -411,8 +411,8 @@ def _find_once(text: str, old: str, path: str) -> int:
 
 def _harmless(text: str) -> str:
     """Each line as every other way out shows it; their number stays, for insert_line."""
-    lines = text.split("\n")
-    return "\n".join([safe.inert(line.removesuffix("\r")).replace("\n", " ") for line in lines])
+    parts = re.split(r"(\r?\n)", text)
+    return "".join([p if p[-1:] == "\n" else safe.inert(p).replace("\n", " ") for p in parts])
 
 
 def _clean(text: str) -> str:

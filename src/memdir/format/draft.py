@@ -238,8 +238,8 @@ def describe_body(text: str) -> str:
     # A heading is better than nothing.
     heads = [line.lstrip("# ") for line in lines if line[:1] == "#"]
     line = next((line for line in (*prose, *heads) if line), "")
-    line = safe.make_visible(_SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
-    line = " ".join(_CONTROL.sub(" ", _STACKED.sub("", line)).split())
+    line = _STACKED.sub("", _SENTENCE.split(line, maxsplit=1)[0]).replace("**", "")
+    line = " ".join(safe.make_visible(_CONTROL.sub(" ", line)).split())
     return cut_hook_at_word(line, DESCRIPTION_AIM) or "untitled"
 
 
