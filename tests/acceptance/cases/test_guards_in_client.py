@@ -8,6 +8,7 @@ from tests.helpers.scripted_server import Reply
 
 TOOLS = ("--allowedTools", "Bash,Agent")
 SENTENCE = "Never run `touch forbidden.txt`"
+MOST_REQUESTS = 6
 LOOK = {"description": "Look", "prompt": "Look around.", "subagent_type": "general-purpose"}
 
 
@@ -15,21 +16,22 @@ LOOK = {"description": "Look", "prompt": "Look around.", "subagent_type": "gener
 def test_it_is_denied_once_with_the_reason_and_the_second_call_passes(installed, who):
     installed.memdir("remember", f"{SENTENCE}; it confuses the build.", "--name", "no-touch")
     made = installed.project / "forbidden.txt"
-    there: list[bool] = []
     told: list[str] = []
 
     def choose(request):
         asked = kind(request)
-        if asked == who and len(there) < 3:
-            there.append(made.exists())
+        if asked == who and not made.exists() and len(told) < MOST_REQUESTS:
             told.append(said(request))
-            return bash("touch forbidden.txt") if len(there) < 3 else Reply("Done.")
-        if asked == MAIN and not there:
+            return bash("touch forbidden.txt")
+        if asked == who:
+            told.append(said(request))
+        if asked == MAIN and not told:
             return call("Agent", **LOOK)
         return Reply("Done.")
 
     installed.api.choose = choose
     assert installed.ask("Make the file.", *TOOLS).succeeded
-    assert there == [False, False, True]
-    assert told[-1].count(SENTENCE) == 1
-    assert "memdir guards off no-touch" in told[-1]
+    stopped = [text.count("Stopped once by a memory") for text in told]
+    assert stopped[0] == 0 and max(stopped) == 1 and made.exists(), stopped
+    reason = told[stopped.index(1)]
+    assert SENTENCE in reason and "memdir guards off no-touch" in reason
