@@ -190,9 +190,9 @@ def test_a_name_that_differs_only_in_case_is_not_put_beside_the_other(tmp_path, 
     source = packed(tmp_path / "a.zip", ("FOO.md", MEMORY), ("bar.md", MEMORY))
     answer = memdir("import", source, "--json")
     assert answer.code == 1
-    assert [file["path"] for file in answer.json["files"]] == ["bar.md"]
-    (finding,) = answer.json["skipped"]
-    assert "the store has foo.md" in finding["message"] and "rename FOO.md" in finding["fix"]
+    changes = {file["path"]: file["change"] for file in answer.json["files"]}
+    assert changes == {"FOO.md": "skipped", "bar.md": "created"}
+    assert "take 'FOO.md' for 'foo.md'" in answer.json["reason"]
     assert not (store / "FOO.md").exists()
 
 

@@ -13,10 +13,7 @@ def test_it_counts_alarms_reminders_and_incidents(tmp_path):
     lines = [json.dumps(command) for command in ("ls -la", "git push --force")]
     (tmp_path / "conversations/commands.jsonl").write_text("\n".join(lines))
     given = figures("guards", tmp_path)
-    assert given["rules"] == [
-        "ann__tool/.claude/memory/rule.md\tforbid\tgit push --force"
-        "\t\tNever run `git push --force`."
-    ]
+    assert given["rules"] == ["ann__tool/.claude/memory/rule.md\tforbid\tgit push --force\t"]
     assert given["figures"]["real commands that are stopped"]["value"] == 0.5
     assert given["figures"]["forbidden commands of incidents stopped"]["n"] >= 30
     assert "1 rules have no label" in given["remarks"]
