@@ -47,6 +47,7 @@ ALL = {"one", "two", "three", "four", "doubtful", "fresh"}
 
 KEYS = {"^": b"\x04", "!": b"\x03"}  # the end of the input, and an interrupt
 KILL = "#"
+REPEATED = 50  # looks of a tenth of a second without a word, before a key is pressed again
 
 
 def at_terminal(keys: str, *words: str, **env: str) -> str:
@@ -64,12 +65,16 @@ def at_terminal(keys: str, *words: str, **env: str) -> str:
     os.close(theirs)
     shown, waiting, end = b"", list(keys), time.monotonic() + 120
     answered = 0  # bytes shown when the last key was typed
+    key, quiet = "", 0
     while time.monotonic() < end:
         ready, _, _ = select.select([ours], [], [], 0.1)
         try:
             shown += os.read(ours, 65_536) if ready else b""
         except OSError:
             break  # the terminal is closed
+        quiet = 0 if ready else quiet + 1
+        if key in KEYS and quiet and quiet % REPEATED == 0:
+            os.write(ours, KEYS[key])  # as a person does whose key had no effect
         # Only at a new question: an interrupt throws away what was typed and not yet read.
         if waiting and shown[answered:].rstrip().endswith(b"?"):
             answered = len(shown)

@@ -136,9 +136,10 @@ def _ask_git_for_all(folder: str) -> dict[str, tuple[str, bytes]]:
     found, rest = {}, _git(folder, "cat-file", "--batch-all-objects", "--batch").stdout
     while rest:
         head, _, rest = rest.partition(b"\n")
-        oid, kind, size = head.decode().split()
-        found[oid] = kind, rest[: int(size)]
-        rest = rest[int(size) + 1 :]
+        oid, kind, *size = head.decode().split()
+        if size:  # else git says that it is missing
+            found[oid] = kind, rest[: int(size[0])]
+            rest = rest[int(size[0]) + 1 :]
     return found
 
 
