@@ -87,7 +87,9 @@ def prompts(folder: str, count: int) -> list[str]:
 def scratch() -> Iterator[str]:
     """A throw-away directory on the disk that the tree is on (not a tmpfs: fsync must cost)."""
     here = os.path.dirname(os.path.abspath(__file__))
-    with tempfile.TemporaryDirectory(prefix=".bench-", dir=here) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix=".bench-", dir=here, ignore_cleanup_errors=True
+    ) as folder:  # a worker may still write
         yield folder
 
 
