@@ -175,8 +175,10 @@ def _what_matters(result: Audit, kinds: Mapping[str, list[Finding]]) -> list[str
         place = f"{findings[0].path}: " if findings[0].path not in findings[0].message else ""
         lines[kind] = f"{kind} ({result.counts.get(kind, 1)}): {place}{findings[0].message}"
     harmful = [line for kind, line in lines.items() if kind in SERIOUS]
+    said = {finding.path for finding in kinds.get("stale-claim", ())}  # why these are to be fixed
     for word in (RETIRE, FIX):
-        if items := result.advised(word):
+        known = said if word == FIX else ()
+        if items := [item for item in result.advised(word) if item.path not in known]:
             harmful.append(f"{word} ({len(items)}): {items[0].path}: {items[0].reasons[-1]}")
     return [*harmful, *(line for kind, line in lines.items() if kind not in SERIOUS)]
 
