@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
+from evals.advice import draw_advice, evaluate_advice
 from evals.answers import evaluate_answers
 from evals.baselines import BASELINES
 from evals.capture import evaluate_capture
@@ -53,6 +54,12 @@ def recall(given: argparse.Namespace, say: Say) -> Answer:
     return report, evaluation_report_fields(report)
 
 
+def advice(given: argparse.Namespace, say: Say) -> Answer:
+    if given.draw is not None:
+        print(draw_advice(given.data, given.draw))
+    return evaluate_advice(given.data)
+
+
 def claims(given: argparse.Namespace, say: Say) -> Answer:
     if given.set == PACKAGES:
         return evaluate_packages(os.environ, say)
@@ -67,6 +74,7 @@ BENCHES: dict[str, Callable[[argparse.Namespace, Say], Answer]] = {
     "recall": recall,
     "quiet": lambda given, say: evaluate_quiet(given.data),
     "claims": claims,
+    "advice": advice,
     "pairs": lambda given, say: evaluate_pairs(given.data, say),
     "capture": lambda given, say: evaluate_capture(given.data),
     "guards": lambda given, say: evaluate_guards(given.data),
@@ -85,6 +93,7 @@ def main(words: list[str]) -> int:
     parser.add_argument(
         "--stale", metavar="FILE", help="for claims: list every stale verdict there"
     )
+    parser.add_argument("--draw", type=int, metavar="SEED", help="for advice: thirty to be read")
     parser.add_argument("--k", type=int, default=DEPTH, help="for recall: memories per prompt")
     given = parser.parse_args(words)
     if not given.data and given.set != PACKAGES:

@@ -114,3 +114,12 @@ def test_numbered_facts_are_no_twins_and_the_poorer_of_two_is_proposed(store):
     assert not (store / "invoices.md").exists() and (store / "numbers.md").exists()
     assert answer["proposals"] == []
     assert all(check["ok"] for check in answer["checks"])
+
+
+@pytest.mark.parametrize(("type", "advice"), [("project", "look"), ("feedback", "keep")])
+def test_a_rule_is_not_looked_at_because_git_cannot_check_it(store, project, type, advice):
+    Checkout(project).commit({"a.py": "x = 1\n"})
+    write(store, "m", type, 1, "Ask `never_was_here` in tools/never_there.py before a release.")
+    found = advised("m", "--deep")
+    assert found["claims"]["unknown"] and not found["claims"]["checked"], found
+    assert found["advice"] == advice

@@ -2,6 +2,7 @@
 
 import json
 
+from evals.advice import draw_advice
 from evals.capture import HYGIENE
 from tests.evals.bench import complaint, figures
 
@@ -49,3 +50,11 @@ def test_a_guessed_type_is_compared_with_the_one_in_the_header(tmp_path):
     figure = figures("types", tmp_path)["figures"]["types guessed right"]
     assert (figure["value"], figure["n"]) == (0.5, 2)
     assert "no memory with a type" in complaint("types", tmp_path / "nowhere")
+
+
+def test_advice_is_counted_and_thirty_are_drawn_to_be_read(shared):
+    given = figures("advice", shared / "corpus")
+    assert sum(given["advice"].values()) == given["n"] > 300
+    drawn = draw_advice(str(shared / "corpus"), seed=1)
+    assert drawn == draw_advice(str(shared / "corpus"), seed=1)
+    assert drawn.count("\n=== ") + drawn.startswith("=== ") == 30

@@ -78,7 +78,8 @@ def advise_on_memory(
         return RETIRE, tuple(reasons)
     if claims.stale or due or over:
         return FIX, tuple(reasons)
-    if claims.unknown > claims.urls and not claims.checked:
+    # A rule is seldom about what git can show: that nothing of it could be checked says nothing.
+    if claims.unknown > claims.urls and not claims.checked and not lasting:
         reasons.append("none of its claims could be checked")
     # The half-life of a lasting memory is about how sure it is, not about its worth.
     old = score >= (OLD_RULE if lasting else REVIEW)

@@ -145,9 +145,9 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     audited = []
     for memory in scan.memories:
         days = safe.age_days(dated.get(memory.path, memory.clock), app.now())
-        judged = _distinct(verdicts.get(memory.path, ()))
+        judged = verdicts.get(memory.path, ())
         text, stale = texts.get(memory.path), known.get(memory.path, ())
-        audited.append(_score(memory, text, days, judged, stale, history_day(app.now())))
+        audited.append(score_memory(memory, text, days, judged, stale, history_day(app.now())))
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
         estimate_audit_tokens(min(survey.characters, MAX_CHARACTERS)),
@@ -228,7 +228,7 @@ def _stale_claims(path: str, judged: Sequence[Judged]) -> Iterator[Finding]:
             )
 
 
-def _score(
+def score_memory(
     memory: Memory,
     text: str | None,
     days: int,
@@ -236,7 +236,8 @@ def _score(
     known: Sequence[str],
     today: datetime.date,
 ) -> Audited:
-    """`known` are stale claims of an earlier check, for an audit that checks none."""
+    """Its row of an audit; `known` are stale claims of an earlier check, where none is made now."""
+    judged = _distinct(judged)
     half_life = types.get(memory.type).half_life_days
     aged = ages.score_staleness(days, half_life)
     counts = [verdict.verdict for verdict in judged]
