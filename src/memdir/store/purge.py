@@ -5,22 +5,31 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memdir.errors import MemdirError, Missing
 from memdir.format.draft import PURGED, UPDATED, Change, content_hash
+from memdir.hot.acceptance import HISTORY
 from memdir.hot.disk import Disk, remove_file, sync_directory
 from memdir.hot.memory import decode, encode, stem
 from memdir.store import changes, git_objects, look
 from memdir.store.history import ANNOUNCED, TABLE
-from memdir.store.ports import Logged, read_if_stored
+from memdir.store.ports import Logged, name_few_paths, read_if_stored
 from memdir.store.state import state_errors
-from memdir.store.writer import App, Done, store_cache_folder, store_state_folder
+from memdir.store.writer import (
+    FOLDER,
+    THEIRS,
+    App,
+    Done,
+    store_cache_folder,
+    store_state_folder,
+)
 from memdir.text.secrets import text_before_secrets
 
 REMOVED = "[removed]"
+SHORT, LONG = 8, 16  # characters of a value that stands nowhere by chance
 _KEY = re.compile(r"-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\Z)", re.S)
 _WORD = re.compile(r"\S+?(?=[.,;:!?)*_]*(?:\s|\Z))")
 
@@ -36,8 +45,39 @@ def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Don
     return desk.done
 
 
-def purge_secret(app: App, name: str) -> Done:
-    """Every byte of the secrets of one memory, from the store, the history, state and cache."""
+@dataclass(frozen=True)
+class _Cleaner:
+    """`everywhere` is cut out of all that is kept, `here` out of the versions of one memory.
+
+    A short value or a word, as in `password: postgres`, may stand elsewhere by chance.
+    """
+
+    path: str
+    index: str
+    everywhere: tuple[bytes, ...]
+    here: tuple[bytes, ...]
+
+    def clean(self, data: bytes, path: str = "") -> bytes:
+        if path == self.path:
+            return _cut(data, self.everywhere + self.here)
+        if path == self.index:  # its own line there
+            pointer = encode(f"({self.path})")
+            lines = data.splitlines(keepends=True)
+            data = b"".join(_cut(line, self.here) if pointer in line else line for line in lines)
+        return _cut(data, self.everywhere)
+
+
+def _cut(data: bytes, values: Sequence[bytes]) -> bytes:
+    for value in values:
+        data = data.replace(value, REMOVED.encode())
+    return data
+
+
+def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
+    """The secrets of one memory, out of its versions and, if nothing else can be meant, all else.
+
+    The histories of other stores are not looked at: their packs are not this store's to rewrite.
+    """
     path = name if name.endswith(".md") else f"{name}.md"
     values = sorted(set(_find_values(app, path)), key=len, reverse=True)
     if not values:
@@ -46,24 +86,44 @@ def purge_secret(app: App, name: str) -> Done:
             path=path,
             next="memdir log NAME lists its versions; edit the memory if it is none that is known",
         )
-
-    def clean(data: bytes) -> bytes:
-        for value in values:
-            data = data.replace(encode(value), REMOVED.encode())
-        return data
-
+    sure = [value for value in values if everywhere or _is_unmistakable(value)]
+    here = [encode(value) for value in values if value not in sure]
+    cleaner = _Cleaner(path, app.store.index_path, tuple(map(encode, sure)), tuple(here))
+    others = set[str]()
     with app.changing("purge") as desk:
         desk.cause = replace(desk.cause, name=stem(path))
-        for found in [*desk.store.files(), desk.store.index_path]:
+        theirs = [item for item in look.list_shelved_memories(app) if item.number == THEIRS]
+        places = [*desk.store.files(), desk.store.index_path, *(FOLDER + x.path for x in theirs)]
+        for found in places:
             data = read_if_stored(desk.store, found)
-            if data is not None and clean(data) != data:
-                desk.store.put(found, clean(data))
-                desk.changes.append(Change(UPDATED, stem(found), found, content_hash(clean(data))))
+            if data is None:
+                continue
+            cleaned = cleaner.clean(data, found.removeprefix(FOLDER))
+            if cleaned != data:
+                desk.store.put(found, cleaned)
+                desk.changes.append(Change(UPDATED, stem(found), found, content_hash(cleaned)))
+            if any(value in cleaned for value in here):
+                others.add(found)
     if not app.dry_run:
         with app.lock.held("memdir purge", app.tell):
-            _clean_what_is_kept(app, clean)
+            _clean_what_is_kept(app, cleaner)
     desk.changes.append(Change(PURGED, stem(path), path, reason=f"{len(values)} found"))
-    return desk.done
+    if here:
+        desk.remarks.append(_name_what_stays(len(here), path, sorted(others)))
+    return replace(desk.done, diff=())  # a diff would show the value
+
+
+def _is_unmistakable(value: str) -> bool:
+    """No word or version: long, or of small and capital letters and digits."""
+    mixed = all(re.search(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
+    return len(value) >= LONG or (len(value) >= SHORT and mixed)
+
+
+def _name_what_stays(count: int, path: str, others: list[str]) -> str:
+    says = f"{count} short or plain: cut out of the versions of {path} only"
+    if others:
+        says += f"; also in {name_few_paths(others)}"
+    return f"{says}. With --everywhere out of all that is kept, whatever it means there"
 
 
 def _find_values(app: App, path: str) -> Iterator[str]:
@@ -96,27 +156,33 @@ def _secrets_of(text: str) -> Iterator[str]:
         text = text.replace(value, REMOVED)
 
 
-def _clean_what_is_kept(app: App, clean: Callable[[bytes], bytes]) -> None:
+def _clean_what_is_kept(app: App, cleaner: _Cleaner) -> None:
+    folder = store_state_folder(app.config)
     if app.history.begun:
-        _rewrite_history(os.path.join(store_state_folder(app.config), "history.git"), clean)
+        _rewrite_history(os.path.join(folder, HISTORY), cleaner)
         for name in (TABLE, ANNOUNCED):  # the table is made again
-            remove_file(os.path.join(store_state_folder(app.config), name))
+            remove_file(os.path.join(folder, name))
     shutil.rmtree(store_cache_folder(app.config), ignore_errors=True)
+    for item in look.list_shelved_memories(app):
+        data = app.shelf.read(item)
+        if item.number != THEIRS and cleaner.clean(data, item.path) != data:
+            app.shelf.overwrite(item, cleaner.clean(data, item.path))
     for top, keep in ((app.config.state_dir, True), (app.config.cache_dir, False)):
         disk = Disk(top)
         with suppress(MemdirError):  # not there yet
             for _, path, _ in list(disk.walk(lambda _: True, [], hidden=True)):
-                _clean_file(disk, path, clean, keep and "history.git" not in path)
+                if HISTORY not in path.split("/"):
+                    _clean_file(disk, path, cleaner, keep)
 
 
-def _clean_file(disk: Disk, path: str, clean: Callable[[bytes], bytes], keep: bool) -> None:
+def _clean_file(disk: Disk, path: str, cleaner: _Cleaner, keep: bool) -> None:
     place = os.path.join(disk.root, path)
     with state_errors(place, "a secret could not be removed from it"):
         try:
             data = disk.read(path)[0]
         except FileNotFoundError:
             return
-        cleaned = clean(data)
+        cleaned = cleaner.clean(data)
         if cleaned == data:
             return
         if keep and not data.startswith(b"SQLite"):
@@ -125,7 +191,7 @@ def _clean_file(disk: Disk, path: str, clean: Callable[[bytes], bytes], keep: bo
             os.unlink(place)
 
 
-def _rewrite_history(folder: str, clean: Callable[[bytes], bytes]) -> None:
+def _rewrite_history(folder: str, cleaner: _Cleaner) -> None:
     """Every commit anew with cleaned bytes, in one pack; nothing else is left.
 
     A kill leaves the old history or the new one whole; the next run removes the rest.
@@ -136,17 +202,18 @@ def _rewrite_history(folder: str, clean: Callable[[bytes], bytes]) -> None:
         chain.append(git_objects.read_history_commit(objects, oid))
         oid = chain[-1].parent
     objects.again = True
-    new, blobs = dict[str, str](), dict[str, str]()
+    new, blobs = dict[str, str](), dict[tuple[str, str], str]()
     for logged in reversed(chain):
         files = git_objects.read_history_tree(objects, logged.tree)
-        for blob in {*files.values()} - blobs.keys():
-            blobs[blob] = objects.write("blob", clean(objects.read(blob, "blob")))[0]
-        tree = git_objects.write_history_tree(
-            objects, {path: blobs[blob] for path, blob in files.items()}
-        )
+        for path, blob in files.items():
+            if (key := (blob, path)) not in blobs:
+                cleaned = cleaner.clean(objects.read(blob, "blob"), path)
+                blobs[key] = objects.write("blob", cleaned)[0]
+            files[path] = blobs[key]
+        tree = git_objects.write_history_tree(objects, files)
         undoes = tuple(new.get(id, id) for id in logged.cause.undoes)
         name, reason = (
-            decode(clean(encode(text))) for text in (logged.cause.name, logged.cause.reason)
+            decode(cleaner.clean(encode(text))) for text in (logged.cause.name, logged.cause.reason)
         )
         cause = replace(logged.cause, name=name, reason=reason, undoes=undoes)
         new[logged.id] = git_objects.write_history_commit(

@@ -198,6 +198,11 @@ class Shelf:
         with state_errors(os.path.join(self.folder, place), "cannot be read"):
             return self.disk.read(place)[0]
 
+    def overwrite(self, shelved: Shelved, data: bytes) -> None:
+        place = _place(shelved)
+        with state_errors(os.path.join(self.folder, place), "cannot be written"):
+            self.disk.put(place, data)
+
     def clear(self, shelved: Shelved) -> None:
         """Delete from the shelf; the history keeps files of the store's `archive/`."""
         if shelved.number == THEIRS:
