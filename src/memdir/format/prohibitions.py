@@ -1,25 +1,28 @@
 """Guards: what memories say of commands, in words so strict that a program may act on them.
 
 `never run X` forbids X, `never run X without Y` and `always pass Y to X` need Y, `run Y before X`
-wants Y first. A condition ("in the main checkout", "unless …") makes a reminder of it.
+wants Y first. What needs a person's consent ("X only when asked", "ask before X") is forbidden
+until then. A condition ("in the main checkout", "unless …") makes a reminder of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from memdir.hot.guard import BEFORE, FORBID, MAX_GUARDS, NEEDS, Command, Guard
 from memdir.hot.shell import read_commands
 from memdir.text import pattern
-from memdir.text.markdown import FENCED, Block, markdown_blocks
+from memdir.text.markdown import FENCED, HEADING, Block, markdown_blocks
 
 MAX_SENTENCE_CHARACTERS = 300
 _SPAN = "⟦{}⟧"
 _ONE = r"[*_]*⟦(\d+)⟧[*_]*"
-_MANY = r"[*_]*(?P<what>⟦\d+⟧(?:[*_]*\s*(?:,|/|\bor\b|\band\b|, or|, and)\s*[*_]*⟦\d+⟧)*)[*_]*"
+_SOME = r"⟦\d+⟧(?:[*_]*\s*(?:,|/|\bor\b|\band\b|, or|, and)\s*[*_]*⟦\d+⟧)*"
+_MANY = rf"[*_]*(?P<what>{_SOME})[*_]*"
 _HOW = (
     r"(?:\s+(?:ever|again|use|using|run|running|reach for|bare|raw|blanket|plain|execute|"
-    r"call|invoke|do|a|an|the|just|simply|type))*"
+    r"call|invoke|do|you|a|an|the|just|simply|type))*"
 )
 _FORBIDDEN = pattern(
     rf"(?is)\b(?:never|do not|don['’]t|must not|mustn['’]t|"
@@ -61,14 +64,25 @@ _BARE = pattern(
     r"each|any))*\s+[*_\"“]*"
 )
 # "Never commit or push without approval" means git, in prose.
-_BARE_GIT = pattern(
-    r"(?i)(\b(?:never|do not|don['’]t)\b[*_]*\s+)((?:git )?(?:commit|push|merge)"
-    r"(?:(?:\s*/\s*|,\s*|,?\s+(?:or|and)\s+)(?:git )?(?:commit|push|merge))*)\b"
+_GIT_VERB = r"(?:git )?(?:force[- ]push|commit|push|merge?|rebas|stash)(?:e|t?ing)?\b"
+_GIT = {"co": "git commit", "pu": "git push", "me": "git merge", "re": "git rebase"}
+_GIT |= {"st": "git stash", "fo": "git push --force"}
+_GIT_VERBS = pattern(
+    r"(?i)(?P<lead>\b(?:(?:never|not|don['’]t)\b[*_]*\s+(?:(?:ever|actually|automatically|just|also)"
+    r"\s+)*|only\s+|(?:before|prior to)\s+(?:(?:any|every|each|you)\s+)?)|^\W*)"
+    rf"(?P<verbs>{_GIT_VERB}(?:(?:\s*/\s*|,\s*|,?\s+(?:or|and)\s+){_GIT_VERB})*)"
     r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b)?"
     r"(?:\s+to\s+(?:the\s+)?(?:remote|origin|github)\b(?:\s+repo(?:sitory)?\b)?)?"
-    r"(?:\s+or\s+deploy)?(?=\s+(?:without|unless|until)\b|[.!]*$)"
+    r"(?:\s+or\s+deploy)?"
+    r"(?=\s+(?:without|unless|until|only|requires?|needs?|when|if|after)\b|\s*,|[.!]*$)"
 )
-_GIT_VERB = pattern(r"(?i)commit|push|merge")
+# "git commands (push --force, reset --hard)": the program stands once.
+_LISTED = pattern(
+    r"(?i)\b(?:(?:any|all|other|raw|potentially|destructive|dangerous|irreversible|risky|"
+    r"\w+-\w+)\s+)*(?:(?P<program>[a-z][\w-]*)\s+)?(?:commands?|operations?|actions?)\s*"
+    r"\((?:(?:e\.g\.|i\.e\.|such as|like|including|for example)[,:]?\s*)?(?P<list>[^()]+)\)"
+)
+_LIST_MARK = pattern(r"\s*(?:,|/|;|\bor\b|\band\b)\s*")
 _BARE_FLAG = pattern(r"(?<!\S)--[a-z][\w-]*")
 # Programs whose names are English words: without backticks, only after "run" or with a flag.
 _WORDS_TOO_TEXT = """
@@ -82,8 +96,9 @@ in instead into is it its manually of on only or outside since so than that the 
 to unless until when while with without you your ever again anywhere here yourself
 """
 _ENGLISH = frozenset(_ENGLISH_TEXT.split())
+_BARE_JOINED = pattern(r"\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b)\s*[\"“]*")
 MAX_BARE_WORDS = 7
-_SENTENCE_END = pattern(r"(?<=[.!?])[*_)\"'”]*\s+|\n(?=\s*\n)|;\s")
+_SENTENCE_END = pattern(r"(?<=[.!?])(?<!etc\.)(?<!e\.g\.)(?<!i\.e\.)[*_)\"'”]*\s+|\n(?=\s*\n)|;\s")
 _DONE = pattern(
     r"(?is)^\s*(?:$|[.,:!)(—–]|-\s|--|because\b|since\b|instead\b|here\b|at all\b|ever\b|"
     r"again\b|directly\b|"
@@ -92,11 +107,46 @@ _DONE = pattern(
     r"commands?\b|under any|in any case|no matter|for any reason|anywhere\b)"
 )
 # A ban that the user may lift is still one for the agent: it is stopped, and asks.
-_CONSENT = pattern(
-    r"(?i)[,\s]*\b(?:unless|except|without|until)\b[^.;]{0,60}?\b(?:ask\w*|approv\w*|"
-    r"permission|consent|go-ahead|user command|"
-    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|says?)\b[^.;]*"
+_ASKED = (
+    r"(?:ask\w*|approv\w*|permission|consent|go-ahead|user command|"
+    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|review\w*|says?)"
 )
+_CONSENT = pattern(
+    rf"(?i)[,\s]*\b(?:unless|except|without|until)\b[^.;]{{0,60}}?\b{_ASKED}\b[^.;]*"
+)
+_GIVEN = (
+    r"(?:(?:with\s+)?(?:me|us|(?:the\s+)?(?:user|owner|human|team))['’s]*\s+|for\s+|an?\s+|my\s+|their\s+|"
+    r"your\s+|the\s+|clear\s+|current\s+|written\s+|prior\s+|verbal\s+|explicit(?:ly)?\s+|"
+    r"first\s+|has\s+|have\s+|is\s+|i\s+|you\s+|are\s+)*"
+)
+_SURE_CONSENT = r"(?:approv\w*|permission|consent|go-ahead|confirm\w*|authori\w*|sign-off)"
+# The same ban said the other way round: what needs consent, and when to ask for it.
+_WITH_CONSENT = tuple(
+    pattern(r"(?i)" + form)
+    for form in (
+        rf"{_SOME}[*_]*(?:\s+(?:commands?|operations?|always))*\s+(?:requires?|needs?|must have)\s+"
+        rf"{_GIVEN}{_SURE_CONSENT}\b[^.;⟦]*",
+        rf"(?:\bonly\b{_HOW}\s*[*_]*{_SOME}|{_SOME}[*_]*\s+only)[*_]*\s+"
+        rf"(?:with|when|if|after|once|upon|on)\s+{_GIVEN}{_ASKED}\b[^.;⟦]*",
+        rf"\b(?:(?:get|obtain|request|seek|wait for|need)\s+{_GIVEN}{_SURE_CONSENT}|"
+        rf"(?:ask|confirm|check with)\b\s*{_GIVEN}(?:{_SURE_CONSENT}\s+)?)"
+        rf"\s*(?:from\s+\w+(?:\s+\w+)?\s+)?(?:before|prior to)\b{_HOW}\s*[*_]*{_SOME}[*_]*",
+        rf"\b(?:before|prior to)\b{_HOW}\s*[*_]*{_SOME}[*_]*\s*,?\s+(?:please\s+|always\s+|"
+        rf"first\s+|you\s+must\s+)*(?:(?:ask|confirm with|check with)\b[^.;⟦]*|"
+        rf"(?:get|obtain|request|seek|wait for)\s+{_GIVEN}{_SURE_CONSENT}\b[^.;⟦]*)",
+    )
+)
+_MARK = pattern(r"⟦\d+⟧")
+# A line that introduces a list of what is forbidden.
+_BANNED_LIST = pattern(
+    r"(?i)\b(?:never|do not|don['’]t|must not|forbidden|prohibited|banned|not allowed)\b"
+)
+_CONSENT_LIST = pattern(rf"(?i)\b(?:require|need|ask)\w*\b.*\b{_SURE_CONSENT}\b")
+_COMMANDS = pattern(r"(?i)\b(?:commands?|run|never)\b")
+_CROSSED = pattern(r"\s*(?:[-*+•]\s+)?[❌✗✘🚫⛔]")
+_MARKED = pattern(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+_ITEM = pattern(r"\s*(?:[-*+•]|\d{1,3}[.)])?\s*[❌✗✘🚫⛔]*\ufe0f?\s*")
+_SPANNED = pattern(r"[*_]*`+([^`]+)`+[*_]*")
 _CONDITION = pattern(
     r"(?i)\b(?:unless|except|until|while|during|if|when|whenever|mid-|only|otherwise|outside|"
     r"inside|without|"
@@ -140,6 +190,8 @@ def read_guarded_command(span: str) -> Command | None:
         return Command("", (), bare.split())  # whatever is run with that flag
     simple = list(read_commands(bare, {}))
     words = simple[0].words if len(simple) == 1 else []
+    if words[-1:] == ["--"]:
+        return None  # what comes after it is not said
     if not words or words[0] in _CODE or not _WORD.match(words[0]):
         return None
     if len(words) == 1 and words[0] not in PROGRAMS and "/" not in words[0]:
@@ -170,7 +222,7 @@ def find_guards(text: str) -> list[Guard]:
     for block in markdown_blocks(text):
         if block.kind == FENCED or len(found) >= MAX_GUARDS:
             continue
-        for sentence, spans, whole in _sentences(block):
+        for sentence, spans, whole in [*_sentences(block), *_listed_under_a_ban(block)]:
             for guard in _guards_of_sentence(sentence, spans, whole):
                 key = (guard.form, str(guard.command), str(guard.other))
                 if key not in found or guard.stops > found[key].stops:
@@ -191,36 +243,112 @@ def _sentences(block: Block) -> Iterator[tuple[str, list[str], str]]:
             plain = whole = " ".join(sentence.split())
             for number, span in enumerate(spans):
                 whole = whole.replace(_SPAN.format(number), span)
-            marked = _mark_bare_commands(plain, spans)
+            marked = _mark_bare_commands(plain, spans, verbs=block.kind != HEADING)
             if "⟦" in marked:
+                marked = _say_as_ban(marked)
                 whole = whole.removeprefix("description: ").lstrip("-*> ")
                 yield marked, spans, whole[:MAX_SENTENCE_CHARACTERS]
 
 
-def _mark_bare_commands(sentence: str, spans: list[str]) -> str:
-    found = _BARE_GIT.search(sentence)
-    if found and (
-        found.end() >= len(sentence.rstrip(".!")) or _CONSENT.match(sentence, found.end())
-    ):
-        marks = [_SPAN.format(len(spans) + n) for n, _ in enumerate(_GIT_VERB.findall(found[2]))]
-        spans += [f"git {verb.lower()}" for verb in _GIT_VERB.findall(found[2])]
-        sentence = f"{found[1]}{' or '.join(marks)}{sentence[found.end() :]}"
+def _listed_under_a_ban(block: Block) -> Iterator[tuple[str, list[str], str]]:
+    """`- git stash` below "Never run:"; crosses make a list, too."""
+    lines = block.text.split("\n")
+    lead = lines[0] if lines[0].rstrip(" *_").endswith(":") else block.lead
+    items = [line for line in lines if _CROSSED.match(line)]
+    if not items and _MARKED.match(block.text):
+        items = [block.text]
+        if not lead and block.heads and _COMMANDS.search(block.heads[-1]):
+            lead = block.heads[-1]
+    consent = _CONSENT_LIST.search(lead)
+    if not consent and not _BANNED_LIST.search(lead):
+        return
+    before = "" if consent else _CONSENT.sub("", _BANNED_LIST.sub("", lead)).strip(" *_:#")
+    for item in items:
+        text = _ITEM.sub("", " ".join(item.split()), 1)
+        span = _SPANNED.match(text)
+        command, end = (span[1], span.end()) if span else _bare_command(text, 0, True)
+        if command:
+            yield (
+                f"{before}: never {_SPAN.format(0)}{text[end:]}",
+                [command],
+                f"{lead.strip(' *_#')} {text}"[:MAX_SENTENCE_CHARACTERS],
+            )
+
+
+def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
+    sentence = _LISTED.sub(lambda found: _mark_listed(found, spans), sentence)
+    if verbs:  # a title says in short what the text explains
+        sentence = _GIT_VERBS.sub(lambda found: _mark_git_verbs(found, spans), sentence)
     for verb in reversed(list(_BARE.finditer(sentence))):
-        words, end = list[str](), verb.end()
-        while len(words) < MAX_BARE_WORDS and (found := _BARE_WORD.match(sentence, end)):
-            if found[1].lower() in _ENGLISH or (not words and found[1] not in PROGRAMS):
-                break
-            words.append(found[1])
-            end = found.end()
-        flagged = any(word[:1] == "-" for word in words)
-        if words and words[0] in _WORDS_TOO and not verb[1] and not flagged:
-            continue
-        if len(words) > 1 or (words and sentence.startswith((" with", " only with"), end)):
-            sentence = f"{sentence[: verb.end()]}{_SPAN.format(len(spans))}{sentence[end:]}"
-            spans.append(" ".join(words))
+        command, end = _bare_command(sentence, verb.end(), bool(verb[1]))
+        commands, stop = list[str](), end
+        while command:
+            commands, end = [*commands, command], stop
+            joined = _BARE_JOINED.match(sentence, end)
+            command, stop = _bare_command(sentence, joined.end(), True) if joined else ("", end)
+        if commands:
+            marks = " or ".join(_mark(one, spans) for one in commands)
+            sentence = f"{sentence[: verb.end()]}{marks}{sentence[end:]}"
     for flag in reversed(list(_BARE_FLAG.finditer(sentence))):
         sentence = f"{sentence[: flag.start()]}{_SPAN.format(len(spans))}{sentence[flag.end() :]}"
         spans.append(flag[0])
+    return sentence
+
+
+def _bare_command(sentence: str, start: int, ran: bool) -> tuple[str, int]:
+    words, end = list[str](), start
+    while len(words) < MAX_BARE_WORDS and (found := _BARE_WORD.match(sentence, end)):
+        if found[1].lower() in _ENGLISH or (not words and found[1] not in PROGRAMS):
+            break
+        words.append(found[1])
+        end = found.end()
+    flagged = any(word[:1] == "-" for word in words)
+    if words and words[0] in _WORDS_TOO and not ran and not flagged:
+        return "", start
+    enough = len(words) > 1 or (words and sentence.startswith((" with", " only with"), end))
+    return (" ".join(words), end) if enough else ("", start)
+
+
+def _mark_listed(found: re.Match[str], spans: list[str]) -> str:
+    program, marks = found["program"] or "", list[str]()
+    program = program if program in PROGRAMS else ""
+    for part in _LIST_MARK.split(found["list"]):
+        mark = _MARK.search(part)
+        words = (spans[int(mark[0][1:-1])] if mark else part).strip("`*_ .…").split()
+        if words == ["etc"]:
+            continue
+        if words and words[0] not in PROGRAMS and program:
+            words.insert(0, program)
+        if words and words[0] in PROGRAMS and len(words) > 1:
+            marks.append(_mark(" ".join(words), spans))
+    return " or ".join(marks) or found[0]
+
+
+def _mark(command: str, spans: list[str]) -> str:
+    spans.append(command)
+    return _SPAN.format(len(spans) - 1)
+
+
+def _mark_git_verbs(found: re.Match[str], spans: list[str]) -> str:
+    lead, rest = found["lead"], found.string[found.end() :]
+    verbs = pattern(rf"(?i){_GIT_VERB}").findall(found["verbs"])
+    commands = [_GIT[verb.lower().removeprefix("git ")[:2]] for verb in verbs]
+    marks = " or ".join(_SPAN.format(len(spans) + n) for n in range(len(commands)))
+    if lead.lower().strip(" *_").startswith(("never", "not", "don")):
+        meant, lead = not rest.strip(".! ") or bool(_CONSENT.match(rest)), "never "
+    else:
+        marked = f"{found.string[: found.start()]}{lead}{marks}{rest}"
+        meant = any(form.search(marked) for form in _WITH_CONSENT)
+    if not meant:
+        return found[0]
+    spans += commands
+    return f"{lead}{marks}"
+
+
+def _say_as_ban(sentence: str) -> str:
+    """What needs consent, in the one form that the rest reads."""
+    for form in _WITH_CONSENT:
+        sentence = form.sub(lambda found: f"never {' or '.join(_MARK.findall(found[0]))}", sentence)
     return sentence
 
 
