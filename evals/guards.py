@@ -38,12 +38,8 @@ def evaluate_guards(data: str) -> tuple[Report, dict[str, object]]:
     guards = [guard for _, guard in rules]
     alarms = [line for line in commands if _speaks(guards, line, stops=True)]
     reminders = [line for line in commands if _speaks(guards, line, stops=False)]
-    incidents = tomllib.loads(INCIDENTS.read_text("utf-8"))["rows"]
-    results = [
-        (thread, "yes" if _speaks(find_guards(rule), command, stops=True) else "no", rule, command)
-        for thread, rule, command in incidents
-    ]
-    stopped = sum(result == "yes" for _, result, *_ in results)
+    lists = tomllib.loads(INCIDENTS.read_text("utf-8"))
+    results, later = ([_incident(*row) for row in lists[name]] for name in ("rows", "later"))
     rows = [line.split("\t") for line in LABELS.read_text("utf-8").splitlines()]
     labels = {"\t".join(row[:4]): list(filter(None, row[4:])) for row in rows}
     verdicts = [(labels.get(_key(path, guard), []), guard) for path, guard in rules]
@@ -63,20 +59,32 @@ def evaluate_guards(data: str) -> tuple[Report, dict[str, object]]:
             PRECISION,
         ),
         _with_goal(
-            share_figure("forbidden commands of incidents stopped", stopped, len(results)), STOPPED
+            share_figure("commands of incidents stopped", _count(results), len(results)), STOPPED
         ),
+        _with_goal(share_figure("of incidents gathered later", _count(later), len(later)), STOPPED),
     )
     table = Table(
         "incidents",
         tuple((name, TEXT) for name in ("thread", "stopped", "rule", "command")),
-        tuple(results),
+        (*results, *later),
     )
     remarks = (f"{unlabelled} rules have no label",) if unlabelled else ()
     section = Section("Guards", figures, (table,), remarks)
-    summary = f"{len(rules)} rules of {data}, {len(commands)} commands, {len(results)} incidents"
+    summary = (
+        f"{len(rules)} rules of {data}, {len(commands)} commands, {len(results + later)} incidents"
+    )
     report = Report("guards", data, summary, (section,))
     fields = evaluation_report_fields(report)
     return report, {**fields, "rules": [_key(path, guard) for path, guard in rules]}
+
+
+def _incident(thread: str, rule: str, command: str) -> tuple[str, str, str, str]:
+    stopped = _speaks(find_guards(rule), command, stops=True)
+    return thread, "yes" if stopped else "no", rule, command
+
+
+def _count(incidents: list[tuple[str, str, str, str]]) -> int:
+    return sum(stopped == "yes" for _, stopped, *_ in incidents)
 
 
 def _with_goal(figure: Figure, goal: Goal) -> Figure:

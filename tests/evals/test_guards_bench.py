@@ -15,5 +15,6 @@ def test_it_counts_alarms_reminders_and_incidents(tmp_path):
     given = figures("guards", tmp_path)
     assert given["rules"] == ["ann__tool/.claude/memory/rule.md\tforbid\tgit push --force\t"]
     assert given["figures"]["real commands that are stopped"]["value"] == 0.5
-    assert given["figures"]["forbidden commands of incidents stopped"]["n"] >= 30
+    assert given["figures"]["commands of incidents stopped"]["n"] >= 30
+    assert given["figures"]["of incidents gathered later"]["n"] >= 60
     assert "1 rules have no label" in given["remarks"]

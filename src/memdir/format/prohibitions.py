@@ -22,11 +22,12 @@ _SOME = r"⟦\d+⟧(?:[*_]*\s*(?:,|/|\bor\b|\band\b|, or|, and)\s*[*_]*⟦\d+⟧
 _MANY = rf"[*_]*(?P<what>{_SOME})[*_]*"
 _HOW = (
     r"(?:\s+(?:ever|again|use|using|run|running|reach for|bare|raw|blanket|plain|execute|"
-    r"call|invoke|do|you|a|an|the|just|simply|type))*"
+    r"call|invoke|do|you|a|an|the|any|every|each|all|just|simply|type))*"
 )
 _FORBIDDEN = pattern(
-    rf"(?is)\b(?:never|do not|don['’]t|must not|mustn['’]t|"
-    rf"avoid)\b[*_]*{_HOW}\s*{_MANY}(?P<rest>.*)"
+    rf"(?is)(?:\b(?:never|do not|don['’]t|must not|mustn['’]t|avoid)\b[*_]*{_HOW}|"
+    r"(?:\b(?:niemals|nie|jamais|nunca|mai|никогда не)\b|绝不|不要|禁止|切勿)[*_]*"
+    rf"(?:\s*[^\W\d_]{{1,12}}){{0,2}})\s*{_MANY}(?P<rest>.*)"
 )
 _WITHOUT = pattern(rf"(?is)^\s*without\s+(?:the\s+|an?\s+|passing\s+)?{_ONE}(?P<rest>.*)")
 _WITH = (
@@ -64,18 +65,33 @@ _BARE = pattern(
     r"each|any))*\s+[*_\"“]*"
 )
 # "Never commit or push without approval" means git, in prose.
-_GIT_VERB = r"(?:git )?(?:force[- ]push|commit|push|merge?|rebas|stash)(?:e|t?ing)?\b"
-_GIT = {"co": "git commit", "pu": "git push", "me": "git merge", "re": "git rebase"}
-_GIT |= {"st": "git stash", "fo": "git push --force"}
+_GIT_VERB = (
+    r"(?:(?:(?:creat|mak|open)(?:e|ing)\s+(?:an?\s+|any\s+)?)"
+    r"(?:git commits?|commits?|PRs?|pull requests?)|"
+    r"merg(?:e|ing)\s+(?:an?\s+|any\s+|the\s+)?(?:PRs?|pull requests?)|"
+    r"(?:git )?(?:force[- ]push(?:ing)?|commit(?:ting)?|push(?:ing)?|merg(?:e|ing)|rebas(?:e|ing)|"
+    r"stash(?:ing)?|amend(?:ing)?))\b"
+)
+_GIT = (
+    ("merg.*(?:pr|pull)", ("gh pr merge",)),
+    (r"\bpr|pull", ("gh pr create",)),
+    ("force", ("git push --force", "git push --force-with-lease")),
+    ("amend", ("git commit --amend",)),
+    *((verb, (f"git {verb}",)) for verb in ("commit", "push", "stash")),
+    ("merg", ("git merge",)),
+    ("rebas", ("git rebase",)),
+)
 _GIT_VERBS = pattern(
     r"(?i)(?P<lead>\b(?:(?:never|not|don['’]t)\b[*_]*\s+(?:(?:ever|actually|automatically|just|also)"
     r"\s+)*|only\s+|(?:before|prior to)\s+(?:(?:any|every|each|you)\s+)?)|^\W*)"
-    rf"(?P<verbs>{_GIT_VERB}(?:(?:\s*/\s*|,\s*|,?\s+(?:or|and)\s+){_GIT_VERB})*)"
+    rf"(?P<verbs>{_GIT_VERB}(?:(?:\s*/\s*|,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+){_GIT_VERB})*)"
     r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b)?"
     r"(?:\s+to\s+(?:the\s+)?(?:remote|origin|github)\b(?:\s+repo(?:sitory)?\b)?)?"
-    r"(?:\s+or\s+deploy)?"
-    r"(?=\s+(?:without|unless|until|only|requires?|needs?|when|if|after)\b|\s*,|[.!]*$)"
+    r"(?:\s+(?:autonomously|automatically|on your own|by yourself|yourself))?(?:\s+or\s+deploy)?"
+    r"(?=[*_]*\s+[*_]*(?:without|unless|until|before|only|requires?|needs?|when|if|after)\b|\s*[,;]|[.!*_]*$)"
 )
+# "git restore/checkout" is two commands.
+_SLASHED = pattern(r"(?<![\w/`])([a-z][\w-]*) ([a-z][a-z-]+(?:/[a-z][a-z-]+)+)(?![\w/])")
 # "git commands (push --force, reset --hard)": the program stands once.
 _LISTED = pattern(
     r"(?i)\b(?:(?:any|all|other|raw|potentially|destructive|dangerous|irreversible|risky|"
@@ -91,8 +107,8 @@ bun cat claude expo find fly go just kill make node rails rake sleep tail touch
 _WORDS_TOO = frozenset(_WORDS_TOO_TEXT.split())
 _BARE_WORD = pattern(r"(?:\s+(?=(?:--|\.)(?:\s|$))|[\s\"“]*(?=\S*[\w/]))([\w./:@+=-]*[\w/]|--|\.)")
 _ENGLISH_TEXT = """
-a an and any are as at because before but by commands directly during every except for from if
-in instead into is it its manually of on only or outside since so than that the then there this
+a an and any are as at because before but by command commands directly during every except for
+from if in instead into is it its manually of on only or outside since so than that the then there this
 to unless until when while with without you your ever again anywhere here yourself
 """
 _ENGLISH = frozenset(_ENGLISH_TEXT.split())
@@ -100,7 +116,7 @@ _BARE_JOINED = pattern(r"\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b)\s*[\"“]*")
 MAX_BARE_WORDS = 7
 _SENTENCE_END = pattern(r"(?<=[.!?])(?<!etc\.)(?<!e\.g\.)(?<!i\.e\.)[*_)\"'”]*\s+|\n(?=\s*\n)|;\s")
 _DONE = pattern(
-    r"(?is)^\s*(?:$|[.,:!)(—–]|-\s|--|because\b|since\b|instead\b|here\b|at all\b|ever\b|"
+    r"(?is)^\s*(?:$|[.,:!)(—–，。、；]|-\s|--|because\b|since\b|instead\b|here\b|at all\b|ever\b|"
     r"again\b|directly\b|"
     r"anymore\b|any more\b|by hand\b|manually\b|in this (?:repo|repository|project|"
     r"codebase)\b|as it\b|it\b|they\b|"
@@ -112,18 +128,24 @@ _ASKED = (
     r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|review\w*|says?)"
 )
 _CONSENT = pattern(
-    rf"(?i)[,\s]*\b(?:unless|except|without|until)\b[^.;]{{0,60}}?\b{_ASKED}\b[^.;]*"
+    r"(?i)[,\s*_]*\b(?:unless|except|without|until|"
+    r"before (?=(?:i|we|my|the user|user|a human)\b))\b"
+    rf"[^.;]{{0,60}}?\b{_ASKED}\b[^.;]*"
 )
 _GIVEN = (
     r"(?:(?:with\s+)?(?:me|us|(?:the\s+)?(?:user|owner|human|team))['’s]*\s+|for\s+|an?\s+|my\s+|their\s+|"
     r"your\s+|the\s+|clear\s+|current\s+|written\s+|prior\s+|verbal\s+|explicit(?:ly)?\s+|"
-    r"first\s+|has\s+|have\s+|is\s+|i\s+|you\s+|are\s+)*"
+    r"first\s+|per-\w+\s+|has\s+|have\s+|is\s+|i\s+|you\s+|are\s+)*"
 )
 _SURE_CONSENT = r"(?:approv\w*|permission|consent|go-ahead|confirm\w*|authori\w*|sign-off)"
-# The same ban said the other way round: what needs consent, and when to ask for it.
-_WITH_CONSENT = tuple(
+# The same ban in other words: what is banned, what needs consent, and when to ask for it.
+_SAID_OTHERWISE = tuple(
     pattern(r"(?i)" + form)
     for form in (
+        rf"{_SOME}[*_]*(?:\s+(?:commands?|operations?))?\s+"
+        r"(?:(?:is|are|should be|must be)\s+)?(?:[—–-]\s+)?[*_]*"
+        r"(?:strictly\s+)?(?:forbidden|banned|prohibited|not allowed|disallowed|off[- ]limits|"
+        r"avoided)\b",
         rf"{_SOME}[*_]*(?:\s+(?:commands?|operations?|always))*\s+(?:requires?|needs?|must have)\s+"
         rf"{_GIVEN}{_SURE_CONSENT}\b[^.;⟦]*",
         rf"(?:\bonly\b{_HOW}\s*[*_]*{_SOME}|{_SOME}[*_]*\s+only)[*_]*\s+"
@@ -132,7 +154,9 @@ _WITH_CONSENT = tuple(
         rf"(?:ask|confirm|check with)\b\s*{_GIVEN}(?:{_SURE_CONSENT}\s+)?)"
         rf"\s*(?:from\s+\w+(?:\s+\w+)?\s+)?(?:before|prior to)\b{_HOW}\s*[*_]*{_SOME}[*_]*",
         rf"\b(?:before|prior to)\b{_HOW}\s*[*_]*{_SOME}[*_]*\s*,?\s+(?:please\s+|always\s+|"
-        rf"first\s+|you\s+must\s+)*(?:(?:ask|confirm with|check with)\b[^.;⟦]*|"
+        rf"first\s+|you\s+must\s+)*"
+        rf"(?:(?:ask|confirm with|check with)\b"
+        r"(?=\s+(?:me|us|the\s+user|user|for|first)\b|[.!\s]*$)[^.;⟦]*|"
         rf"(?:get|obtain|request|seek|wait for)\s+{_GIVEN}{_SURE_CONSENT}\b[^.;⟦]*)",
     )
 )
@@ -276,6 +300,7 @@ def _listed_under_a_ban(block: Block) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
+    sentence = _SLASHED.sub(_spell_out, sentence)
     sentence = _LISTED.sub(lambda found: _mark_listed(found, spans), sentence)
     if verbs:  # a title says in short what the text explains
         sentence = _GIT_VERBS.sub(lambda found: _mark_git_verbs(found, spans), sentence)
@@ -309,6 +334,12 @@ def _bare_command(sentence: str, start: int, ran: bool) -> tuple[str, int]:
     return (" ".join(words), end) if enough else ("", start)
 
 
+def _spell_out(found: re.Match[str]) -> str:
+    if found[1] not in PROGRAMS:
+        return found[0]
+    return " or ".join(f"{found[1]} {word}" for word in found[2].split("/"))
+
+
 def _mark_listed(found: re.Match[str], spans: list[str]) -> str:
     program, marks = found["program"] or "", list[str]()
     program = program if program in PROGRAMS else ""
@@ -332,22 +363,26 @@ def _mark(command: str, spans: list[str]) -> str:
 def _mark_git_verbs(found: re.Match[str], spans: list[str]) -> str:
     lead, rest = found["lead"], found.string[found.end() :]
     verbs = pattern(rf"(?i){_GIT_VERB}").findall(found["verbs"])
-    commands = [_GIT[verb.lower().removeprefix("git ")[:2]] for verb in verbs]
+    commands = [command for verb in verbs for command in _git_commands(verb.lower())]
     marks = " or ".join(_SPAN.format(len(spans) + n) for n in range(len(commands)))
     if lead.lower().strip(" *_").startswith(("never", "not", "don")):
-        meant, lead = not rest.strip(".! ") or bool(_CONSENT.match(rest)), "never "
+        meant, lead = not rest.strip('.!*_" ') or bool(_CONSENT.match(rest)), "never "
     else:
         marked = f"{found.string[: found.start()]}{lead}{marks}{rest}"
-        meant = any(form.search(marked) for form in _WITH_CONSENT)
+        meant = any(form.search(marked) for form in _SAID_OTHERWISE)
     if not meant:
         return found[0]
     spans += commands
     return f"{lead}{marks}"
 
 
+def _git_commands(verb: str) -> tuple[str, ...]:
+    return next(commands for form, commands in _GIT if pattern(form).search(verb))
+
+
 def _say_as_ban(sentence: str) -> str:
     """What needs consent, in the one form that the rest reads."""
-    for form in _WITH_CONSENT:
+    for form in _SAID_OTHERWISE:
         sentence = form.sub(lambda found: f"never {' or '.join(_MARK.findall(found[0]))}", sentence)
     return sentence
 
