@@ -108,8 +108,8 @@ _WORDS_TOO = frozenset(_WORDS_TOO_TEXT.split())
 _BARE_WORD = pattern(r"(?:\s+(?=(?:--|\.)(?:\s|$))|[\s\"“]*(?=\S*[\w/]))([\w./:@+=-]*[\w/]|--|\.)")
 _ENGLISH_TEXT = """
 a an and any are as at because before but by command commands directly during every except for
-from if in instead into is it its manually of on only or outside since so than that the then there this
-to unless until when while with without you your ever again anywhere here yourself
+from if in instead into is it its manually of on only or outside since so than that the then there
+this to unless until when while with without you your ever again anywhere here yourself
 """
 _ENGLISH = frozenset(_ENGLISH_TEXT.split())
 _BARE_JOINED = pattern(r"\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b)\s*[\"“]*")
@@ -133,7 +133,7 @@ _CONSENT = pattern(
     rf"[^.;]{{0,60}}?\b{_ASKED}\b[^.;]*"
 )
 _GIVEN = (
-    r"(?:(?:with\s+)?(?:me|us|(?:the\s+)?(?:user|owner|human|team))['’s]*\s+|for\s+|an?\s+|my\s+|their\s+|"
+    r"(?:(?:with\s+)?(?:me|us|user|owner|human|team)['’s]*\s+|for\s+|an?\s+|my\s+|their\s+|"
     r"your\s+|the\s+|clear\s+|current\s+|written\s+|prior\s+|verbal\s+|explicit(?:ly)?\s+|"
     r"first\s+|per-\w+\s+|has\s+|have\s+|is\s+|i\s+|you\s+|are\s+)*"
 )
