@@ -43,7 +43,7 @@ def decide(project: Path, tool: str, cwd: str = "", **given: object) -> str:
     event = Event(json.dumps({**said, "tool_name": tool, "tool_input": given}).encode())
     scopes = {"project": "/nowhere", "local": str(project / ".claude/memory")}
     here = Here(str(project / "s"), str(project / "c"), "", frozenset(), scopes, 1 << 20)
-    text, work = guard.answer("pre-tool", event, here)
+    text, work = guard.answer_tool_hook("pre-tool", event, here)
     assert work is None
     if not text:
         return ""

@@ -64,14 +64,14 @@ class Project:
         accept(self.top / "state", self.records)
         accept(self.top / "state", self.records, "records")
         asked = self.event("UserPromptSubmit", prompt=text, session_id=session)
-        told, _ = prompt.answer("prompt", asked, self.here())
+        told, _ = prompt.answer_prompt_hook("prompt", asked, self.here())
         return json.loads(told)["hookSpecificOutput"]["additionalContext"] if told else ""
 
     def stop(self, talk: Conversation, **changes: object) -> str:
         """Why the agent is to go on; empty where its turn ends."""
         given = {"session_id": talk.session, "transcript_path": str(talk.path)}
         asked = self.event("Stop", **{**given, "last_assistant_message": "", **changes})
-        told, _ = stop.answer("stop", asked, self.here())
+        told, _ = stop.answer_stop_hook("stop", asked, self.here())
         if not told:
             return ""
         said = json.loads(told)

@@ -22,7 +22,7 @@ def test_every_package_is_on_the_page_and_in_the_drawing(package):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_every_file_and_function_on_the_page_exists(name):
-    """`store/writer.py`, `hot/prompt.answer` or `worker.run_jobs`; other names are left alone."""
+    """`store/writer.py`, `hot/run.run_hook` or `worker.run_jobs`; other names are left alone."""
     module, _, last = name.rpartition(".")
     if last in ("py", "toml", "svg"):
         folders = (PACKAGE, ROOT, ROOT / "docs/design")

@@ -54,7 +54,7 @@ class Report(NamedTuple):
 @click.option("--all-projects", is_flag=True, help="All stores of the client.")
 @click.option("--check", is_flag=True, help="Exit with 1 if there is any finding.")
 @click.option("--all", "everything", is_flag=True, help="Show every memory and finding.")
-def audit(
+def audit_command(
     session: Session, deep: bool, online: bool, all_projects: bool, check: bool, everything: bool
 ) -> Answer:
     """The advice: keep, look (old, or nothing in it could be checked), fix (a claim that is no
@@ -227,7 +227,7 @@ Item = tuple["Place", Audited]
 
 @command("dashboard", "memdir dashboard")
 @click.option("--limit", type=click.IntRange(1), default=TOP, help=f"Rows of each part ({TOP}).")
-def dashboard(session: Session, limit: int) -> Answer:
+def dashboard_command(session: Session, limit: int) -> Answer:
     """Nothing is written or checked against the code."""
     from memdir.audit.projects import open_projects_to_audit
 

@@ -39,7 +39,7 @@ MAX_COLUMNS = 400  # of each text in a dry run
 @click.option("--client", metavar="CLIENT", default=CLIENT, help=f"Who wrote it ({CLIENT}).")
 @click.option("--model", metavar="MODEL", help="Use this model, within the budget.")
 @click.option("--no-model", is_flag=True, help="Use no model, whatever the settings say.")
-def learn(
+def learn_command(
     session: Session, transcript: str, client: str, model: str | None, no_model: bool
 ) -> output.Answer:
     """What a person asked to remember is saved at once; other finds are held for a review, unless a
@@ -152,7 +152,7 @@ INDENT = " " * (OUTCOME + 4)
 @click.option("--model/--no-model", default=False, help="Let the model draft; this costs tokens.")
 @click.option("--yes", is_flag=True, help="Also save what you said, but did not ask to remember.")
 @click.option("--patches", metavar="DIR", help="Write the patches there for git apply.")
-def extract(
+def extract_command(
     session: Session, since: str | None, last: int | None, patches: str | None, **options: Any
 ) -> output.Answer:
     """What you asked to remember is saved in the project of the session; other finds wait in memdir

@@ -32,7 +32,7 @@ CALL = (
 
 @command("budget", "memdir budget")
 @click.option("--limit", type=click.IntRange(0), default=ROWS, help=f"Calls ({ROWS}); 0 shows all.")
-def budget(session: Session, limit: int) -> Answer:
+def budget_command(session: Session, limit: int) -> Answer:
     """Output tokens count, and input tokens that came from no cache. MEMDIR_SESSION names the
     session.
     """
@@ -88,7 +88,7 @@ def _dollars(cost: float) -> str:
 
 @command("doctor", "memdir doctor --fix")
 @click.option("--fix", is_flag=True, help="Repair the index; set a damaged history aside.")
-def doctor(session: Session, fix: bool) -> Answer:
+def doctor_command(session: Session, fix: bool) -> Answer:
     """The proof saves and undoes in a throw-away store; yours is only read. Exit code 1 means that
     something is wrong; each such line says what to do.
     """
@@ -127,7 +127,7 @@ STATUS = (
 
 
 @command("status", "memdir status")
-def status(session: Session) -> Answer:
+def status_command(session: Session) -> Answer:
     """Every captured item was saved, refused, held for a review, or waits; if the numbers do not
     add up, the exit code is 1.
     """
@@ -225,7 +225,7 @@ DEPTH, DEEPEST = 20, 1_000  # memories per prompt
 @click.option("--set", "name", type=click.Choice(SETS), help="The test set (corpus).")
 @click.option("--data", metavar="PATH", help="Path of the test set.")
 @click.option("--k", type=click.IntRange(1, DEEPEST), help=f"Memories per prompt ({DEPTH}).")
-def evaluate(
+def evaluate_command(
     session: Session, what: str, name: str | None, data: str | None, k: int | None
 ) -> Answer:
     """`own` asks your store for its own descriptions and links. `recall` runs the prompts of a test

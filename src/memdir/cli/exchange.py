@@ -39,7 +39,7 @@ MAX_ORIGIN = 200  # characters
 @command("import", "memdir import ../old-project/.agents/memory", changes=True)
 @click.argument("source")
 @click.argument("path", required=False, default="")
-def import_(session: Session, source: str, path: str) -> Answer:
+def import_command(session: Session, source: str, path: str) -> Answer:
     """SOURCE is a directory, a zip, or the name of a tool: basic-memory, codex, cursor, gemini-cli,
     mem0, memory-tool; PATH says where its memories are, if not in the usual place. In a project
     directory, .agents/memory, .memory, memory or docs/memory is used. Nothing is overwritten, and
@@ -107,7 +107,7 @@ def _some(text: str, paths: list[str]) -> list[str]:
 @command("export", "memdir export --output memories.zip", changes=True)
 @click.option("--output", metavar="FILE.zip", default=DEFAULT, show_default=True)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def export(session: Session, output: str, force: bool) -> Answer:
+def export_command(session: Session, output: str, force: bool) -> Answer:
     """The index is included; only you can read the result. The same memories give the same zip,
     byte for byte.
     """
@@ -165,7 +165,9 @@ HIDDEN = "(a line with a secret; it is not shown)"
 )
 @click.option("--remove", is_flag=True, help="Remove it; every file is restored.")
 @click.option("--diff", "show_diff", is_flag=True, help="Show every changed line of these files.")
-def setup(session: Session, client: str, remove: bool, show_diff: bool, **chosen: bool) -> Answer:
+def setup_command(
+    session: Session, client: str, remove: bool, show_diff: bool, **chosen: bool
+) -> Answer:
     """CLIENT is claude-code, codex, gemini-cli, opencode or cursor. Recall then runs at the session
     start and at each prompt. Lists the files it changes. A second run changes nothing; --remove
     restores the files byte for byte. Memories are never touched, and the agent's own memory stays
@@ -236,7 +238,7 @@ def _diff(edit: Edit) -> str:
 
 
 @command("mcp", "memdir mcp")
-def mcp(session: Session) -> int:
+def mcp_command(session: Session) -> int:
     """Agents start this themselves. Tools: recall, save, read, list, forget, verify, history, undo;
     each memory is a resource. Recall searches all scopes unless --scope names one; save uses the
     project scope unless the agent names another.
@@ -252,7 +254,7 @@ MERGED, CONFLICT, SAME = "merged", "conflict", "same"
 @command("share", "memdir share release-freeze --dry-run", changes=True)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @click.option("--to", type=click.Choice((TEAM, LOCAL)), default=TEAM, help="Default: team.")
-def share(session: Session, names: tuple[str, ...], to: str) -> Answer:
+def share_command(session: Session, names: tuple[str, ...], to: str) -> Answer:
     """`team` is the directory team/ below the project's memories; `local` is .claude/memory in this
     checkout, for you to commit. Personal types and what looks like a secret are refused, and
     nothing is overwritten.
@@ -290,7 +292,7 @@ def share(session: Session, names: tuple[str, ...], to: str) -> Answer:
 @command("merge-index", "memdir merge-index --install --dry-run", changes=True)
 @click.argument("files", metavar="[BASE OURS THEIRS [PATH]]", nargs=-1)
 @click.option("--install", is_flag=True, help="Make git use it in this repository.")
-def merge_index(session: Session, files: tuple[str, ...], install: bool) -> Answer:
+def merge_index_command(session: Session, files: tuple[str, ...], install: bool) -> Answer:
     """The result replaces OURS. Pointers of both sides stay, a pointer that one side removed goes,
     and if both changed one, both lines stay. Prose that both sides rewrote gets conflict
     marks and exit code 1.

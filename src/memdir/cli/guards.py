@@ -27,7 +27,7 @@ LOCK = "guards.lock"
     "action", type=click.Choice((LIST, TURN_OFF, TURN_ON, TEST)), default=LIST, metavar="[ACTION]"
 )
 @click.argument("what", required=False, metavar="[NAME|COMMAND]")
-def guards(session: Session, action: str, what: str | None) -> Answer:
+def guards_command(session: Session, action: str, what: str | None) -> Answer:
     """ACTION is list, off, on or test. A memory of type feedback that says "never run `X`", "never
     run `X` without `--flag`", "always pass `--flag` to `X`" or "run `Y` before `X`" guards that
     command: an agent that tries it is stopped once per session, with the memory as the reason; its

@@ -41,7 +41,7 @@ SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
     show_default=True,
     help="How many; 0 is all.",
 )
-def log(session: Session, name: str, number: int) -> output.Answer:
+def log_command(session: Session, name: str, number: int) -> output.Answer:
     """The actor `outside` is an agent, an editor or a sync that wrote without memdir. Signs before
     a file: + added, ~ changed, - removed.
     """
@@ -93,7 +93,7 @@ def _row(logged: Logged, *scope: str) -> list[output.Cell]:
 
 @command("diff", "memdir diff use-uv")
 @click.argument("change", metavar="[CHANGE|NAME]", required=False, default="")
-def diff(session: Session, change: str) -> output.Answer:
+def diff_command(session: Session, change: str) -> output.Answer:
     """The newest change, the one with this id, or the newest of this memory."""
     logged, versions = _find(_store_of(session, change), change)
     files = output.changed_file_fields(versions)
@@ -126,7 +126,7 @@ def _find(app: App, name: str) -> tuple[Logged, list[tuple[str, bytes | None, by
 @click.argument("change", required=False)
 @click.option("--batch", metavar="ID", help="All changes of one batch.")
 @click.option("--since", metavar="TIME", help="All changes since: 10m, 2h, 2026-03-02T14:00.")
-def undo(
+def undo_command(
     session: Session, change: str | None, batch: str | None, since: str | None
 ) -> output.Answer:
     """Undoes the newest change that still stands, unless you name one. Undo is itself a change, so
@@ -187,7 +187,7 @@ archive = _put_away("archive", "memdir archive migration-2025", ARCHIVE)
 @command("restore", "memdir restore old-sprint-plan", changes=True)
 @some_names_argument
 @click.option("--list", "show_list", is_flag=True, help="List what can be restored.")
-def restore(session: Session, names: tuple[str, ...], show_list: bool) -> output.Answer:
+def restore_command(session: Session, names: tuple[str, ...], show_list: bool) -> output.Answer:
     """Each gets its line in the index again. Without NAME, lists what can be restored, including
     an archive/ folder that another tool left inside the store.
     """
@@ -218,7 +218,7 @@ def _shelved(app: App) -> Iterator[Memory]:
 @click.option("--secret", metavar="NAME", help="The secrets in any version of this memory.")
 @click.option("--everywhere", is_flag=True, help="With --secret: short or plain values, too.")
 @click.option("--yes", is_flag=True, help="Without it nothing is deleted.")
-def purge(
+def purge_command(
     session: Session,
     names: tuple[str, ...],
     expired: bool,
@@ -249,5 +249,5 @@ def purge(
 
 @command("touch", "memdir touch use-uv", changes=True)
 @names_argument
-def touch(session: Session, names: tuple[str, ...]) -> output.Answer:
+def touch_command(session: Session, names: tuple[str, ...]) -> output.Answer:
     return session.done_answer(session.app, changes.touch_memories(session.app, names))

@@ -38,7 +38,7 @@ LISTED = (
 @command("list", "memdir list --scope all")
 @click.option("--limit", type=click.IntRange(0), default=MAX_ROWS, help=LIMIT)
 @click.option("--type", metavar="TYPE", help="Only this type.")
-def list_(session: Session, limit: int, type: str | None) -> Answer:
+def list_command(session: Session, limit: int, type: str | None) -> Answer:
     """`stale` counts claims that the code no longer bears out, as far as they were checked (memdir
     audit --deep). A * marks what is pinned, `not accepted yet` what others wrote and no agent is
     told (memdir review).
@@ -117,7 +117,7 @@ def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
 
 
 @command("manifest", "memdir manifest")
-def manifest_(session: Session) -> Answer:
+def manifest_command(session: Session) -> Answer:
     from memdir.audit.ages import list_memory_ages
     from memdir.recall.choose import recall_manifest
 
@@ -130,7 +130,7 @@ def manifest_(session: Session) -> Answer:
 
 @command("types", "memdir types feedback")
 @click.argument("type", required=False, metavar="[TYPE]")
-def types_(session: Session, type: str | None) -> Answer:
+def types_command(session: Session, type: str | None) -> Answer:
     from memdir.format.draft import check_memory_type
     from memdir.store.registry import use_types
 
@@ -165,7 +165,7 @@ WHERE = (
 
 @command("where", "memdir where --project ~/code/api")
 @click.option("--path", "only_path", is_flag=True, help="Print the directory and nothing else.")
-def where(session: Session, only_path: bool) -> Answer:
+def where_command(session: Session, only_path: bool) -> Answer:
     """Also shows whether memory is on, and where the other scopes are."""
     config, screen, short = session.config, session.screen, session.short
     existing = [scope for scope, path in config.scopes.items() if os.path.isdir(path)]
@@ -206,7 +206,7 @@ SHOWN = "path name type description metadata header body hash stale store accept
 @command("show", "memdir show use-uv")
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
-def show(session: Session, name: str, raw: bool) -> Answer | int:
+def show_command(session: Session, name: str, raw: bool) -> Answer | int:
     """The ids of changes: memdir log NAME."""
     from memdir.audit.ages import find_known_stale_claims
     from memdir.format.draft import content_hash
@@ -253,7 +253,7 @@ def show(session: Session, name: str, raw: bool) -> Answer | int:
 @click.option("--full", is_flag=True, help="Also the text of every memory it points to.")
 @click.option("--section", is_flag=True, help="Framed, with standing rules and ages.")
 @click.option("--session", "session_id", metavar="ID", help="With --section: the same each time.")
-def load(session: Session, full: bool, section: bool, session_id: str | None) -> Answer:
+def load_command(session: Session, full: bool, section: bool, session_id: str | None) -> Answer:
     """The limits are 200 lines and 25,000 characters. With --section it is what a session starts
     with in a client that has no memory of its own.
     """
@@ -301,7 +301,7 @@ def _load(app: App, full: bool) -> Fields:
 @command("index", "memdir index --check", changes=True)
 @click.option("--check", is_flag=True, help="Exit with 1 if there is anything to repair.")
 @click.option("--rebuild", is_flag=True, help="Make it match the files.")
-def index(session: Session, check: bool, rebuild: bool) -> Answer:
+def index_command(session: Session, check: bool, rebuild: bool) -> Answer:
     """Finds files without a pointer, pointers to missing files, lines that are too long, and
     content. A rebuild adds missing pointers and drops dead ones; every other line stays.
     """

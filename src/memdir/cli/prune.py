@@ -61,7 +61,7 @@ class Run:
 @click.option("--deep", is_flag=True, help="Also count claims that are no longer true.")
 @click.option("--retire", "to_trash", is_flag=True, help="Move all to the trash without asking.")
 @click.option("--archive", "to_archive", is_flag=True, help="Move all to the archive instead.")
-def prune(
+def prune_command(
     session: Session,
     names: tuple[str, ...],
     every: bool,

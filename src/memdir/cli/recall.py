@@ -39,7 +39,7 @@ PROJECT, ALL = "project", "all"
 @command("prompt", "memdir prompt --mode team")
 @click.option("--mode", type=click.Choice(MODES), help="Default: team if it exists, else normal.")
 @click.option("--behaviour", is_flag=True, help="Without the index: some clients load it.")
-def prompt(session: Session, mode: str | None, behaviour: bool) -> Answer:
+def prompt_command(session: Session, mode: str | None, behaviour: bool) -> Answer:
     """It says where memory is, what to save and how, when to use it and how far to trust it; then
     comes the index. Mode `team` has two directories, mode `log` appends to one file a day. Prints
     nothing if memory is off.
@@ -76,7 +76,7 @@ RECALLED = "path=memory.path scope store=root from=giver score shown text verdic
 @click.option("--always", is_flag=True, help="Show the closest even if nothing matches well.")
 @click.option("--model", is_flag=True, help="Let the configured model choose; this costs tokens.")
 @click.option("--no-verify", is_flag=True, help="Use known verdicts; do not look at the code.")
-def recall(
+def recall_command(
     session: Session,
     words: tuple[str, ...],
     k: int,
@@ -156,7 +156,7 @@ MAX_FOUND = 1_000
 @command("search", "memdir search release freeze", dashes=True)
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1), default=20, help="Rows at most (20).")
-def search(session: Session, words: tuple[str, ...], limit: int) -> Answer:
+def search_command(session: Session, words: tuple[str, ...], limit: int) -> Answer:
     """Lists what has one of the WORDS, your own memories first, also where an agent would be told
     nothing. All scopes and the records are searched unless --scope names one.
     """
@@ -248,7 +248,7 @@ Checked = list[tuple[str, str, list[Judged]]]  # scope, path, claims
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--all", "whole", is_flag=True, help="List every claim, not only stale ones.")
 @click.option("--check", is_flag=True, help="Exit with 1 if a claim is stale.")
-def verify(session: Session, names: tuple[str, ...], whole: bool, check: bool) -> Answer:
+def verify_command(session: Session, names: tuple[str, ...], whole: bool, check: bool) -> Answer:
     """Checks paths, symbols, commands, branches and commits. `stale` needs evidence that the claim
     once was true: a removed or renamed file, a symbol that left the code. What is just not found
     is `unknown`. File names are compared with those that git tracks; the files are never opened.

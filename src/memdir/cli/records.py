@@ -116,7 +116,9 @@ IN_STEP = "the index is in step with the records"
 @click.option(
     "--lifecycle-event", metavar="EVENT", default="", help=f"One of {', '.join(match.EVENTS)}."
 )
-def candidate(session: Session, category: str, new_info: str, lifecycle_event: str) -> Answer:
+def candidate_command(
+    session: Session, category: str, new_info: str, lifecycle_event: str
+) -> Answer:
     """Say which record new information belongs to, and what may be done.
 
     The answer is always one JSON object: candidate, vetoes, pre_action, structural_cud,
@@ -135,7 +137,7 @@ def candidate(session: Session, category: str, new_info: str, lifecycle_event: s
 @click.option("--limit", type=click.IntRange(1), default=DEFAULT_RESULTS, show_default=True)
 @click.option("--include-retired", is_flag=True, help="Also what was retired or archived.")
 @click.option("--context", is_flag=True, help="As <memory-context>, for an agent.")
-def search(
+def search_command(
     session: Session,
     query: Sequence[str],
     category: str,
@@ -190,7 +192,7 @@ def _context_lines(results: Sequence[tuple[str, Record]], app: App, checkout: st
 @click.option(
     "--list", "listed", type=click.Choice(fields.STATUSES), help="Instead list those, with paths."
 )
-def status(session: Session, listed: str | None) -> Answer:
+def status_command(session: Session, listed: str | None) -> Answer:
     """Count the records by category and status, and say what is due."""
     app = session.app
     if listed:
@@ -246,7 +248,7 @@ def _count_lines(screen: Screen, health: Fields, enabled: dict[str, bool]) -> li
 @click.option("--rebuild", is_flag=True, help="Write index.md anew from the records.")
 @click.option("--validate", is_flag=True, help="Exit with 1 where it differs from the records.")
 @click.option("--health", is_flag=True, help="The same as records status.")
-def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answer:
+def index_command(session: Session, rebuild: bool, validate: bool, health: bool) -> Answer:
     """Look at index.md, which every change brings in step, or write it anew."""
     if sum((rebuild, validate, health)) > 1:
         raise click.UsageError("Give one of the three.", click.get_current_context())
@@ -278,7 +280,7 @@ def index(session: Session, rebuild: bool, validate: bool, health: bool) -> Answ
 
 
 @record_command("gc", "memdir records gc --dry-run", changes=True)
-def gc(session: Session) -> Answer:
+def gc_command(session: Session) -> Answer:
     """Archive or purge what was retired before the grace period; retire what has expired.
 
     delete.archive_retired in memory-config.json says which of the two. Archived records stay.
@@ -289,7 +291,7 @@ def gc(session: Session) -> Answer:
 
 
 @record_command("window", "memdir records window --dry-run", changes=True)
-def window(session: Session) -> Answer:
+def window_command(session: Session) -> Answer:
     """Keep the newest session summaries and retire the others.
 
     categories.session_summary.max_retained says how many. It happens by itself after each new

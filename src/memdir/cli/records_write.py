@@ -35,7 +35,7 @@ intents_option = click.option(
 @click.option("--transcript", metavar="FILE", required=True, help="What the client wrote down.")
 @click.option("--last", metavar="TEXT", default="", help="A reply that is not in it yet.")
 @session_option
-def triage(session: Session, transcript: str, last: str, session_id: str) -> output.Answer:
+def triage_command(session: Session, transcript: str, last: str, session_id: str) -> output.Answer:
     """Say what of a conversation may be worth a record.
 
     A summary and <triage_data>; nothing where no category reaches its threshold. The contexts lie
@@ -63,7 +63,7 @@ def triage(session: Session, transcript: str, last: str, session_id: str) -> out
 @records.record_command("prepare", "memdir records prepare --input - < intents.json")
 @intents_option
 @session_option
-def prepare(session: Session, input_: str, session_id: str) -> output.Answer:
+def prepare_command(session: Session, input_: str, session_id: str) -> output.Answer:
     """Check the intents of a model and say what would be done; write nothing.
 
     Drafts are read from the private directory of a session only. The answer holds the intents
@@ -75,7 +75,7 @@ def prepare(session: Session, input_: str, session_id: str) -> output.Answer:
 @records.record_command("commit", "memdir records commit --input - < prepared.json", changes=True)
 @intents_option
 @session_option
-def commit(session: Session, input_: str, session_id: str) -> output.Answer:
+def commit_command(session: Session, input_: str, session_id: str) -> output.Answer:
     """Carry intents out: create, update or retire, all in one change.
 
     Each is decided by the table of mechanics and model; a refusal stops no other. Exit code 1
@@ -138,7 +138,7 @@ def _result_fields(result: Result) -> output.Fields:
 
 @records.record_command("schema", "memdir records schema decision")
 @click.argument("category", required=False, default="")
-def schema(session: Session, category: str) -> output.Answer:
+def schema_command(session: Session, category: str) -> output.Answer:
     """Print the JSON Schema of a category, or the fields of all.
 
     `memory-config` prints the settings of the records with their defaults.
@@ -172,7 +172,7 @@ ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 @records.input_option
 @click.option("--hash", "hash_", metavar="HASH", help="MD5 or SHA-256 that was read.")
 @records.reason_option
-def write_(
+def write_command(
     session: Session,
     action: str,
     category: str,
@@ -221,7 +221,7 @@ def write_(
 )
 @records.input_option
 @records.reason_option
-def save_(
+def save_command(
     session: Session,
     category: str,
     title: str,

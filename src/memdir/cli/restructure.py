@@ -41,7 +41,7 @@ LABELS = {
 
 
 @command("restructure", "memdir restructure --dry-run", changes=True)
-def restructure(session: Session) -> Answer:
+def restructure_command(session: Session) -> Answer:
     """Pointers stay in the index, one line each; content moves to files with a header. Overlong
     files are split at headings, memories that say the same are merged. If a line of knowledge
     would be lost, nothing is written. One undo takes it all back.
@@ -118,7 +118,7 @@ def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
 
 
 @command("dream", "memdir dream --dry-run", changes=True)
-def dream(session: Session) -> Answer:
+def dream_command(session: Session) -> Answer:
     """Saves what the logs say to remember, merges memories that say the same, makes dates absolute
     and tidies the index. Old memories that the code contradicts move to the trash. Nothing is
     deleted; one undo takes it all back.
@@ -169,7 +169,7 @@ def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
 @click.argument("text")
 @click.option("--type", metavar="TYPE", help="See memdir types; else guessed.")
 @click.option("--date", metavar="DAY", help="The day that `yesterday` in the text counts from.")
-def log_day(session: Session, text: str, type: str | None, date: str | None) -> Answer:
+def log_day_command(session: Session, text: str, type: str | None, date: str | None) -> Answer:
     """Logs are only appended to, by any number of writers, and no agent reads them; memdir dream
     makes memories of what they say to remember.
     """

@@ -54,7 +54,7 @@ WAITING = "id path=memory.path type=memory.type description=memory.description a
 @click.option("--name", metavar="NAME", help="With edit: the name of the file.")
 @click.option("--description", metavar="LINE", help="With edit: one line that says what it is.")
 @click.option("--body-file", "body", metavar="FILE", help="With edit: a new text; - is stdin.")
-def review(
+def review_command(
     session: Session,
     action: str,
     ids: tuple[str, ...],

@@ -167,7 +167,7 @@ _READ = {"name", "description", memory.NEST, *memory.TYPE_KEYS, *memory.PINNED_K
 @hash_option
 @anyway_option
 @secret_option
-def remember(
+def remember_command(
     session: Session,
     text: str,
     name: str | None,
@@ -191,7 +191,7 @@ def remember(
 @hash_option
 @anyway_option
 @secret_option
-def save(
+def save_command(
     session: Session, file: str, name: str | None, expected: str | None, anyway: bool, secret: bool
 ) -> Answer:
     """The header may hold name, description and type; keys unknown to memdir are kept."""
@@ -262,7 +262,7 @@ def parse_draft_option(text: str, where: str) -> tuple[drafts.Draft, list[str]]:
 @click.option("--body-file", metavar="FILE", help="A new text from a file; - is stdin.")
 @hash_option
 @secret_option
-def edit(
+def edit_command(
     session: Session,
     name: str,
     body_file: str | None,

@@ -22,7 +22,7 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # without one a browser wou
 @click.option("--no-open", is_flag=True, help="Print the address; open no browser.")
 @click.option("--html", metavar="FILE", help="Write the first screen as one file, and end.")
 @click.option("--idle-seconds", type=float, default=IDLE_SECONDS, hidden=True)
-def ui(
+def ui_command(
     session: Session, port: int, no_open: bool, html: str | None, idle_seconds: float
 ) -> Answer | int:
     """It shows what changed, what waits for you, what agents were told and what needs a look, and

@@ -169,9 +169,9 @@ def read_switched_off(state_dir: str) -> "frozenset[str]":
     return frozenset(data.decode("utf-8", "replace").split())
 
 
-def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def answer_tool_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     if here.records():
-        from memdir.records.denial import answer as guard_records
+        from memdir.records.denial import guard_records
 
         if (denial := guard_records(event, asked, here))[0]:
             return denial

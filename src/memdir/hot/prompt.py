@@ -59,7 +59,7 @@ SAVE_IT = (
 )
 
 
-def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def answer_prompt_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     if not asked.prompt or asked.prompt.lstrip().startswith(NOTICE):
         return "", None
     places, caches, max_records = _open_places(here)

@@ -40,13 +40,13 @@ LOG = "hooks.log"
 MAX_LOG_BYTES = 256 * 1024
 MAX_LOG_LINE_CHARACTERS = 500
 EVENTS = {  # module and function that answer
-    "prompt": ("memdir.hot.prompt", "answer"),
-    "session-start": ("memdir.hot.session_start", "answer"),
-    "subagent-start": ("memdir.hot.session_start", "answer_subagent"),
-    "stop": ("memdir.hot.stop", "answer"),
-    "pre-compact": ("memdir.hot.stop", "answer"),
-    "session-end": ("memdir.hot.stop", "answer"),
-    "pre-tool": ("memdir.hot.guard", "answer"),
+    "prompt": ("memdir.hot.prompt", "answer_prompt_hook"),
+    "session-start": ("memdir.hot.session_start", "answer_session_start_hook"),
+    "subagent-start": ("memdir.hot.session_start", "answer_subagent_start_hook"),
+    "stop": ("memdir.hot.stop", "answer_stop_hook"),
+    "pre-compact": ("memdir.hot.stop", "answer_stop_hook"),
+    "session-end": ("memdir.hot.stop", "answer_stop_hook"),
+    "pre-tool": ("memdir.hot.guard", "answer_tool_hook"),
 }
 END = "session-end"
 END_SECONDS = 0.4  # after one second the client kills the hook and tells the user

@@ -46,7 +46,9 @@ _HOW = (
 )
 
 
-def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def answer_session_start_hook(
+    event: str, asked: "Event", here: "Here"
+) -> "tuple[str, Work | None]":
     if asked.source == FORK:
         return "", None
     sessions = Sessions(here.state)
@@ -157,7 +159,9 @@ def read_index_at_session_start(
         return None
 
 
-def answer_subagent(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def answer_subagent_start_hook(
+    event: str, asked: "Event", here: "Here"
+) -> "tuple[str, Work | None]":
     places = here.agents(asked.agent) if asked.agent else []
     if places and BUILT_IN in here.holds:
         # The client loads the scope in the agent's definition itself.

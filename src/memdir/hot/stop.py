@@ -21,7 +21,7 @@ STOP = "stop"
 ENDS = ("pre-compact", "session-end")
 
 
-def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def answer_stop_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     if not asked.cwd.startswith("/"):
         return "", None
     text = ""

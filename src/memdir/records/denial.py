@@ -31,7 +31,7 @@ LAST_WORD = ("cp", "mv", "ln", "install", "rsync", "scp")
 IN_PLACE = ("sed", "perl")
 
 
-def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+def guard_records(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
     """A denial, or nothing: the client decides about everything else."""
     root = here.records()
     if not root or not asked.cwd.startswith("/"):
