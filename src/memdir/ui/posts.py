@@ -36,7 +36,7 @@ from memdir.ui.workspace import Spot
 from memdir.upkeep.restructure import restructure_store
 
 MAX_VERSIONS = 50  # of the history, to find the one that a page has shown
-BACK = ("waiting", "memories", "shelf", "changes", "restructure")
+BACK = ("waiting", "memories", "shelf", "changes", "restructure", "findings")
 
 
 class AsShown(Around):

@@ -122,7 +122,8 @@ class Visit:
         return f"{self.base}{place}{tail}"
 
     def render(self, name: str, title: str, **values: Any) -> Response:
-        html = page.render(name, {**self.frame(), "title": title, **values})
+        values = {**self.frame(), "title": title, **values}
+        html = page.render(name, values, self.ui.workspace.cache_dir)
         return Response(html, values.get("status", 200), media_type=HTML)
 
     def frame(self) -> dict[str, Any]:
@@ -214,7 +215,7 @@ def draw_first_screen(ui: Ui) -> bytes:
     values = first_screen(visit)
     css = page.static_file("style.css").decode()
     more = {"title": "Overview", "static": True, "css": Markup(css), "job": None, "readonly": True}
-    return page.render("home.html", {**visit.frame(), **values, **more})
+    return page.render("home.html", {**visit.frame(), **values, **more}, ui.workspace.cache_dir)
 
 
 def _placed(handler: Handler, name: str) -> Handler:

@@ -26,7 +26,7 @@ from memdir.store.accept import unaccepted_paths
 from memdir.store.ports import OUTSIDE, Logged
 from memdir.store.writer import App
 from memdir.ui import decisions, overview
-from memdir.ui.findings import read_kept_findings
+from memdir.ui.findings import OLD, Kept, read_findings
 from memdir.ui.routes import Handler, Visit, paginate, path_of_key
 from memdir.ui.told import group_by_session, read_told
 from memdir.ui.workspace import Census
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 FEW = 5  # rows of each part of the first screen
 ROWS = 50  # of a page
-FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")  # findings
 SESSIONS = 20  # of a page
 MAX_FOUND = 200
 MAX_EDITED_CHARACTERS = 256 * 1024
@@ -117,9 +116,9 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     plots = attempt(lambda: overview.draw_plots(app, census, told), problems, {})
     job = visit.ui.audits.job(app)
     is_running = job is not None and not job.done  # asked before its findings are read
-    kept = read_kept_findings(app)
-    findings = [*census.scan.findings, *sorted(kept.findings, key=lambda it: it.kind not in FIRST)]
-    shown = findings[: 2 * FEW]
+    kept, found = attempt(lambda: read_findings(app, census), problems, (Kept(), []))
+    pressing = [it for it in found if it.kind != OLD]
+    shown = pressing[:FEW]
     return {
         "strip": strip,
         "changes": rows[:FEW],
@@ -129,8 +128,9 @@ def first_screen(visit: Visit) -> dict[str, Any]:
         "sessions": group_by_session(told)[:FEW],
         "kept": kept,
         "findings": shown,
-        "versions": attempt(lambda: versions_of(app, census, shown), problems, {}),
-        "all_findings": len(findings),
+        "beside": attempt(lambda: memories_beside(app, census, shown), problems, {}),
+        "all_findings": len(pressing),
+        "only_old": len(found) - len(pressing),
         "job": job if is_running else None,
         "job_error": job.error if job else "",
         "plots": plots,
@@ -139,10 +139,21 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     }
 
 
-def versions_of(app: App, census: Census, findings: Iterable[Finding]) -> dict[str, str]:
-    """Of the memories that something is found about, for the acts beside it."""
-    there = {memory.path for memory in census.scan.memories} & {it.path for it in findings}
-    return {path: content_hash(app.store.read(path)) for path in there}
+def memories_beside(
+    app: App, census: Census, findings: Iterable[Finding]
+) -> dict[str, tuple[str, str]]:
+    """What the memories that something is found about say, and their versions, for the acts."""
+    paths = {memory.path for memory in census.scan.memories} & {it.path for it in findings}
+    return {it: (census.describe(it), content_hash(app.store.read(it))) for it in paths}
+
+
+def findings(visit: Visit) -> Response:
+    """All of them: what is pressing, then what is only old."""
+    app, census = visit.app, visit.census
+    kept, found = read_findings(app, census)
+    rows = paginate(found, visit.number("page"), ROWS)
+    beside = memories_beside(app, census, rows["items"])
+    return visit.render("findings.html", "Needs a look", kept=kept, rows=rows, beside=beside)
 
 
 def home(visit: Visit) -> Response:
@@ -411,6 +422,7 @@ VIEWS: dict[str, Handler] = {
     "waiting": waiting,
     "item": item,
     "told": told,
+    "findings": findings,
     "lab": lab,
     "restructure": restructure,
     "shelf": shelf,
