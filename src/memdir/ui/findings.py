@@ -108,7 +108,8 @@ def _version(app: App, path: str) -> str:
 
 def read_findings(app: App, census: Census) -> tuple[Kept, list[Finding]]:
     """What the last audit found and nobody has dealt with since, after what a look finds now."""
-    kept = census.once("kept", lambda: _read_kept(app), state_of_files(store_cache_folder(app.config)))
+    seen = state_of_files(store_cache_folder(app.config))
+    kept = census.once("kept", lambda: _read_kept(app), seen)
     present = {path: facts[0] / 1e9 <= kept.time for path, facts in census.tree.items()}
 
     def is_open(it: Finding) -> bool:

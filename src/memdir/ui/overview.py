@@ -74,7 +74,7 @@ def read_strip(app: App, census: Census, told: Sequence[Told], waiting: int) -> 
         memories=len(memories),
         last_saved=next(saved, 0.0),
         last_told=told[0].time if told else 0.0,
-        answers=sum(answer.time > app.now() - WEEK for answer in told),
+        answers=sum(it.time > app.now() - WEEK and it.prompt != "" for it in told),
         index_tokens=_tokens(min(loaded.characters, MAX_CHARACTERS)),
         rules_tokens=_tokens(utf16_units(rules)),
         prompt_tokens=_tokens(sum(prompts) // len(prompts)) if prompts else 0,
