@@ -36,6 +36,10 @@ class Told:
     characters: int
     memories: tuple[ToldMemory, ...]
 
+    @property
+    def named(self) -> set[tuple[str, str]]:
+        return {(memory.path, memory.scope) for memory in self.memories}
+
 
 @dataclass(frozen=True)
 class ToldSession:

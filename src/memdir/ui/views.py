@@ -246,6 +246,7 @@ def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
     problems = list[MemdirError]()
     rows = attempt(lambda: change_rows(visit.app, visit.census), problems, [])
     rows = [row for row in rows if any(it == path for _, it in row["paths"])][:ROWS]
+    told = attempt(lambda: read_told(app, visit.last_census), problems, [])
     text = decode(data)
     team = [it for it in visit.ui.workspace.scopes(visit.spot) if it.scope in ("team", "local")]
     values: dict[str, Any] = {
@@ -260,6 +261,7 @@ def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
         "stale": find_known_stale_claims(app, [item]).get(path, []),
         "waits": path in unaccepted_paths(app),
         "history": rows,
+        "told": [it for it in told if (path, visit.spot.scope) in it.named],
         "problems": problems,
         "types": types.names(),
         "targets": [] if visit.spot.scope in ("team", "local") else share_targets(visit, team),
