@@ -1,9 +1,11 @@
 """Every page, of healthy stores, broken ones and hostile ones."""
 
+import gzip
 import json
 import os
 import re
 import shutil
+import subprocess
 from html.parser import HTMLParser
 from urllib.parse import quote
 
@@ -19,7 +21,7 @@ from memdir.store.writer import store_state_folder
 from memdir.ui.prose import diff_rows, render_prose
 from memdir.ui.views import VIEWS
 from tests.helpers.hostile import FILE, read
-from tests.helpers.served import Forms, Page, write_memory
+from tests.helpers.served import COMMAND, Answer, Forms, Page, write_memory
 
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -232,6 +234,43 @@ def test_the_page_tells_what_is_broken_and_shows_the_rest(page, store, harm):
     if harm is not break_store:
         assert "cut-release" in page.get("memories").text
         assert page.get("memory?path=cut-release.md").status == 200
+
+
+SAID = {
+    break_one_memory: "not UTF-8",
+    break_history: "the history begins; what was before cannot be undone",
+    break_history_within: "memdir doctor --fix",
+    break_store: "the store cannot be opened",
+    break_index: "MEMORY.md: cannot be read",
+    break_ledger: "ledger.jsonl",
+    break_inbox: "this draft is damaged",
+    write_five_megabytes: "4 memories",
+}
+
+
+@pytest.mark.parametrize("harm", SAID)
+def test_what_is_broken_is_said_once_in_the_file_to_send_around_too(page, store, tmp_path, harm):
+    page.get()
+    harm(store, store.__class__(store_state_folder(Memdir.open().app.config)))
+    if harm is not break_history_within:  # what was read before is still right
+        assert SAID[harm] in page.get().text
+    file = tmp_path / "page.html"
+    run = subprocess.run([*COMMAND, "--html", file], capture_output=True)
+    assert run.returncode == 0, run.stderr
+    written = Answer(200, {}, file.read_text("utf-8"))
+    assert SAID[harm] in written.text and "Needs a look" in written.text
+    problems = re.findall(r'class="(?:problem|remark)"[^>]*>(.*?)</(?:div|p)>', written.body)
+    assert len(problems) == len(set(problems)) and written.text.count("doctor --fix") <= 1
+
+
+def test_ten_thousand_memories_are_one_screen_and_pages(page, store):
+    for number in range(10_000 - 3):
+        write_memory(store, f"n{number:04}", f"Fact number {number}.")
+    home = page.get()
+    assert home.status == 200 and "10,000 memories" in home.text
+    assert "and 9,992 more" in home.text and len(gzip.compress(home.body.encode())) < 40_000
+    assert "Page 200 of 200" in page.get("memories?page=200").text
+    assert "n4711" in page.get("memories?q=fact+number+4711").text
 
 
 def test_a_long_list_has_pages(page, store):

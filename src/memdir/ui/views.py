@@ -19,6 +19,7 @@ from memdir.errors import Finding, MemdirError
 from memdir.format.draft import ANYWAY, Wishes, content_hash
 from memdir.hot import safe, types
 from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, decode, read_memory
+from memdir.hot.recall import BODY_SHARE, POINTERS, SURE, UNSURE
 from memdir.models.ledger import read_model_spending
 from memdir.recall.answer import recall
 from memdir.store import look
@@ -55,6 +56,10 @@ DID = {
     "touch": "confirmed",
     "undo": "took back",
 }
+RULE = (
+    f"Told whole from a sureness of {SURE} on, if it is at least {BODY_SHARE:.0%} of the best "
+    f"one’s; as a line from {UNSURE} on, at most {POINTERS} of them; nothing twice in a session."
+)
 WHO = {OUTSIDE: "outside memdir", "cli": "command line", "ui": "this page", "mcp": "an agent (MCP)"}
 
 
@@ -63,7 +68,8 @@ def attempt(look: Callable[[], Any], problems: list[MemdirError], default: Any) 
     try:
         return look()
     except MemdirError as error:
-        problems.append(error)
+        if error.message not in [it.message for it in problems]:
+            problems.append(error)
         return default
 
 
@@ -119,6 +125,8 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     kept, found = attempt(lambda: read_findings(app, census), problems, (Kept(), []))
     pressing = [it for it in found if it.kind != OLD]
     shown = pressing[:FEW]
+    said = [it.message for it in problems]
+    visit.remarks = [it for it in visit.remarks if not any(map(it.__contains__, said))]
     return {
         "strip": strip,
         "changes": rows[:FEW],
@@ -339,9 +347,8 @@ def lab(visit: Visit) -> Response:
         result = recall(apps, prompt)
         if wanted:
             missed = _why_not(visit, apps, prompt, wanted, result)
-    return visit.render(
-        "lab.html", "Recall lab", prompt=prompt, wanted=wanted, result=result, missed=missed
-    )
+    values = {"prompt": prompt, "wanted": wanted, "result": result, "missed": missed, "rule": RULE}
+    return visit.render("lab.html", "Recall lab", **values)
 
 
 def _why_not(
@@ -362,11 +369,7 @@ def _why_not(
         return f"{path} has no word of this prompt, or none that tells it from other memories."
     hit = wide[rank - 1]
     words = ", ".join(list(hit.words)[:6])
-    sure = f"{hit.sure:.1f}"
-    return (
-        f"{path} is number {rank} for this prompt (words: {words}; sureness {sure}). A memory is "
-        "told whole from 2.1 on and as a line from 1.0 on, and only if no surer one fills the room."
-    )
+    return f"{path} is number {rank} for this prompt (words: {words}; sureness {hit.sure:.1f})."
 
 
 def restructure(visit: Visit) -> Response:

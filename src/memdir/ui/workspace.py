@@ -53,7 +53,8 @@ class Census:
     def look(self, app: App) -> Scan:
         with self._lock:
             tree = app.store.tree()
-            if self._is_known and self.tree == tree:
+            history = app.history
+            if self._is_known and self.tree == tree and (history.begun or not history.on):
                 return self.scan
             app.snapshot()
             scan, old = app.store.scan(), self.tree
