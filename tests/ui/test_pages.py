@@ -244,7 +244,7 @@ SAID = {
     break_index: "MEMORY.md: cannot be read",
     break_ledger: "ledger.jsonl",
     break_inbox: "this draft is damaged",
-    write_five_megabytes: "4 memories",
+    write_five_megabytes: "5,000,055 bytes",
 }
 
 

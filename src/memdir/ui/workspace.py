@@ -46,15 +46,16 @@ class Census:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.tree: Mapping[str, tuple[int, ...]] = {}
-        self._is_known = False
+        self._seen: object = None
         self.scan = Scan()
         self._memo: dict[str, tuple[object, object]] = {}
 
     def look(self, app: App) -> Scan:
         with self._lock:
-            tree = app.store.tree()
-            history = app.history
-            if self._is_known and self.tree == tree and (history.begun or not history.on):
+            tree, root = app.store.tree(), app.store.root
+            # A file that is too large is in no tree; a history may go while the page is open.
+            changed = os.stat(root).st_mtime_ns if os.path.isdir(root) else 0
+            if self._seen == (tree, changed, app.history.begun):
                 return self.scan
             app.snapshot()
             scan, old = app.store.scan(), self.tree
@@ -62,7 +63,8 @@ class Census:
             for index, memory in enumerate(scan.memories):  # their headers are parsed already
                 same = tree.get(memory.path) == old.get(memory.path) is not None
                 scan.memories[index] = known.get(memory.path, memory) if same else memory
-            self.scan, self.tree, self._memo, self._is_known = scan, tree, {}, True
+            self.scan, self.tree, self._memo = scan, tree, {}
+            self._seen = tree, changed, app.history.begun
             return scan
 
     def once(self, name: str, find: Callable[[], T], version: object = None) -> T:
@@ -77,7 +79,7 @@ class Census:
         return known.get(path, "")
 
     def forget(self) -> None:
-        self._is_known = False
+        self._seen = None
 
 
 def state_of_files(folder: str) -> list[tuple[str, int, int, int]] | None:
