@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -183,21 +184,6 @@ def change(visit: Visit) -> Response:
     return visit.render(name, "A change", change=row, files=files_of(versions[:ROWS]), left=left)
 
 
-def memory_row(app: App, memory: Memory, waiting: frozenset[str], stale: int) -> dict[str, Any]:
-    return {
-        "path": memory.path,
-        "name": memory.name,
-        "type": memory.type,
-        "description": memory.description,
-        "clock": memory.clock,
-        "old": safe.age_days(memory.clock, app.now()) > types.get(memory.type).half_life_days,
-        "pinned": memory.pinned,
-        "waits": memory.path in waiting,
-        "stale": stale,
-        "why": None,
-    }
-
-
 def memories(visit: Visit) -> Response:
     """The list, or what the real search finds for some words."""
     app, census = visit.app, visit.census
@@ -219,19 +205,25 @@ def memories(visit: Visit) -> Response:
         why = {hit.memory.path: hit for hit in hits}
         by_path = {memory.path: memory for memory in scan.memories}
         shown = [by_path[path] for path in why if path in by_path]
-    rows = [memory_row(app, it, waiting, len(known.get(it.path, ()))) for it in shown]
-    rows = [row for row in rows if type in ("", row["type"])]
-    if state in ("stale", "old", "pinned", "waits"):
-        rows = [row for row in rows if row[state]]
-    part = paginate(rows, visit.number("page"), ROWS)
-    for row in part["items"]:
-        row["why"] = why.get(row["path"])
-    counts: dict[str, int] = {}
-    for memory in scan.memories:
-        counts[memory.type] = counts.get(memory.type, 0) + 1
-    asked = {"q": words, "type": type, "state": state}
-    values: dict[str, Any] = {"rows": part, "types": sorted(counts.items()), "asked": asked}
-    return visit.render("memories.html", "Memories", findings=scan.findings[:FEW], **values)
+    states: dict[str, Callable[[Memory], bool]] = {
+        "stale": lambda it: bool(known.get(it.path)),
+        "old": lambda it: safe.age_days(it.clock, app.now()) > types.get(it.type).half_life_days,
+        "pinned": lambda it: it.pinned,
+        "waits": lambda it: it.path in waiting,
+    }
+    fits = states.get(state)
+    shown = [it for it in shown if type in ("", it.type) and (fits is None or fits(it))]
+    counts = sorted(Counter(memory.type for memory in scan.memories).items())
+    values = {
+        "rows": paginate(shown, visit.number("page"), ROWS),
+        "why": why,
+        "stale": known,
+        "waiting": waiting,
+        "types": counts,
+        "asked": {"q": words, "type": type, "state": state},
+        "findings": scan.findings[:FEW],
+    }
+    return visit.render("memories.html", "Memories", **values)
 
 
 def is_editable(text: str) -> bool:
