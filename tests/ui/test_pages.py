@@ -1,15 +1,19 @@
 """Every page, of healthy stores, broken ones and hostile ones."""
 
 import gzip
+import html
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from jinja2.bccache import Bucket
 
 from memdir.capture.inbox import open_inbox
 from memdir.capture.signals import Catch, Origin
@@ -18,6 +22,7 @@ from memdir.format.draft import Draft
 from memdir.hot.run import TOLD
 from memdir.library import Memdir
 from memdir.store.writer import store_state_folder
+from memdir.ui.page import COMPILED, _Compiled, environment
 from memdir.ui.prose import diff_rows, render_prose
 from memdir.ui.views import VIEWS
 from tests.helpers.hostile import FILE, read
@@ -142,7 +147,7 @@ def test_prose_and_differences_are_inert(text):
 
 def test_prose_is_read_as_it_is_meant():
     text = "# One\n\nTwo **three** `f(x)`.\n- a\n  - b\n\n> said\n\n```\n<b>\n```\n| x | y |\n"
-    html = str(render_prose(text))
+    shown = str(render_prose(text))
     for part in (
         "<h3>One",
         "<strong>three",
@@ -152,7 +157,7 @@ def test_prose_is_read_as_it_is_meant():
         "&lt;b&gt;",
         "<td>",
     ):
-        assert part in html
+        assert part in shown
     assert 'rel="noreferrer' in str(render_prose("see https://a.example/b"))
     assert "<img" not in str(render_prose("![a](https://a.example/p.png)"))
 
@@ -339,10 +344,54 @@ def test_a_doubt_about_a_memory_is_told_once_with_its_acts_beside_it(page, store
     look = home.body[home.body.index('id="look"') :]
     assert look.count("due on 2024-03-05") == 1 and "stale-claim" not in look
     assert "half-life" not in look
-    banner = page.send(home, "retire", {"path": "freeze.md"})
-    assert not (store / "freeze.md").exists()
-    page.undo(banner)
-    assert (store / "freeze.md").exists()
+    for place in ("", "findings"):
+        banner = page.send(page.get(place), "retire", {"path": "freeze.md"})
+        assert not (store / "freeze.md").exists()
+        assert "due on 2024-03-05" not in page.get("findings").text  # it is dealt with
+        page.undo(banner)
+        assert (store / "freeze.md").exists()
+        assert "due on 2024-03-05" in page.get("findings").text
+
+
+def test_a_memory_that_is_only_old_is_no_alarm(page, store):
+    write_memory(store, "boat", "The boat is painted white.", "The boat is painted white")
+    with open(store / "MEMORY.md", "a") as index:
+        index.write("- [boat](boat.md) — The boat is painted white\n")
+    os.utime(store / "boat.md", (1_700_000_000,) * 2)
+    home = page.send(page.get(), "audit")
+    while "data-poll" in home.body:
+        home = page.get()
+    assert "boat.md" not in home.body[home.body.index('id="look"') :]
+    assert "All 1 , 1 of them only old" in home.text or "was not confirmed" in home.text
+    assert "boat.md" in page.get("findings").text
+
+
+def test_the_page_of_a_memory_tells_when_it_was_told(page):
+    prompt = "Which package manager is used here, uv or pip?"
+    Memdir.open().recall(prompt, session="s1")
+    shown = page.get("memory?path=use-uv.md")
+    assert "Told to agents" in shown.text and prompt in shown.text
+    why = re.search(r'href="([^"]*lab[?][^"]*)"', shown.body)[1]
+    assert "use-uv.md was told" in page.get(html.unescape(why)).text
+    assert "Told to agents" not in page.get("memory?path=cut-release.md").text
+
+
+def test_templates_are_compiled_once_and_nobody_else_can_slip_one_in(page, project):
+    folder = Path(read_config(os.environ, str(project)).cache_dir) / COMPILED
+    page.get()
+    files = {path: path.read_bytes() for path in folder.iterdir()}
+    assert files and stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+    for path, data in files.items():
+        path.write_bytes(data[:-9] + b"rot" * 3)
+    with Page() as second:
+        assert "Needs a look" in second.enter().get().text
+    for path, data in files.items():
+        assert path.read_bytes() == data  # made again
+        path.chmod(0o666)
+    cache = _Compiled(os.fspath(folder))
+    bucket = Bucket(environment(os.fspath(folder.parent)), next(iter(files)).name, "")
+    cache.load_bytecode(bucket)
+    assert bucket.code is None
 
 
 def test_a_name_of_any_bytes_is_shown_and_can_be_put_away(page, store):
