@@ -84,7 +84,8 @@ def answer(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers
     injected = inject_once(*chosen, sessions, asked.session, state, now=time(), nonce=nonce)
-    asked.log_told(here, injected.text, injected.bodies, injected.pointers)
+    if injected.text and (folder := here.told_folder()):
+        asked.told = folder, len(injected.text), injected.bodies, injected.pointers
     parts = [injected.text, SAVE_IT if asks_to_remember(asked.prompt) else ""]
     text = "\n\n".join(part for part in parts if part)
     if not text:

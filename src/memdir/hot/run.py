@@ -11,15 +11,7 @@ from _json import encode_basestring, make_encoder, make_scanner  # type: ignore[
 from time import gmtime, strftime, time
 
 from memdir.hot import disk
-from memdir.hot.place import (
-    SILENT,
-    UNTOLD,
-    Around,
-    Here,
-    path_of_kept_place,
-    read_kept_place,
-    store_key,
-)
+from memdir.hot.place import SILENT, Around, Here, path_of_kept_place, read_kept_place, store_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -254,13 +246,6 @@ class Event:
         self.last = _text(self.fields, "last_assistant_message")
         self.told: Told | None = None  # for the log, once the answer is printed
         self.again = self.fields.get("stop_hook_active") == 1  # a hook made the turn continue
-
-    def log_told(
-        self, here: Here, text: str, bodies: "Several" = (), pointers: "Several" = ()
-    ) -> None:
-        if text and UNTOLD not in here.holds and (root := here.scopes.get("project")):
-            folder = os.path.join(here.state, "stores", store_key(os.path.realpath(root)))
-            self.told = folder, len(text), bodies, pointers
 
     def call(self) -> list[str]:
         given = self.fields.get("tool_input")
