@@ -9,6 +9,7 @@ import gzip
 import http.client
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -17,9 +18,13 @@ from importlib.metadata import distribution
 from urllib.parse import urlsplit
 
 from benchmarks.common import Row, fill, scratch
+from memdir.capture.inbox import open_inbox
+from memdir.capture.signals import Catch, Origin
 from memdir.config.config import read_config
+from memdir.format.draft import Draft
+from memdir.store.writer import open_app
 
-MEMORIES = 2_000
+MEMORIES, DRAFTS = 2_000, 85
 RUNS = 5
 SCREENS = 20
 COMMAND = [sys.executable, "-c", "from memdir.cli.main import main; main()", "ui", "--json"]
@@ -73,17 +78,27 @@ def measure() -> list[Row]:
         env = {**os.environ, "HOME": home, "PYTHONPYCACHEPREFIX": os.path.join(folder, "cache")}
         env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
         fill(read_config(env, code).store, MEMORIES)
+        app = open_app(read_config(env, code), now=time.time, tell=print, actor="cli")
+        for number in range(DRAFTS):
+            draft = Draft(f"Box {number} is deployed from the quay, never at night.", "project")
+            open_inbox(app).hold(Catch(Origin(), draft=draft), "nobody asked for it", app.now())
 
         def begin() -> None:
             Served(code, env).stop()
 
         floor = min(_timed(lambda: subprocess.run(FLOOR, check=True)) for _ in range(RUNS))
+        before = _children_ms()
         first = min(_timed(begin) for _ in range(RUNS))
-        served = Served(code, env)
-        try:
+        used = (_children_ms() - before) / RUNS
+        times = []
+        for _ in range(2):  # the second one finds the history and the templates of the first
+            served = Served(code, env)
             before = served.cpu()
             page = served.get(served.home)[0]
-            cold = served.cpu() - before
+            times.append(served.cpu() - before)
+            if len(times) < 2:
+                served.stop()
+        try:
             before = served.cpu()
             for _ in range(SCREENS):
                 served.get(served.home)
@@ -91,11 +106,13 @@ def measure() -> list[Row]:
         finally:
             served.stop()
     size = len(gzip.compress(page)) / 1e3
-    note = f"and its end; importing the packages alone takes {floor:.0f} ms"
+    many = f"{MEMORIES:,} memories, {DRAFTS} drafts wait"
+    note = f"and its end; importing the packages alone takes {floor:.0f} ms; CPU {used:.0f} ms"
     return [
         Row("memdir ui to the first byte", 0.0, first, FIRST_BYTE_MS, "ms", True, note),
-        Row("first screen, CPU", 0.0, warm, SCREEN_MS, "ms", True, f"{MEMORIES:,} memories"),
-        Row("first screen, the first time", 0.0, cold, None, "ms", True, "reads every memory"),
+        Row("first screen, CPU", 0.0, warm, SCREEN_MS, "ms", True, many),
+        Row("first screen of a new process", 0.0, times[1], None, "ms", True, "reads every memory"),
+        Row("first screen of a new store", 0.0, times[0], None, "ms", True, "begins its history"),
         Row("first screen, compressed", 0.0, size, SCREEN_KB, "kB", True, "gzip"),
         Row(
             "base install",
@@ -107,6 +124,12 @@ def measure() -> list[Row]:
             f"with {len(PACKAGES)} others",
         ),
     ]
+
+
+def _children_ms() -> float:
+    """CPU of the processes that ended: a busy machine changes it least."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) * 1e3
 
 
 def _megabytes() -> float:

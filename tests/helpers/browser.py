@@ -190,8 +190,10 @@ class Browser:
         )
 
     def colours(self, scheme: str) -> None:
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.cdp("Emulation.setEmulatedMedia", features=[feature])
+        """At once: a colour on its way to another one has a contrast of its own."""
+        wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
+        self.cdp("Emulation.setEmulatedMedia", features=features)
 
     def picture(self) -> bytes:
         """A PNG of what the window shows."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 
+from memdir.cli.ui import IDLE_SECONDS
 from memdir.ui.posts import POSTS
 from memdir.ui.views import VIEWS
 from tests.helpers.processes import PATIENCE
@@ -158,6 +159,9 @@ def test_it_ends_by_itself_when_nobody_asks(project):
         _, told = page.process.communicate(timeout=PATIENCE)
         assert page.process.returncode == 0
         assert "nobody asked for a while" in told.decode()
+        with pytest.raises(OSError):
+            socket.create_connection(("127.0.0.1", page.port)).close()
+    assert IDLE_SECONDS == 30 * 60
 
 
 def test_a_port_that_is_taken_is_an_error_with_a_next_step(project):

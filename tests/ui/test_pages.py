@@ -1,13 +1,19 @@
 """Every page, of healthy stores, broken ones and hostile ones."""
 
+import gzip
+import html
 import json
 import os
 import re
 import shutil
+import stat
+import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from jinja2.bccache import Bucket
 
 from memdir.capture.inbox import open_inbox
 from memdir.capture.signals import Catch, Origin
@@ -16,10 +22,11 @@ from memdir.format.draft import Draft
 from memdir.hot.run import TOLD
 from memdir.library import Memdir
 from memdir.store.writer import store_state_folder
+from memdir.ui.page import COMPILED, _Compiled, environment
 from memdir.ui.prose import diff_rows, render_prose
 from memdir.ui.views import VIEWS
 from tests.helpers.hostile import FILE, read
-from tests.helpers.served import Forms, Page, write_memory
+from tests.helpers.served import COMMAND, Answer, Forms, Page, write_memory
 
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -140,7 +147,7 @@ def test_prose_and_differences_are_inert(text):
 
 def test_prose_is_read_as_it_is_meant():
     text = "# One\n\nTwo **three** `f(x)`.\n- a\n  - b\n\n> said\n\n```\n<b>\n```\n| x | y |\n"
-    html = str(render_prose(text))
+    shown = str(render_prose(text))
     for part in (
         "<h3>One",
         "<strong>three",
@@ -150,7 +157,7 @@ def test_prose_is_read_as_it_is_meant():
         "&lt;b&gt;",
         "<td>",
     ):
-        assert part in html
+        assert part in shown
     assert 'rel="noreferrer' in str(render_prose("see https://a.example/b"))
     assert "<img" not in str(render_prose("![a](https://a.example/p.png)"))
 
@@ -234,6 +241,43 @@ def test_the_page_tells_what_is_broken_and_shows_the_rest(page, store, harm):
         assert page.get("memory?path=cut-release.md").status == 200
 
 
+SAID = {
+    break_one_memory: "not UTF-8",
+    break_history: "the history begins; what was before cannot be undone",
+    break_history_within: "memdir doctor --fix",
+    break_store: "the store cannot be opened",
+    break_index: "MEMORY.md: cannot be read",
+    break_ledger: "ledger.jsonl",
+    break_inbox: "this draft is damaged",
+    write_five_megabytes: "5,000,055 bytes",
+}
+
+
+@pytest.mark.parametrize("harm", SAID)
+def test_what_is_broken_is_said_once_in_the_file_to_send_around_too(page, store, tmp_path, harm):
+    page.get()
+    harm(store, store.__class__(store_state_folder(Memdir.open().app.config)))
+    if harm is not break_history_within:  # what was read before is still right
+        assert SAID[harm] in page.get().text
+    file = tmp_path / "page.html"
+    run = subprocess.run([*COMMAND, "--html", file], capture_output=True)
+    assert run.returncode == 0, run.stderr
+    written = Answer(200, {}, file.read_text("utf-8"))
+    assert SAID[harm] in written.text and "Needs a look" in written.text
+    problems = re.findall(r'class="(?:problem|remark)"[^>]*>(.*?)</(?:div|p)>', written.body)
+    assert len(problems) == len(set(problems)) and written.text.count("doctor --fix") <= 1
+
+
+def test_ten_thousand_memories_are_one_screen_and_pages(page, store):
+    for number in range(10_000 - 3):
+        write_memory(store, f"n{number:04}", f"Fact number {number}.")
+    home = page.get()
+    assert home.status == 200 and "10,000 memories" in home.text
+    assert "and 9,992 more" in home.text and len(gzip.compress(home.body.encode())) < 40_000
+    assert "Page 200 of 200" in page.get("memories?page=200").text
+    assert "n4711" in page.get("memories?q=fact+number+4711").text
+
+
 def test_a_long_list_has_pages(page, store):
     for number in range(130):
         write_memory(store, f"n{number:03}", f"Fact number {number}.")
@@ -300,10 +344,55 @@ def test_a_doubt_about_a_memory_is_told_once_with_its_acts_beside_it(page, store
     look = home.body[home.body.index('id="look"') :]
     assert look.count("due on 2024-03-05") == 1 and "stale-claim" not in look
     assert "half-life" not in look
-    banner = page.send(home, "retire", {"path": "freeze.md"})
-    assert not (store / "freeze.md").exists()
-    page.undo(banner)
-    assert (store / "freeze.md").exists()
+    for place in ("", "findings"):
+        banner = page.send(page.get(place), "retire", {"path": "freeze.md"})
+        assert not (store / "freeze.md").exists()
+        assert "due on 2024-03-05" not in page.get("findings").text  # it is dealt with
+        page.undo(banner)
+        assert (store / "freeze.md").exists()
+        assert "due on 2024-03-05" in page.get("findings").text
+
+
+def test_a_memory_that_is_only_old_is_no_alarm(page, store):
+    boat = write_memory(store, "boat", "The boat is painted white.", "The boat is painted white")
+    dated = "type: project\nmetadata:\n  created: 2025-01-02T03:04:05Z"
+    boat.write_text(boat.read_text().replace("type: project", dated))
+    with open(store / "MEMORY.md", "a") as index:
+        index.write("- [boat](boat.md) — The boat is painted white\n")
+    home = page.send(page.get(), "audit")
+    while "data-poll" in home.body:
+        home = page.get()
+    assert "boat.md" not in home.body[home.body.index('id="look"') :]
+    assert re.search(r"1 of them only old|1 memory was not confirmed", home.text)
+    assert "boat.md" in page.get("findings").text
+
+
+def test_the_page_of_a_memory_tells_when_it_was_told(page):
+    prompt = "Which package manager is used here, uv or pip?"
+    Memdir.open().recall(prompt, session="s1")
+    shown = page.get("memory?path=use-uv.md")
+    assert "Told to agents" in shown.text and prompt in shown.text
+    why = re.search(r'href="([^"]*lab[?][^"]*)"', shown.body)[1]
+    assert "use-uv.md was told" in page.get(html.unescape(why)).text
+    assert "Told to agents" not in page.get("memory?path=cut-release.md").text
+
+
+def test_templates_are_compiled_once_and_nobody_else_can_slip_one_in(page, project):
+    folder = Path(read_config(os.environ, str(project)).cache_dir) / COMPILED
+    page.get()
+    files = {path: path.read_bytes() for path in folder.iterdir()}
+    assert files and stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+    for path, data in files.items():
+        path.write_bytes(data[:-9] + b"rot" * 3)
+    with Page() as second:
+        assert "Needs a look" in second.enter().get().text
+    for path, data in files.items():
+        assert path.read_bytes() == data  # made again
+        path.chmod(0o666)
+    cache = _Compiled(os.fspath(folder))
+    bucket = Bucket(environment(os.fspath(folder.parent)), next(iter(files)).name, "")
+    cache.load_bytecode(bucket)
+    assert bucket.code is None
 
 
 def test_a_name_of_any_bytes_is_shown_and_can_be_put_away(page, store):

@@ -13,6 +13,7 @@ from memdir.text.secrets import find_secrets
 from memdir.ui.told import read_told
 from memdir.ui.workspace import Census
 from tests.helpers.hooked import Client
+from tests.helpers.served import Page
 from tests.helpers.terminal import memdir
 from tests.text.test_secrets import AROUND, KINDS, Draw
 
@@ -46,8 +47,25 @@ def test_each_answer_of_the_hook_leaves_one_line(client):
     assert client.log() == ""
 
 
+def test_the_start_of_a_session_leaves_a_line_too(client, monkeypatch):
+    told = client.fire("session-start", session_id="s1")
+    client.fire("session-start", session_id="s1", source="resume")  # is told nothing new
+    client.fire("prompt", prompt=PROMPT, session_id="s1")
+    (log,) = logs_of(client.state)
+    start, prompt = map(json.loads, log.read_text().splitlines())
+    assert (start["session"], start["prompt"], start["memories"]) == ("s1", "", [])
+    assert start["characters"] == len(told) and prompt["prompt"] == PROMPT
+    for name in [it for it in os.environ if it.startswith(("XDG_", "MEMDIR_", "CLAUDE"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(client.home))
+    with Page("--project", str(client.project)) as page:
+        shown = page.enter().get("told").text
+    assert f"what the session began with {len(told)} characters" in shown and PROMPT in shown
+
+
 def test_the_setting_switches_it_off(client):
     client.env["MEMDIR_TOLD_LOG"] = "false"
+    assert client.fire("session-start", session_id="s1")
     assert client.fire("prompt", prompt=PROMPT, session_id="s1")
     assert logs_of(client.state) == []
 

@@ -157,6 +157,11 @@ class Here:
         self.scopes = scopes
         self.max_file_bytes = max_file_bytes
 
+    def told_folder(self) -> str:
+        """Where it is written down what agents were told; empty if it is not."""
+        root = "" if UNTOLD in self.holds else self.scopes.get("project", "")
+        return os.path.join(self.state, "stores", store_key(os.path.realpath(root))) if root else ""
+
     def stores(self) -> list[tuple[str, str]]:
         """Existing main scopes and their directories; a directory shared by two is listed once."""
         stores: dict[str, str] = {}

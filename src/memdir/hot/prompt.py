@@ -12,7 +12,6 @@ from memdir.hot.place import (
     MODEL,
     SCAN,
     SHARED,
-    UNTOLD,
     is_below,
     origin_of_scope,
     store_key,
@@ -85,8 +84,7 @@ def answer_prompt_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, 
     nonce = os.urandom(NONCE_BYTES).hex()
     chosen = result.bodies, result.pointers
     injected = inject_once(*chosen, sessions, asked.session, state, now=time(), nonce=nonce)
-    if injected.text and UNTOLD not in here.holds and (root := here.scopes.get(PROJECT)):
-        folder = os.path.join(here.state, "stores", store_key(os.path.realpath(root)))
+    if injected.text and (folder := here.told_folder()):
         asked.told = folder, len(injected.text), injected.bodies, injected.pointers
     parts = [injected.text, SAVE_IT if asks_to_remember(asked.prompt) else ""]
     text = "\n\n".join(part for part in parts if part)

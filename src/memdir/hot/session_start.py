@@ -76,6 +76,8 @@ def answer_session_start_hook(
         return "", work
     if os.environ.get(CALLER):  # only Claude Code shows our line to the user
         text, notice = "\n\n".join(filter(None, [text, notice])), ""
+    if text and (folder := here.told_folder()):
+        asked.told = folder, len(text), (), ()
     answer = asked.context(SESSION_START, text) if text else ""
     return asked.with_report(answer, notice) if notice else answer, work
 

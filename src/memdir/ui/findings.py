@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memdir.errors import Finding, MemdirError
+from memdir.format.draft import content_hash
 from memdir.store import state
 from memdir.store.writer import App, store_cache_folder
+from memdir.ui.workspace import Census, state_of_files
 
 FILE = "findings.json"
-MAX_FILE_BYTES = 4 * 1024 * 1024
+MAX_FILE_BYTES = 16 * 1024 * 1024
+OLD = "old"  # nothing is wrong with it but its age
+FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")
+_POINTS = re.compile(r" \(\+\d+\)$")  # of a score, which the page does not show
 
 
 @dataclass(frozen=True)
 class Kept:
     time: float = 0.0  # 0 if there was no audit yet
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()  # what is pressing comes first, what is only old last
+    versions: Mapping[str, str] = field(default_factory=dict)  # of the memories that was found in
 
 
 @dataclass
@@ -61,17 +68,20 @@ def _run(app: App, job: Job, deep: bool) -> None:
         job.step = text
 
     try:
+        begun = app.now()
         result = audit(app, Wish(deep=deep), say)
         advised = [it for it in result.memories if it.advice != KEEP]
         # What to do with a memory comes before what is odd about it.
-        rows = [[it.advice, it.path, _in_words(it.reasons), "", 0] for it in advised]
+        rows: list[list[Any]] = [_advised_row(it.advice, it.path, it.reasons) for it in advised]
         told = {("stale-claim", it.path) for it in advised}  # their reasons name them
         rows += [
             [it.kind, it.path, it.message, it.fix, it.line]
             for it in result.findings
             if (it.kind, it.path) not in told
         ]
-        value = {"time": app.now(), "findings": rows}
+        rows.sort(key=lambda row: (row[0] == OLD, row[0] not in FIRST))
+        versions = {path: _version(app, path) for path in dict.fromkeys(row[1] for row in rows)}
+        value = {"time": begun, "findings": rows, "versions": versions}
         folder = store_cache_folder(app.config)
         with state.state_errors(folder, "the findings cannot be kept"):
             state.replace_state_json(folder, FILE, value, durable=False)
@@ -83,13 +93,33 @@ def _run(app: App, job: Job, deep: bool) -> None:
         job.done = True
 
 
-def _in_words(reasons: Sequence[str]) -> str:
+def _advised_row(advice: str, path: str, reasons: Sequence[str]) -> list[Any]:
     """The age comes first there, and says nothing new to whoever has another reason."""
-    others = [reason for reason in reasons if "; half-life of " not in reason]
-    return "; ".join(others[::-1] or reasons)
+    others = [_POINTS.sub("", it) for it in reasons[::-1] if "; half-life of " not in it]
+    return [advice if others else OLD, path, "; ".join(others or reasons), "", 0]
 
 
-def read_kept_findings(app: App) -> Kept:
+def _version(app: App, path: str) -> str:
+    try:
+        return content_hash(app.store.read(path))
+    except MemdirError:
+        return ""
+
+
+def read_findings(app: App, census: Census) -> tuple[Kept, list[Finding]]:
+    """What the last audit found and nobody has dealt with since, after what a look finds now."""
+    seen = state_of_files(store_cache_folder(app.config))
+    kept = census.once("kept", lambda: _read_kept(app), seen)
+    present = {path: facts[0] / 1e9 <= kept.time for path, facts in census.tree.items()}
+
+    def is_open(it: Finding) -> bool:
+        version = kept.versions.get(it.path, "")
+        return not version or present.get(it.path, False) or _version(app, it.path) == version
+
+    return kept, [*census.scan.findings, *filter(is_open, kept.findings)]
+
+
+def _read_kept(app: App) -> Kept:
     """A damaged file is none: the next audit replaces it."""
     folder = store_cache_folder(app.config)
     try:
@@ -101,4 +131,6 @@ def read_kept_findings(app: App) -> Kept:
 
 def _parse(value: Any) -> Kept:
     rows = [(*map(str, row[:4]), int(row[4])) for row in value["findings"]]
-    return Kept(float(value["time"]), tuple(Finding(*row) for row in rows))  # type: ignore[arg-type]
+    found = tuple(Finding(*row) for row in rows)  # type: ignore[arg-type]
+    versions = {str(path): str(it) for path, it in value["versions"].items()}
+    return Kept(float(value["time"]), found, versions)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from markupsafe import Markup
@@ -28,24 +27,10 @@ DAYS = 14  # of a plot
 POINTS = 24  # of the index over time
 AGES = (30, 180)  # days: young, grown, old
 TYPES = 6  # rows of a plot
-
-
-@dataclass(frozen=True)
-class Strip:
-    """What every session carries, in tokens, and how much of the limits that is."""
-
-    memories: int
-    last_saved: float
-    last_told: float
-    answers: int  # of the last week
-    index_tokens: int
-    rules_tokens: int
-    prompt_tokens: int
-    index_lines: int
-    index_share: int  # percent of the limit that is nearer
-    spent: int
-    day_tokens: int
-    waiting: int
+SIZES: dict[str, Callable[[Told], int]] = {  # of an answer
+    "memories": lambda answer: len(answer.memories),
+    "characters": lambda answer: answer.characters,
+}
 
 
 def read_changes(app: App, census: Census) -> list[Logged]:
@@ -61,51 +46,42 @@ def is_taken_back(changes: Sequence[Logged]) -> set[str]:
     return gone
 
 
-def read_strip(app: App, census: Census, told: Sequence[Told], waiting: int) -> Strip:
-    memories = census.scan.memories
-    changes = read_changes(app, census)
+def read_strip(app: App, census: Census, told: Sequence[Told], waiting: int) -> dict[str, float]:
+    """What every session carries, in tokens, and how much of the limits that is."""
     loaded = census.once("index", lambda: cut_index(decode(app.store.index() or b"")))
     rules = census.once("rules", lambda: recall_standing_rules([("project", app)])[0])
     prompts = [answer.characters for answer in told if answer.prompt]
     spending = read_model_spending(app)
-    lines, characters = loaded.lines / MAX_LINES, loaded.characters / MAX_CHARACTERS
-    saved = (it.time for it in changes if it.cause.verb != "begin" and it.paths)
-    return Strip(
-        memories=len(memories),
-        last_saved=next(saved, 0.0),
-        last_told=told[0].time if told else 0.0,
-        answers=sum(answer.time > app.now() - WEEK for answer in told),
-        index_tokens=_tokens(min(loaded.characters, MAX_CHARACTERS)),
-        rules_tokens=_tokens(utf16_units(rules)),
-        prompt_tokens=_tokens(sum(prompts) // len(prompts)) if prompts else 0,
-        index_lines=loaded.lines,
-        index_share=round(100 * max(lines, characters)),
-        spent=spending.spent.day,
-        day_tokens=spending.limits.day,
-        waiting=waiting,
-    )
+    share = max(loaded.lines / MAX_LINES, loaded.characters / MAX_CHARACTERS)
+    changes = read_changes(app, census)
+    return {
+        "memories": len(census.scan.memories),
+        "last_saved": next((it.time for it in changes if it.cause.verb != "begin" and it.paths), 0),
+        "last_told": told[0].time if told else 0,
+        "answers": sum(it.time > app.now() - WEEK and it.prompt != "" for it in told),
+        "index_tokens": _tokens(min(loaded.characters, MAX_CHARACTERS)),
+        "rules_tokens": _tokens(utf16_units(rules)),
+        "prompt_tokens": _tokens(sum(prompts) // max(len(prompts), 1)),
+        "index_lines": loaded.lines,
+        "index_share": round(100 * share),
+        "spent": spending.spent.day,
+        "day_tokens": spending.limits.day,
+        "waiting": waiting,
+    }
 
 
 def draw_plots(app: App, census: Census, told: Sequence[Told]) -> dict[str, Markup]:
     today = datetime.datetime.fromtimestamp(app.now()).date()
     days = [today - datetime.timedelta(days=DAYS - 1 - i) for i in range(DAYS)]
-    counts, sizes = dict.fromkeys(days, 0), dict.fromkeys(days, 0)
-    for answer in told:
-        day = datetime.datetime.fromtimestamp(answer.time).date()
-        if day in counts:
-            counts[day] += len(answer.memories)
-            sizes[day] += answer.characters
-    labels = [_short_day(day) for day in days]
-    plots = {}
-    if told:
-        plots["Memories told per day"] = draw_bars(
-            [*counts.values()], labels, "Memories told per day", "memories"
-        )
-        plots["Characters told per day"] = draw_bars(
-            [*sizes.values()], labels, "Characters told per day", "characters"
-        )
-    plots |= census.once("plots", lambda: _slow_plots(app, census))
-    return plots
+    labels, plots = [_short_day(day) for day in days], {}
+    dated = [(datetime.datetime.fromtimestamp(it.time).date(), it) for it in told]
+    for unit, size in SIZES.items() if told else ():
+        sums = dict.fromkeys(days, 0)
+        for day, answer in dated:
+            sums[day] = sums.get(day, 0) + size(answer)
+        title = f"{unit.capitalize()} told per day"
+        plots[title] = draw_bars([sums[day] for day in days], labels, title, unit)
+    return plots | census.once("plots", lambda: _slow_plots(app, census))
 
 
 def _slow_plots(app: App, census: Census) -> dict[str, Markup]:

@@ -9,20 +9,40 @@ from collections.abc import Mapping
 from functools import cache
 from urllib.parse import quote, unquote, urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
-from memdir.hot import safe
+from memdir.hot import disk, safe
 from memdir.text.terminal import plural, visible_text
 from memdir.ui.prose import diff_rows, render_prose
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILED = "page"  # folder of the cache, and mark of its files
+MAX_COMPILED_BYTES = 1024 * 1024
 STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
+class _Compiled(BytecodeCache):
+    """Templates as byte code, in files that nobody else can write; else they are compiled again."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        path = os.path.join(self.folder, bucket.key)
+        if data := disk.read_sealed_file(path, COMPILED, MAX_COMPILED_BYTES):
+            bucket.bytecode_from_string(data)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        data = disk.seal_bytes(COMPILED, bucket.bytecode_to_string())
+        disk.keep_derived_file(os.path.join(self.folder, bucket.key), data)
+
+
 @cache
-def environment() -> Environment:
+def environment(cache: str) -> Environment:
     env = Environment(
+        bytecode_cache=_Compiled(os.path.join(cache, COMPILED)),
         loader=FileSystemLoader(os.path.join(HERE, "templates")),
         autoescape=True,
         undefined=StrictUndefined,
@@ -65,8 +85,8 @@ def _visible(value: object) -> object:
     return value
 
 
-def render(name: str, values: Mapping[str, object]) -> bytes:
-    html = environment().get_template(name).render(values)
+def render(name: str, values: Mapping[str, object], cache: str) -> bytes:
+    html = environment(cache).get_template(name).render(values)
     return html.encode("utf-8", "backslashreplace")
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-WIDTH, HEIGHT = 320, 84
-TOP, BOTTOM = 8, 14  # room for labels
+WIDTH, HEIGHT = 256, 92
+TOP, BOTTOM = 14, 16  # room for labels
+NAMES, NUMBERS = 76, 34  # the same beside the bars of types
 GAP = 2
 
 
@@ -25,6 +26,10 @@ def draw_bars(values: Sequence[int], labels: Sequence[str], title: str, unit: st
             f'<rect class="{kind}" {shape} width="{step - GAP:.1f}" rx="1.5">'
             f"<title>{escape(label)}: {value:,} {escape(unit)}</title></rect>"
         )
+    if any(values):
+        at = (values.index(peak) + 0.5) * step
+        end = " end" if at > WIDTH / 2 else ""
+        parts.append(f'<text class="value{end}" x="{at:.1f}" y="{TOP - 4}">{peak:,}</text>')
     return _svg(parts, labels, title)
 
 
@@ -43,7 +48,9 @@ def draw_line(values: Sequence[int], labels: Sequence[str], title: str, limit: i
         f'<polygon class="area" points="{area}"/>',
         f'<polyline class="line" points="{line}"/>',
     ]
-    parts.append(f'<circle class="dot" cx="{points[-1][0]:.1f}" cy="{points[-1][1]:.1f}" r="3"/>')
+    x, y = points[-1]
+    parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
+    parts.append(f'<text class="value end" x="{x - 8:.1f}" y="{y + 3:.1f}">{values[-1]:,}</text>')
     if peak == limit:
         parts.append(f'<line class="limit" x1="0" x2="{WIDTH}" y1="{TOP}" y2="{TOP}"/>')
     return _svg(parts, labels, title)
@@ -55,10 +62,10 @@ def draw_shares(rows: Sequence[tuple[str, Sequence[int]]], title: str) -> Markup
     high = 16
     html = []
     for i, (label, shares) in enumerate(rows):
-        x, y = 92.0, i * high
-        html.append(f'<text class="label" x="0" y="{y + 11}">{escape(label[:14])}</text>')
+        x, y = float(NAMES), i * high
+        html.append(f'<text class="label" x="0" y="{y + 11}">{escape(label[:12])}</text>')
         for number, share in enumerate(shares):
-            width = share / peak * (WIDTH - 92 - 34)
+            width = share / peak * (WIDTH - NAMES - NUMBERS)
             if share:
                 html.append(
                     f'<rect class="part p{number}" x="{x:.1f}" y="{y + 3}" '

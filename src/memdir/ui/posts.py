@@ -36,7 +36,7 @@ from memdir.ui.workspace import Spot
 from memdir.upkeep.restructure import restructure_store
 
 MAX_VERSIONS = 50  # of the history, to find the one that a page has shown
-BACK = ("waiting", "memories", "shelf", "changes", "restructure")
+BACK = ("waiting", "memories", "shelf", "changes", "restructure", "findings")
 
 
 class AsShown(Around):
@@ -106,7 +106,7 @@ def _undo(app: App, change: str = "", batch: str = "") -> Outcome:
     files = [f"{it.path} {it.reason or 'is as it was before'}" for it in done.changes]
     cause = done.undone[0].cause if done.undone else None
     name = f"{cause.verb} {cause.name}".strip() if cause else "the change"
-    name = "what was changed from outside" if name == OUTSIDE else name
+    name = "what was changed outside memdir" if cause and cause.verb == OUTSIDE else name
     return Outcome(f"Taken back: {name}.", (*files, *done.remarks), _taker(app, app.batch))
 
 

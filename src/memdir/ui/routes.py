@@ -73,8 +73,8 @@ class Ui:
 class Visit:
     """One request: the store that it is about, opened once."""
 
-    def __init__(self, ui: Ui, spot: Spot, request: Request, base: str) -> None:
-        self.ui, self.spot, self.request, self.base = ui, spot, request, base
+    def __init__(self, ui: Ui, spot: Spot, request: Request, base: str, place: str = "") -> None:
+        self.ui, self.spot, self.request, self.base, self.place = ui, spot, request, base, place
         self.remarks: list[str] = []
 
     @cached_property
@@ -122,14 +122,15 @@ class Visit:
         return f"{self.base}{place}{tail}"
 
     def render(self, name: str, title: str, **values: Any) -> Response:
-        html = page.render(name, {**self.frame(), "title": title, **values})
+        values = {**self.frame(), "title": title, **values}
+        html = page.render(name, values, self.ui.workspace.cache_dir)
         return Response(html, values.get("status", 200), media_type=HTML)
 
     def frame(self) -> dict[str, Any]:
         notice = self.asked("notice")
         return {
             "nav": NAV,
-            "here": self.request.path_params.get("place", "") if self.request else "",
+            "here": self.place,
             "base": self.base,
             "spot": self.spot,
             "spots": self.ui.workspace.scopes(self.spot),
@@ -168,13 +169,13 @@ Handler = Callable[[Visit], Response]
 def open_page(ui: Ui) -> Starlette:
     from memdir.ui.views import VIEWS
 
-    def endpoint(handler: Handler) -> Callable[[Request], Response]:
+    def endpoint(handler: Handler, place: str = "") -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             id = request.path_params["spot"]
             spot = ui.workspace.find(id)
             if spot is None:
                 return RedirectResponse("/", 303)
-            visit = Visit(ui, spot, request, f"/s/{id}/")
+            visit = Visit(ui, spot, request, f"/s/{id}/", place)
             try:
                 return handler(visit)
             except MemdirError as error:
@@ -200,7 +201,7 @@ def open_page(ui: Ui) -> Starlette:
 
     routes = [Route("/", first), Route("/go", go), Route("/static/{name}", static)]
     for name, handler in VIEWS.items():
-        routes.append(Route(f"/s/{{spot}}/{name}", endpoint(_placed(handler, name))))
+        routes.append(Route(f"/s/{{spot}}/{name}", endpoint(handler, name)))
     routes.append(Route("/s/{spot}/do/{act}", endpoint(_act), methods=["POST"]))
     return Starlette(routes=routes)
 
@@ -210,19 +211,10 @@ def draw_first_screen(ui: Ui) -> bytes:
     from memdir.ui.views import first_screen
 
     visit = Visit(ui, ui.workspace.first, Request({"type": "http", "query_string": b""}), "")
-    visit.request.scope["path_params"] = {}
     values = first_screen(visit)
     css = page.static_file("style.css").decode()
     more = {"title": "Overview", "static": True, "css": Markup(css), "job": None, "readonly": True}
-    return page.render("home.html", {**visit.frame(), **values, **more})
-
-
-def _placed(handler: Handler, name: str) -> Handler:
-    def call(visit: Visit) -> Response:
-        visit.request.path_params["place"] = name
-        return handler(visit)
-
-    return call
+    return page.render("home.html", {**visit.frame(), **values, **more}, ui.workspace.cache_dir)
 
 
 def _act(visit: Visit) -> Response:

@@ -23,7 +23,6 @@ class ToldMemory:
     path: str
     scope: str
     whole: bool
-    sure: float
     words: tuple[str, ...]
 
 
@@ -36,6 +35,10 @@ class Told:
     prompt: str
     characters: int
     memories: tuple[ToldMemory, ...]
+
+    @property
+    def named(self) -> set[tuple[str, str]]:
+        return {(memory.path, memory.scope) for memory in self.memories}
 
 
 @dataclass(frozen=True)
@@ -75,17 +78,21 @@ def _read_lines(folder: str) -> list[Told]:
 
 
 def _parse(value: Any) -> Told:
+    prompt = text_before_secrets(str(value["prompt"]))
+    typed = [word.strip("\"'`.,:;?!()") for word in prompt.split()]
+
+    def as_typed(stem: str) -> str:
+        return next((word for word in typed if word.lower().startswith(stem)), stem)
+
     memories = tuple(
         ToldMemory(
             str(item["path"]),
             str(item["scope"]),
             item["whole"] is True,
-            float(item["sure"]),
-            tuple(map(str, item["words"])),
+            tuple(as_typed(str(stem)) for stem in item["words"]),
         )
         for item in value["memories"][:MAX_MEMORIES]
     )
-    prompt = text_before_secrets(str(value["prompt"]))
     characters = int(value["characters"])
     datetime.datetime.fromtimestamp(float(value["time"]))  # or it is damaged
     for memory in memories:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -19,6 +20,7 @@ from memdir.errors import Finding, MemdirError
 from memdir.format.draft import ANYWAY, Wishes, content_hash
 from memdir.hot import safe, types
 from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, decode, read_memory
+from memdir.hot.recall import BODY_SHARE, POINTERS, SURE, UNSURE
 from memdir.models.ledger import read_model_spending
 from memdir.recall.answer import recall
 from memdir.store import look
@@ -26,7 +28,7 @@ from memdir.store.accept import unaccepted_paths
 from memdir.store.ports import OUTSIDE, Logged
 from memdir.store.writer import App
 from memdir.ui import decisions, overview
-from memdir.ui.findings import read_kept_findings
+from memdir.ui.findings import OLD, Kept, read_findings
 from memdir.ui.routes import Handler, Visit, paginate, path_of_key
 from memdir.ui.told import group_by_session, read_told
 from memdir.ui.workspace import Census
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
 FEW = 5  # rows of each part of the first screen
 ROWS = 50  # of a page
-FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")  # findings
 SESSIONS = 20  # of a page
 MAX_FOUND = 200
 MAX_EDITED_CHARACTERS = 256 * 1024
@@ -56,6 +57,10 @@ DID = {
     "touch": "confirmed",
     "undo": "took back",
 }
+RULE = (
+    f"Told whole from a sureness of {SURE} on, if it is at least {BODY_SHARE:.0%} of the best "
+    f"one’s; as a line from {UNSURE} on, at most {POINTERS} of them; nothing twice in a session."
+)
 WHO = {OUTSIDE: "outside memdir", "cli": "command line", "ui": "this page", "mcp": "an agent (MCP)"}
 
 
@@ -64,7 +69,8 @@ def attempt(look: Callable[[], Any], problems: list[MemdirError], default: Any) 
     try:
         return look()
     except MemdirError as error:
-        problems.append(error)
+        if error.message not in [it.message for it in problems]:
+            problems.append(error)
         return default
 
 
@@ -117,9 +123,11 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     plots = attempt(lambda: overview.draw_plots(app, census, told), problems, {})
     job = visit.ui.audits.job(app)
     is_running = job is not None and not job.done  # asked before its findings are read
-    kept = read_kept_findings(app)
-    findings = [*census.scan.findings, *sorted(kept.findings, key=lambda it: it.kind not in FIRST)]
-    shown = findings[: 2 * FEW]
+    kept, found = attempt(lambda: read_findings(app, census), problems, (Kept(), []))
+    pressing = [it for it in found if it.kind != OLD]
+    shown = pressing[:FEW]
+    said = [it.message for it in problems]
+    visit.remarks = [it for it in visit.remarks if not any(map(it.__contains__, said))]
     return {
         "strip": strip,
         "changes": rows[:FEW],
@@ -129,8 +137,9 @@ def first_screen(visit: Visit) -> dict[str, Any]:
         "sessions": group_by_session(told)[:FEW],
         "kept": kept,
         "findings": shown,
-        "versions": attempt(lambda: versions_of(app, census, shown), problems, {}),
-        "all_findings": len(findings),
+        "beside": attempt(lambda: memories_beside(app, census, shown), problems, {}),
+        "all_findings": len(pressing),
+        "only_old": len(found) - len(pressing),
         "job": job if is_running else None,
         "job_error": job.error if job else "",
         "plots": plots,
@@ -139,10 +148,21 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     }
 
 
-def versions_of(app: App, census: Census, findings: Iterable[Finding]) -> dict[str, str]:
-    """Of the memories that something is found about, for the acts beside it."""
-    there = {memory.path for memory in census.scan.memories} & {it.path for it in findings}
-    return {path: content_hash(app.store.read(path)) for path in there}
+def memories_beside(
+    app: App, census: Census, findings: Iterable[Finding]
+) -> dict[str, tuple[str, str]]:
+    """What the memories that something is found about say, and their versions, for the acts."""
+    paths = {memory.path for memory in census.scan.memories} & {it.path for it in findings}
+    return {it: (census.describe(it), content_hash(app.store.read(it))) for it in paths}
+
+
+def findings(visit: Visit) -> Response:
+    """All of them: what is pressing, then what is only old."""
+    app, census = visit.app, visit.census
+    kept, found = read_findings(app, census)
+    rows = paginate(found, visit.number("page"), ROWS)
+    beside = memories_beside(app, census, rows["items"])
+    return visit.render("findings.html", "Needs a look", kept=kept, rows=rows, beside=beside)
 
 
 def home(visit: Visit) -> Response:
@@ -162,21 +182,6 @@ def change(visit: Visit) -> Response:
     name = "diff.html" if visit.asked("part") else "change.html"
     left = max(len(versions) - ROWS, 0)
     return visit.render(name, "A change", change=row, files=files_of(versions[:ROWS]), left=left)
-
-
-def memory_row(app: App, memory: Memory, waiting: frozenset[str], stale: int) -> dict[str, Any]:
-    return {
-        "path": memory.path,
-        "name": memory.name,
-        "type": memory.type,
-        "description": memory.description,
-        "clock": memory.clock,
-        "old": safe.age_days(memory.clock, app.now()) > types.get(memory.type).half_life_days,
-        "pinned": memory.pinned,
-        "waits": memory.path in waiting,
-        "stale": stale,
-        "why": None,
-    }
 
 
 def memories(visit: Visit) -> Response:
@@ -200,19 +205,25 @@ def memories(visit: Visit) -> Response:
         why = {hit.memory.path: hit for hit in hits}
         by_path = {memory.path: memory for memory in scan.memories}
         shown = [by_path[path] for path in why if path in by_path]
-    rows = [memory_row(app, it, waiting, len(known.get(it.path, ()))) for it in shown]
-    rows = [row for row in rows if type in ("", row["type"])]
-    if state in ("stale", "old", "pinned", "waits"):
-        rows = [row for row in rows if row[state]]
-    part = paginate(rows, visit.number("page"), ROWS)
-    for row in part["items"]:
-        row["why"] = why.get(row["path"])
-    counts: dict[str, int] = {}
-    for memory in scan.memories:
-        counts[memory.type] = counts.get(memory.type, 0) + 1
-    asked = {"q": words, "type": type, "state": state}
-    values: dict[str, Any] = {"rows": part, "types": sorted(counts.items()), "asked": asked}
-    return visit.render("memories.html", "Memories", findings=scan.findings[:FEW], **values)
+    states: dict[str, Callable[[Memory], bool]] = {
+        "stale": lambda it: bool(known.get(it.path)),
+        "old": lambda it: safe.age_days(it.clock, app.now()) > types.get(it.type).half_life_days,
+        "pinned": lambda it: it.pinned,
+        "waits": lambda it: it.path in waiting,
+    }
+    fits = states.get(state)
+    shown = [it for it in shown if type in ("", it.type) and (fits is None or fits(it))]
+    counts = sorted(Counter(memory.type for memory in scan.memories).items())
+    values = {
+        "rows": paginate(shown, visit.number("page"), ROWS),
+        "why": why,
+        "stale": known,
+        "waiting": waiting,
+        "types": counts,
+        "asked": {"q": words, "type": type, "state": state},
+        "findings": scan.findings[:FEW],
+    }
+    return visit.render("memories.html", "Memories", **values)
 
 
 def is_editable(text: str) -> bool:
@@ -235,6 +246,7 @@ def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
     problems = list[MemdirError]()
     rows = attempt(lambda: change_rows(visit.app, visit.census), problems, [])
     rows = [row for row in rows if any(it == path for _, it in row["paths"])][:ROWS]
+    told = attempt(lambda: read_told(app, visit.last_census), problems, [])
     text = decode(data)
     team = [it for it in visit.ui.workspace.scopes(visit.spot) if it.scope in ("team", "local")]
     values: dict[str, Any] = {
@@ -249,6 +261,7 @@ def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
         "stale": find_known_stale_claims(app, [item]).get(path, []),
         "waits": path in unaccepted_paths(app),
         "history": rows,
+        "told": [it for it in told if (path, visit.spot.scope) in it.named],
         "problems": problems,
         "types": types.names(),
         "targets": [] if visit.spot.scope in ("team", "local") else share_targets(visit, team),
@@ -326,9 +339,8 @@ def lab(visit: Visit) -> Response:
         result = recall(apps, prompt)
         if wanted:
             missed = _why_not(visit, apps, prompt, wanted, result)
-    return visit.render(
-        "lab.html", "Recall lab", prompt=prompt, wanted=wanted, result=result, missed=missed
-    )
+    values = {"prompt": prompt, "wanted": wanted, "result": result, "missed": missed, "rule": RULE}
+    return visit.render("lab.html", "Recall lab", **values)
 
 
 def _why_not(
@@ -349,11 +361,7 @@ def _why_not(
         return f"{path} has no word of this prompt, or none that tells it from other memories."
     hit = wide[rank - 1]
     words = ", ".join(list(hit.words)[:6])
-    sure = f"{hit.sure:.1f}"
-    return (
-        f"{path} is number {rank} for this prompt (words: {words}; sureness {sure}). A memory is "
-        "told whole from 2.1 on and as a line from 1.0 on, and only if no surer one fills the room."
-    )
+    return f"{path} is number {rank} for this prompt (words: {words}; sureness {hit.sure:.1f})."
 
 
 def restructure(visit: Visit) -> Response:
@@ -411,6 +419,7 @@ VIEWS: dict[str, Handler] = {
     "waiting": waiting,
     "item": item,
     "told": told,
+    "findings": findings,
     "lab": lab,
     "restructure": restructure,
     "shelf": shelf,

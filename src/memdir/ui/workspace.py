@@ -45,22 +45,26 @@ class Census:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tree: Mapping[str, tuple[int, ...]] | None = None
+        self.tree: Mapping[str, tuple[int, ...]] = {}
+        self._seen: object = None
         self.scan = Scan()
         self._memo: dict[str, tuple[object, object]] = {}
 
     def look(self, app: App) -> Scan:
         with self._lock:
-            tree = app.store.tree()
-            if self._tree == tree:
+            tree, root = app.store.tree(), app.store.root
+            # A file that is too large is in no tree; a history may go while the page is open.
+            changed = os.stat(root).st_mtime_ns if os.path.isdir(root) else 0
+            if self._seen == (tree, changed, app.history.begun):
                 return self.scan
             app.snapshot()
-            scan, old = app.store.scan(), self._tree or {}
+            scan, old = app.store.scan(), self.tree
             known = {memory.path: memory for memory in self.scan.memories}
             for index, memory in enumerate(scan.memories):  # their headers are parsed already
                 same = tree.get(memory.path) == old.get(memory.path) is not None
                 scan.memories[index] = known.get(memory.path, memory) if same else memory
-            self.scan, self._tree, self._memo = scan, tree, {}
+            self.scan, self.tree, self._memo = scan, tree, {}
+            self._seen = tree, changed, app.history.begun
             return scan
 
     def once(self, name: str, find: Callable[[], T], version: object = None) -> T:
@@ -75,7 +79,7 @@ class Census:
         return known.get(path, "")
 
     def forget(self) -> None:
-        self._tree = None
+        self._seen = None
 
 
 def state_of_files(folder: str) -> list[tuple[str, int, int, int]] | None:
@@ -100,7 +104,7 @@ class Workspace:
         config = read_config(environ, cwd, project=project, dir=dir)
         scope = PROJECT if scope == "all" else scope
         title = config.store if dir else config.checkout
-        self.home = config.home
+        self.home, self.cache_dir = config.home, config.cache_dir
         self.first = Spot(self.short(title), project if dir else config.checkout, dir, scope)
         self._claude_dir = config.claude_dir
         self._spots = {self.first.id: self.first}

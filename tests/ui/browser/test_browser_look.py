@@ -11,7 +11,8 @@ SIGHTS = [(360, "light"), (1_600, "dark")]
 PLACES = [
     *("", "memories", "memories?q=fare&type=project", "memories?state=stale", "waiting", "told"),
     *("lab?prompt=how+is+a+fare+computed&memory=ada", "restructure?plan=1", "budget", "shelf"),
-    *("doctor?run=1", "changes", "memory?path=fare-rules.md", "memory?path=deploy-window.md"),
+    *("doctor?run=1", "changes", "findings"),
+    *("memory?path=fare-rules.md", "memory?path=deploy-window.md"),
 ]
 
 
