@@ -31,7 +31,7 @@ from memdir.store.writer import App, Done
 from memdir.ui import decisions
 from memdir.ui.page import path_key
 from memdir.ui.routes import Handler, Outcome, Visit, new_batch, path_of_key
-from memdir.ui.views import files_of, memory, plan_version
+from memdir.ui.views import files_of, memory_page, plan_version
 from memdir.ui.workspace import Spot
 from memdir.upkeep.restructure import restructure_store
 
@@ -110,11 +110,11 @@ def _undo(app: App, change: str = "", batch: str = "") -> Outcome:
     return Outcome(f"Taken back: {name}.", (*files, *done.remarks), _taker(app, app.batch))
 
 
-def undo(visit: Visit) -> Outcome:
+def post_undo(visit: Visit) -> Outcome:
     return _undo(visit.app, change=_fields(visit, "change")["change"])
 
 
-def undo_notice(visit: Visit) -> Outcome:
+def post_undo_notice(visit: Visit) -> Outcome:
     """Takes back what the banner tells of; once."""
     id = _fields(visit, "notice")["notice"]
     outcome = visit.ui.notices.get(id)
@@ -126,25 +126,25 @@ def undo_notice(visit: Visit) -> Outcome:
     return result
 
 
-def retire(visit: Visit) -> Outcome:
+def post_retire(visit: Visit) -> Outcome:
     app, path, form = _as_shown(visit)
     room = ARCHIVE if form.get("room") == ARCHIVE else TRASH
     done = changes.retire_memories(app, [path], room, form.get("reason", ""))
     return _outcome(visit.app, done, f"{path} is in the {room}.")
 
 
-def confirm(visit: Visit) -> Outcome:
+def post_confirm(visit: Visit) -> Outcome:
     app, path, _ = _as_shown(visit)
     done = changes.touch_memories(app, [path])
     return _outcome(visit.app, done, f"{path} still holds: its age starts again.")
 
 
-def restore(visit: Visit) -> Outcome:
+def post_restore(visit: Visit) -> Outcome:
     path = _fields(visit, "path")["path"]
     return _outcome(visit.app, changes.restore_memories(visit.app, [path]), f"{path} is back.")
 
 
-def share(visit: Visit) -> Outcome:
+def post_share(visit: Visit) -> Outcome:
     source, path, form = _as_shown(visit)
     if form.get("to") not in ("team", "local"):
         raise BadInput("choose team or local", next="load the page again")
@@ -154,7 +154,7 @@ def share(visit: Visit) -> Outcome:
     return _outcome(target, done, f"{path} is in the scope {target.config.scope} now.")
 
 
-def restructure(visit: Visit) -> Outcome:
+def post_restructure(visit: Visit) -> Outcome:
     """The plan is made again; it must be the one that was shown."""
     shown = _fields(visit, "version")["version"]
     plan, _ = restructure_store(replace(visit.app, dry_run=True))
@@ -165,7 +165,7 @@ def restructure(visit: Visit) -> Outcome:
     return Outcome(f"Restructured: {plan.title}.", done.remarks, _taker(visit.app, plan.batch))
 
 
-def approve(visit: Visit) -> Outcome:
+def post_approve(visit: Visit) -> Outcome:
     form = _fields(visit, "id", "version")
     if form.get("kind") == decisions.MEMORY:
         return _decide(visit, form["id"], ACCEPTED)
@@ -178,7 +178,7 @@ def approve(visit: Visit) -> Outcome:
     return _outcome(visit.app, settled.done, "Approved: agents may be told this from now on.")
 
 
-def reject(visit: Visit) -> Outcome:
+def post_reject(visit: Visit) -> Outcome:
     form = _fields(visit, "id", "version")
     if form.get("kind") == decisions.MEMORY:
         return _decide(visit, form["id"], REJECTED)
@@ -188,7 +188,7 @@ def reject(visit: Visit) -> Outcome:
     return Outcome(message, take_back=lambda: _reopen(visit.app, held.id))
 
 
-def reopen(visit: Visit) -> Outcome:
+def post_reopen(visit: Visit) -> Outcome:
     return _reopen(visit.app, _fields(visit, "id")["id"])
 
 
@@ -210,7 +210,7 @@ def _decide(visit: Visit, id: str, decision: str) -> Outcome:
     return Outcome(f"{decision.capitalize()}: {told} from now on.", take_back=take_back)
 
 
-def edit_draft(visit: Visit) -> Outcome:
+def post_edit_draft(visit: Visit) -> Outcome:
     form = _fields(visit, "id", "version", "body")
     held = decisions.read_held(visit.app, form["id"], form["version"])
     draft = held.catch.draft or Draft("")
@@ -224,7 +224,7 @@ def edit_draft(visit: Visit) -> Outcome:
 
 def _act(run: Callable[[Visit], Outcome]) -> Handler:
     def answer(visit: Visit) -> Response:
-        if visit.spot.scope == RECORDS and run not in (undo, undo_notice):
+        if visit.spot.scope == RECORDS and run not in (post_undo, post_undo_notice):
             hint = "memdir records --help lists the commands"
             raise BadInput("records are changed from the command line", next=hint)
         back = visit.form.get("back", "")
@@ -233,13 +233,13 @@ def _act(run: Callable[[Visit], Outcome]) -> Handler:
     return answer
 
 
-def audit(visit: Visit) -> Response:
+def post_audit(visit: Visit) -> Response:
     """The audit goes on while its page is looked at."""
     visit.ui.audits.start(visit.app, deep="deep" in visit.form)
     return RedirectResponse(visit.url() + "#look", 303)
 
 
-def remember(visit: Visit) -> Response:
+def post_remember(visit: Visit) -> Response:
     """A new memory, as `memdir remember` saves it."""
     form = _fields(visit, "body")
     name = form.get("name", "").strip()
@@ -251,7 +251,7 @@ def remember(visit: Visit) -> Response:
     return visit.done(_outcome(visit.app, done, message), "memories")
 
 
-def save(visit: Visit) -> Response:
+def post_save(visit: Visit) -> Response:
     """Saves an edited memory, or shows what would change; a refusal keeps what was typed."""
     form = _fields(visit, "path", "version", "body")
     path, is_preview = form["path"], "preview" in form
@@ -263,13 +263,13 @@ def save(visit: Visit) -> Response:
     except Conflict:
         raise
     except MemdirError as error:
-        return memory(visit, **shown, problems=[error])
+        return memory_page(visit, **shown, problems=[error])
     outcome = _outcome(app, done, f"Saved: {path}.")
     if outcome.refused and not any(change.hash for change in done.changes):
         refusal = BadInput("; ".join(outcome.details), next="change the text, or leave it as it is")
-        return memory(visit, **shown, problems=[refusal])
+        return memory_page(visit, **shown, problems=[refusal])
     if is_preview:
-        return memory(visit, **shown, preview=files_of(done.diff))
+        return memory_page(visit, **shown, preview=files_of(done.diff))
     return visit.done(outcome, "memory", path=path_key(path))
 
 
@@ -288,7 +288,19 @@ def _revision(form: dict[str, str], document: Document) -> Revision:
     return Revision("", tuple(fields), None if is_same else new, form["version"])
 
 
-ACTS = (approve, confirm, edit_draft, reject, reopen, restore, restructure, retire, share, undo)
-POSTS: dict[str, Handler] = {"save": save, "remember": remember, "audit": audit} | {
-    run.__name__.replace("_", "-"): _act(run) for run in (*ACTS, undo_notice)
+ACTS = (
+    post_approve,
+    post_confirm,
+    post_edit_draft,
+    post_reject,
+    post_reopen,
+    post_restore,
+    post_restructure,
+    post_retire,
+    post_share,
+    post_undo,
+)
+POSTS: dict[str, Handler] = {"save": post_save, "remember": post_remember, "audit": post_audit} | {
+    run.__name__.removeprefix("post_").replace("_", "-"): _act(run)
+    for run in (*ACTS, post_undo_notice)
 }

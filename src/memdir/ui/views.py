@@ -156,7 +156,7 @@ def memories_beside(
     return {it: (census.describe(it), content_hash(app.store.read(it))) for it in paths}
 
 
-def findings(visit: Visit) -> Response:
+def findings_page(visit: Visit) -> Response:
     """All of them: what is pressing, then what is only old."""
     app, census = visit.app, visit.census
     kept, found = read_findings(app, census)
@@ -165,17 +165,17 @@ def findings(visit: Visit) -> Response:
     return visit.render("findings.html", "Needs a look", kept=kept, rows=rows, beside=beside)
 
 
-def home(visit: Visit) -> Response:
+def home_page(visit: Visit) -> Response:
     values = first_screen(visit)
     return visit.render("home.html", "Overview", **values, refresh=values["job"] is not None)
 
 
-def changes(visit: Visit) -> Response:
+def changes_page(visit: Visit) -> Response:
     rows = paginate(change_rows(visit.app, visit.census), visit.number("page"), ROWS)
     return visit.render("changes.html", "What changed", rows=rows)
 
 
-def change(visit: Visit) -> Response:
+def change_page(visit: Visit) -> Response:
     logged, versions = look.diff_of_change(visit.app, visit.asked("id"))
     undone = overview.is_taken_back(overview.read_changes(visit.app, visit.census))
     row = change_row(logged, undone, visit.census)
@@ -184,7 +184,7 @@ def change(visit: Visit) -> Response:
     return visit.render(name, "A change", change=row, files=files_of(versions[:ROWS]), left=left)
 
 
-def memories(visit: Visit) -> Response:
+def memories_page(visit: Visit) -> Response:
     """The list, or what the real search finds for some words."""
     app, census = visit.app, visit.census
     words, type, state = visit.asked("q").strip(), visit.asked("type"), visit.asked("state")
@@ -233,7 +233,7 @@ def is_editable(text: str) -> bool:
     return ends and len(text) <= MAX_EDITED_CHARACTERS and plain.isprintable()
 
 
-def memory(visit: Visit, asked: str = "", **more: Any) -> Response:
+def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
     app = visit.app
     asked = asked or path_of_key(visit.asked("path"))
     path, data, document = look.show_memory(app, asked)
@@ -277,7 +277,7 @@ def share_targets(visit: Visit, there: Sequence[Any]) -> list[str]:
     return names if "team" in names else [*names, "team"]
 
 
-def waiting(visit: Visit) -> Response:
+def waiting_page(visit: Visit) -> Response:
     from memdir.capture.review import find_rejected_drafts
 
     app = visit.app
@@ -291,7 +291,7 @@ def waiting(visit: Visit) -> Response:
     return visit.render("waiting.html", "Waiting for you", rows=rows, rejected=rejected)
 
 
-def item(visit: Visit) -> Response:
+def item_page(visit: Visit) -> Response:
     from memdir.capture.review import preview_held_draft
 
     app = visit.app
@@ -317,7 +317,7 @@ def item(visit: Visit) -> Response:
     return visit.render(name, "Waiting for you", types=types.names(), **values)
 
 
-def told(visit: Visit) -> Response:
+def told_page(visit: Visit) -> Response:
     rows = paginate(
         group_by_session(read_told(visit.app, visit.last_census)), visit.number("page"), SESSIONS
     )
@@ -325,7 +325,7 @@ def told(visit: Visit) -> Response:
     return visit.render("told.html", "What agents were told", rows=rows, on=on)
 
 
-def lab(visit: Visit) -> Response:
+def lab_page(visit: Visit) -> Response:
     """Exactly what an agent gets for a prompt, and why each memory ranked."""
     prompt, wanted = visit.asked("prompt").strip(), visit.asked("memory").strip()
     result, missed = None, None
@@ -364,7 +364,7 @@ def _why_not(
     return f"{path} is number {rank} for this prompt (words: {words}; sureness {hit.sure:.1f})."
 
 
-def restructure(visit: Visit) -> Response:
+def restructure_page(visit: Visit) -> Response:
     from memdir.upkeep.restructure import restructure_store  # the first screen spares these
 
     plan = done = None
@@ -383,19 +383,19 @@ def restructure(visit: Visit) -> Response:
     return visit.render("restructure.html", "Restructure", version=version, **values)
 
 
-def shelf(visit: Visit) -> Response:
+def shelf_page(visit: Visit) -> Response:
     items = paginate(look.list_shelved_and_missing(visit.app), visit.number("page"), ROWS)
     return visit.render("shelf.html", "Put away", rows=items)
 
 
-def budget(visit: Visit) -> Response:
+def budget_page(visit: Visit) -> Response:
     spending = read_model_spending(visit.app)
     calls = paginate(spending.calls, visit.number("page"), ROWS)
     model = visit.app.config.options.model
     return visit.render("budget.html", "Budget", spending=spending, rows=calls, model=model)
 
 
-def doctor(visit: Visit) -> Response:
+def doctor_page(visit: Visit) -> Response:
     """The checks run when they are asked for: their proof saves in a store that is thrown away."""
     checks = None
     if visit.asked("run"):
@@ -411,18 +411,18 @@ def doctor(visit: Visit) -> Response:
 
 
 VIEWS: dict[str, Handler] = {
-    "": home,
-    "changes": changes,
-    "change": change,
-    "memories": memories,
-    "memory": memory,
-    "waiting": waiting,
-    "item": item,
-    "told": told,
-    "findings": findings,
-    "lab": lab,
-    "restructure": restructure,
-    "shelf": shelf,
-    "budget": budget,
-    "doctor": doctor,
+    "": home_page,
+    "changes": changes_page,
+    "change": change_page,
+    "memories": memories_page,
+    "memory": memory_page,
+    "waiting": waiting_page,
+    "item": item_page,
+    "told": told_page,
+    "findings": findings_page,
+    "lab": lab_page,
+    "restructure": restructure_page,
+    "shelf": shelf_page,
+    "budget": budget_page,
+    "doctor": doctor_page,
 }
