@@ -71,7 +71,7 @@ SECTIONS = {
         "prune": ("prune", "Go through stale memories one by one."),
         "restructure": ("restructure", "Shorten the index: its content becomes memories."),
         "dream": ("restructure", "Turn logs into memories, merge duplicates, tidy the index."),
-        "verify": ("recall", "Check what memories claim about the code."),
+        "verify": ("verify", "Check what memories claim about the code."),
         "budget": ("care", "Show token limits, what was spent, and the calls of models."),
         "doctor": ("care", "Check the store, and prove that saving works."),
         "status": ("care", "Show what was captured, saved and recalled, and the last error."),
