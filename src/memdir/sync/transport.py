@@ -147,6 +147,7 @@ class Remote:
     name: str = ""  # of the person, for commits
     email: str = ""
     machine: str = ""  # names the outbox
+    ssh: str = ""  # the command for it, as it was when the remote was named
     review: bool = False  # shares become proposals
 
 
