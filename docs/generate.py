@@ -698,6 +698,7 @@ FIELDS = {
         "`next`; null with `--remove` and `--dry-run`",
     },
     "mcp": {},
+    "completion": {"shell": "`bash`, `zsh` or `fish`", "script": "what the shell reads"},
 }
 CODES = {
     0: "done, or already so",
