@@ -108,8 +108,9 @@ def test_what_is_recalled_fits_a_terminal_and_is_exact_elsewhere(filled):
 
 
 def test_a_diff_fits_a_terminal_and_is_one_elsewhere(filled):
-    exact = process("diff", "long-name").text
-    shown = on_a_terminal("diff", "long-name", TERM="dumb", COLUMNS="80").replace("\r\n", "\n")
+    memdir("remember", "A rule of many words: " + "never say it twice, " * 9, "--name", "wordy")
+    exact = process("diff", "wordy").text
+    shown = on_a_terminal("diff", "wordy", TERM="dumb", COLUMNS="80").replace("\r\n", "\n")
     assert max(map(text_width, exact.split("\n"))) > COLUMNS
     assert max(map(text_width, shown.split("\n"))) <= COLUMNS
     long = next(line for line in exact.split("\n") if text_width(line) > COLUMNS)

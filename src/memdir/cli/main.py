@@ -96,7 +96,7 @@ SECTIONS = {
 # The commands of the first help; `memdir help --all` lists the others as well.
 FIRST = {
     *("remember", "edit", "review", "search", "recall", "list", "show", "where", "forget"),
-    *("restore", "log", "diff", "undo", "ui", "share", "sync", "audit", "doctor", "status"),
+    *("log", "diff", "undo", "ui", "share", "sync", "audit", "doctor", "status"),
     *("import", "setup"),
 }
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}
