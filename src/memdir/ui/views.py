@@ -217,6 +217,10 @@ def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
     version = version if name and app.store.facts(asked) is None else ""
     past = attempt(lambda: history(app, visit.census, path), problems, {"changes": []})
     told = attempt(lambda: read_told(app, visit.last_census), problems, [])
+    found = attempt(lambda: read_findings(app, visit.last_census)[1], problems, [])
+    doubts = [it.message for it in found if it.path == path and it.kind != OLD]
+    stale = find_known_stale_claims(app, [item]).get(path, [])
+    doubts += [text for text in stale if not any(text in it for it in doubts)]
     scope, there = visit.spot.scope, [it.scope for it in visit.ui.workspace.scopes(visit.spot)]
     targets = [it for it in ("local", "team") if it in (*there, "team")]  # a team may begin here
     values: dict[str, Any] = {
@@ -228,7 +232,7 @@ def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
         "editable": is_editable(decode(data)),
         "old_version": version,
         "origin": describe_draft_origin(document.values),
-        "stale": find_known_stale_claims(app, [item]).get(path, []),
+        "doubts": doubts,
         "waits": path in unaccepted_paths(app),
         **past,
         "told": [it for it in told if any(m[:2] == (path, scope) for m in it.memories)],
