@@ -170,8 +170,8 @@ def test_last_week_gets_the_day_it_counts_from_and_a_missing_reason_is_reported(
     answer = memdir("restructure", "--json").json
     assert "last week (as of 2026-03-20)" in (unfit / "rule.md").read_text("utf-8")
     remarks = " ".join(answer["remarks"])
-    assert "no Why stands in release-steps.md, rule.md" in remarks
-    assert "no How to apply stands in release-steps.md, rule.md" in remarks
+    assert "no Why in release-steps.md, rule.md" in remarks
+    assert "no How to apply in release-steps.md, rule.md" in remarks
 
 
 @pytest.mark.parametrize("repair", [("index", "--rebuild"), ("doctor", "--fix")])
