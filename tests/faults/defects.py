@@ -24,7 +24,7 @@ from memdir.store import changes, git_objects, look, save, state
 from memdir.store.state import Lock
 from tests.faults import driver
 
-FIXED = ".memdir-fixed.tmp"
+FIXED = ".memory.tmp"
 
 
 def switch_off(defect: str) -> None:
@@ -88,6 +88,25 @@ def _write(path: str, data: bytes) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def overwritten() -> None:
+    """In place, in two halves, without making the file empty first."""
+
+    def put_some(self: disk.Disk, files: dict[str, bytes], *how: bool) -> None:
+        for path, data in files.items():
+            place = os.path.join(self.root, path)
+            os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
+            handle = os.open(place, os.O_WRONLY | os.O_CREAT, 0o600)
+            for half in (data[: len(data) // 2], data[len(data) // 2 :]):
+                os.write(handle, half)
+                os.fsync(handle)
+            os.ftruncate(handle, len(data))
+            os.fsync(handle)
+            os.close(handle)
+            disk.sync_directory(os.path.dirname(place))
+
+    _replace(disk.Disk, "_put_some", put_some)
 
 
 def swallowed_errors() -> None:

@@ -42,10 +42,7 @@ from tests.faults.stage import Tally  # noqa: E402
 from tests.helpers.tables import table  # noqa: E402
 
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
-NOT_HERE = (
-    "power cut on xfs and btrfs: only images of ext4 are made",
-    "case-blind, NFD and lock-less file systems: needs FUSE and a FUSE file system",
-)
+NOT_HERE = ("case-blind, NFD and lock-less file systems: needs FUSE and a FUSE file system",)
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
@@ -62,7 +59,10 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
-    "powercut": (powercut.run, lambda: tracer.why_not() or mounts.why_not("mkfs.ext4")),
+    **{
+        f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
+        for system in powercut.SYSTEMS
+    },
 }
 
 
@@ -75,7 +75,10 @@ def run_method(name: str, level: str) -> Row:
     wanted = given.get("operations", [])
     if "*" in wanted:
         world = records.WORLD if name.startswith("records") else memories.WORLD
-        given["operations"] = [one for one in world.operations if f"-{one}" not in wanted]
+        every = [one for one in world.operations if f"-{one}" not in wanted]
+        if "records *" in wanted:
+            every += [powercut.RECORDS + one for one in records.OPERATIONS]
+        given["operations"] = every
     found = {}
     for defect, operation in known:
         bad = {**given, **control, "defect": defect}
