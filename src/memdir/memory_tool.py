@@ -22,6 +22,7 @@ from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import CREATED, UPDATED, Change, content_hash
 from memdir.format.names import fold_paths, why_not_portable
 from memdir.hot import memory, safe
+from memdir.hot.disk import TEMPORARY
 from memdir.hot.memory import INDEX, TEAM, is_record_file, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
@@ -241,9 +242,9 @@ class MemoryTool:
         store, sources = self._app.store, {new: old for old, new in pairs}
         there = [path for path in store.tree() if path == to or path.startswith(f"{to}/")]
         place = os.path.join(store.root, to)
-        if not there:
-            return os.path.isdir(place) and not os.path.islink(place) and not os.listdir(place)
-        return all(
+        if not there and os.path.isdir(place) and not os.path.islink(place):
+            return all(name.startswith(TEMPORARY) for name in os.listdir(place))
+        return bool(there) and all(
             path in sources and store.read(path) == store.read(sources[path]) for path in there
         )
 

@@ -16,6 +16,7 @@ from tests.faults import (
     crash_states,
     defects,
     driver,
+    fuse,
     kernel,
     logged_disk,
     mounts,
@@ -62,7 +63,7 @@ class Run:
 
 def why_not(system: str) -> str:
     make = SYSTEMS[system][1][0]
-    return mounts.why_not(make) or logged_disk.why_not()
+    return mounts.why_not(make) or fuse.why_not()
 
 
 def run(system: str, operations: Sequence[str], states: int, defect: str = "") -> Tally:

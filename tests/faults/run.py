@@ -21,6 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from tests.faults import (  # noqa: E402
     clock,
     crash_states,
+    folding,
     full_disk,
     links,
     memories,
@@ -42,7 +43,7 @@ from tests.faults.stage import Tally  # noqa: E402
 from tests.helpers.tables import table  # noqa: E402
 
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
-NOT_HERE = ("case-blind, NFD and lock-less file systems: needs FUSE and a FUSE file system",)
+NOT_HERE = ("file systems without locks: none of ours takes the locks away",)
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
@@ -59,6 +60,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
+    "folding": (folding.run, folding.why_not),
     **{
         f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
         for system in powercut.SYSTEMS
