@@ -706,7 +706,7 @@ CODES = {
 MEANINGS = {
     "layout": (
         "a member",
-        "How stores lie on disk: `markdown`, or [one of your own](../guides/extend.md). A "
+        "How stores lie on disk: `markdown`, or [one of your own](../design/extend.md). A "
         "client's hooks read Markdown, whatever is set here.",
     ),
     "index": (
@@ -1071,7 +1071,7 @@ def _library() -> Iterable[str]:
     yield f"# Library\n\n{NOTICE}"
     yield (
         "The names that programs may rely on. [The guide](../guides/library.md) shows them at work,"
-        "\n[another one](../guides/memory-tool.md) the memory tool."
+        "\n[its last part](../guides/library.md#the-anthropic-memory-tool) the memory tool."
     )
     yield "## Memdir\n\n```python\nfrom memdir import Memdir\n```"
     yield _paragraphs(Memdir)

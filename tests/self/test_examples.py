@@ -107,16 +107,15 @@ def test_there_is_a_member_in_one_file_of_every_family(family):
         assert own.registry.load_own(family, name, str(EXAMPLES / "own")).__doc__ == said
 
 
-@pytest.mark.parametrize("guide", ["library", "memory-tool"])
-def test_the_code_of_a_guide_runs_and_prints_what_it_says(guide, project, capsys):
-    text = (ROOT / f"docs/guides/{guide}.md").read_text()
+def test_the_code_of_the_library_guide_runs_and_prints_what_it_says(project, capsys):
+    text = (ROOT / "docs/guides/library.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 1
     code = "\n".join(blocks)
-    exec(compile(code, guide, "exec"), {})
-    printed = capsys.readouterr().out.splitlines()
+    exec(compile(code, "library.md", "exec"), {})
+    printed = iter(capsys.readouterr().out.splitlines())
     expected = re.findall(r"print\(.*\)  # (.+)", code)
-    assert expected and printed[: len(expected)] == expected
+    assert expected and [line for line in expected if line not in printed] == []  # in this order
 
 
 @pytest.mark.slow

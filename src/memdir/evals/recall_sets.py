@@ -79,7 +79,7 @@ def read_evaluation_data(path: str, next: str) -> str:
 
 def bad_eval_data(path: str, line: int, problem: str) -> BadInput:
     place = f"{path}:{line}" if line else path
-    next = "correct the file or get it again; docs/guides/evaluation.md has the format"
+    next = "correct the file or get it again; docs/guides/recall.md has the format"
     return BadInput(f"{place}: {problem}", path=path, next=next)
 
 

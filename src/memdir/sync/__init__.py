@@ -1,0 +1,1 @@
+"""Several machines and a team: one engine, over git or over a memory server."""

@@ -1,0 +1,182 @@
+"""What the engine asks of a remote, whichever it is: a git repository or a memory server.
+
+A remote is a flat set of files, `path -> bytes`, that several machines change. The engine keeps
+what it was last in step with (*base*, per path) and does all the merging, writing and guarding;
+a transport moves bytes and judges nothing. One sync is:
+
+    fetched = transport.fetch(since)          # what others did since the last time
+    ... the engine merges path by path, writes back, moves its base to `fetched.cursor` ...
+    id = transport.prepare(push)              # names the push, sends nothing; the engine keeps it
+    result = transport.push(id, push)         # TAKEN: in step. AGAIN: fetch and merge once more
+    result = transport.leave(id, push)        # if it stays refused: the outbox of this machine
+
+Rules that every transport keeps:
+
+- `fetch` returns the newest version of every path that changed after `since.cursor`, and may return
+  more; the engine overlooks what it has. An empty or unknown cursor (the remote was replaced or
+  force-pushed) returns everything, with `whole=True`: a path that is absent then is gone.
+- `push` is all or nothing: it succeeds only if for no path of `push.changes` the remote has
+  anything newer than `push.cursor` (git: the branch has not moved; a server: `push.versions`
+  match). It never overwrites what this machine has not fetched.
+- `id` names the push for ever. A writer may be killed between a push that succeeded and the moment
+  it learns so: the next `fetch` gets it as `since.sent`, and answers `received=True` if the remote
+  has taken that push in, directly or by somebody who merged this machine's outbox. False is always
+  safe, at the price of a conflict of some lines with themselves.
+- A repeated push of the same id is harmless.
+- What cannot be reached raises `Unreachable`, and nothing has changed; no other call retries.
+  What the remote refuses for good is a value: `Pushed(REFUSED, reason, next)`.
+- A file above `MAX_FILE_BYTES` and a name that is no text are left out and reported in `skipped`.
+- Authors are what the remote knows: `verified` is True only if it checked who they are (a
+  server's token; git never does). `time` is in seconds since 1970, 0.0 if unknown.
+
+A module of a transport has `open_transport(remote, place) -> Transport`; `place` names its part of
+the remote: the folder `prefix` in a git branch, or a space of a server. State of its own goes below
+`place.folder`, which is private and outside of every store. A transport is used by one process at
+a time (the engine holds a lock), and `close` is called in the end.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, cast
+
+from memdir.errors import Finding, MemdirError
+
+MAX_FILE_BYTES = 250_000
+MAX_PUSH_BYTES = 1_000_000  # per push of a server; the engine splits larger ones
+TAKEN, AGAIN, REFUSED = "taken", "again", "refused"
+
+
+class Unreachable(MemdirError):
+    """The remote gave no answer; everything waits here, and nothing is lost."""
+
+    code = "unreachable"
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who wrote a file, as far as the remote knows; `id` is what a person accepts."""
+
+    name: str
+    id: str  # an e-mail address, or the name of a server's member
+    verified: bool = False
+
+
+@dataclass(frozen=True)
+class File:
+    """`version` is given back in `Push.versions`; git leaves it empty."""
+
+    data: bytes
+    author: Author
+    time: float = 0.0
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Removed by `author`; `purged` is erased for good: also here, and from the history."""
+
+    author: Author
+    time: float = 0.0
+    version: str = ""
+    purged: bool = False
+
+
+@dataclass(frozen=True)
+class Since:
+    """`cursor` is what the last fetch or push gave; `sent` is a push whose end is unknown."""
+
+    cursor: str = ""
+    sent: str = ""
+
+
+@dataclass(frozen=True)
+class Outbox:
+    """What one machine could not push: (what it started from, what it made) per path."""
+
+    machine: str
+    files: Mapping[str, tuple[bytes | None, File | Gone]]
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """`cursor` stands for exactly this state, with all of `outboxes` merged in."""
+
+    cursor: str
+    files: Mapping[str, File | Gone]
+    whole: bool = False
+    received: bool = False
+    outboxes: tuple[Outbox, ...] = ()
+    skipped: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Push:
+    """New bytes per path, None to remove it; `versions` has one entry per path, "" if it is new."""
+
+    cursor: str
+    changes: Mapping[str, bytes | None]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """`cursor` after a push that was taken; `versions` of the paths pushed, if there are any."""
+
+    result: str
+    cursor: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    next: str = ""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """One remote as the user configured it, in our state directory, never in a repository."""
+
+    kind: str  # `git` or `server`
+    url: str
+    branch: str = ""  # git
+    space: str = ""  # server
+    token_file: str = ""  # server; 0600, read at each use
+    name: str = ""  # of the person, for commits
+    email: str = ""
+    machine: str = ""  # names the outbox
+    review: bool = False  # shares become proposals
+
+
+@dataclass(frozen=True)
+class Place:
+    folder: str  # private state of the transport
+    prefix: str = ""  # `projects/NAME/`, `user/` or nothing
+    program: str = ""  # git
+
+
+class Transport(Protocol):
+    def who(self) -> Author:
+        """The person as whom this machine pushes."""
+
+    def fetch(self, since: Since) -> Fetched: ...
+
+    def prepare(self, push: Push) -> str: ...
+
+    def push(self, id: str, push: Push) -> Pushed: ...
+
+    def leave(self, id: str, push: Push) -> Pushed:
+        """Put it in this machine's outbox; REFUSED if the remote has none. It then waits here."""
+
+    def propose(self, name: str, push: Push) -> Pushed:
+        """Offer it for review instead: a branch `memdir-propose/NAME`, or a server's proposal."""
+
+    def close(self) -> None: ...
+
+
+TRANSPORTS = {"git": "memdir.sync.git_transport", "server": "memdir.sync.server_transport"}
+
+
+def open_transport(remote: Remote, place: Place) -> Transport:
+    module = importlib.import_module(TRANSPORTS[remote.kind])
+    return cast(Transport, module.open_transport(remote, place))
