@@ -33,6 +33,7 @@ create table memory ( -- what stands now; body is null where a memory was remove
   purged boolean not null default false,
   author text not null,
   at timestamptz not null default now(),
+  push text not null default '', -- the name its client gave the push
   primary key (space, path)
 );
 create unique index memory_feed on memory (space, seq);
@@ -158,7 +159,8 @@ begin
   status := 200;
   select json_build_object('next', coalesce(max(seq), after), 'newest', greatest(newest, max(seq)),
       'items', coalesce(json_agg(json_build_object('path', path, 'version', version, 'seq', seq,
-        'hash', hash, 'body', body, 'purged', purged, 'author', author, 'at', at) order by seq),
+        'hash', hash, 'body', body, 'purged', purged, 'author', author, 'at', at,
+        'push', push) order by seq),
         '[]'::json))::text
     into answer
     from (select m.*, sum(octet_length(coalesce(body, ''))) over (order by seq)
@@ -190,8 +192,9 @@ end $$;
 
 -- All or nothing. The lock of the space's row comes first and is held to the end: the order of the
 -- numbers is the order of the commits, so no reader of the feed passes a number that comes later.
-create function push(given bytea, in_space text, items jsonb, out status int, out answer text)
-language plpgsql as $$
+create function push(
+  given bytea, in_space text, items jsonb, named text, out status int, out answer text
+) language plpgsql as $$
 declare
   wanted bigint;
   newest bigint;
@@ -231,11 +234,11 @@ begin
       select m.space, m.path, m.version, m.hash, m.body, m.author, m.at
         from memory m join fresh f on m.space = wanted and m.path = f.path
   ), now as (
-    insert into memory (space, path, version, seq, hash, body, author)
-      select wanted, path, version + 1, seq, hash, body, my_name() from fresh order by seq
+    insert into memory (space, path, version, seq, hash, body, author, push)
+      select wanted, path, version + 1, seq, hash, body, my_name(), named from fresh order by seq
       on conflict (space, path) do update set version = excluded.version, seq = excluded.seq,
         hash = excluded.hash, body = excluded.body, author = excluded.author, at = excluded.at,
-        purged = false
+        push = excluded.push, purged = false
       returning path, version, seq
   ), told as (
     insert into audit (person, act, space, detail)
@@ -278,4 +281,4 @@ end $$;
 revoke execute on all functions in schema memdir from public;
 grant execute on function me(), my_name(), mine(), mine_to_write(), my_roles(), bearer(bytea),
   enter(bytea), spaces(bytea), get(bytea, text, text), changes(bytea, text, bigint, int),
-  history(bytea, text, text, int), push(bytea, text, jsonb) to memdir_app;
+  history(bytea, text, text, int), push(bytea, text, jsonb, text) to memdir_app;

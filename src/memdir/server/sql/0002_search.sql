@@ -16,7 +16,9 @@ begin
   status := 404;
   select array_agg(id) into wanted from space where in_spaces = '{}' or name = any (in_spaces);
   if cardinality(wanted) < cardinality(in_spaces) then return; end if;
-  select string_agg(quote_literal(word), ' | ')::tsquery into asked
+  -- Any of the words; quoted, because they are data.
+  select string_agg('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
+    into asked
     from unnest(tsvector_to_array(to_tsvector('english', query))) as word;
   status := 200;
   select json_build_object('items', coalesce(json_agg(json_build_object('space', s.name,

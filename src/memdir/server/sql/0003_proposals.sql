@@ -86,7 +86,7 @@ begin
   select * into chosen from proposal where id = number;
   if chosen.state = 'open' then
     if accepted then
-      select p.status, p.answer into status, answer from push(given, in_space, chosen.items) p;
+      select p.status, p.answer into status, answer from push(given, in_space, chosen.items, '') p;
       if status <> 200 then return; end if;
     end if;
     chosen.state := case when accepted then 'accepted' else 'rejected' end;
