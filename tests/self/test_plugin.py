@@ -348,9 +348,9 @@ def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, progr
 # The command for the agent's shell
 
 
-def command(programs: Path, *words: str, **variables: str):
-    path = f"{programs}:{PLUGIN / 'bin'}"
-    return run([str(PLUGIN / "bin/memdir"), *words], path, programs.parent, **variables)
+def command(programs: Path, *words: str, plugin: Path = PLUGIN, **variables: str):
+    path = f"{programs}:{plugin / 'bin'}"
+    return run([str(plugin / "bin/memdir"), *words], path, programs.parent, **variables)
 
 
 @pytest.fixture
@@ -386,8 +386,10 @@ def test_a_home_in_a_repository_brings_no_python_for_the_command(tools, tmp_path
     for venv in (clone / ".local/share/memdir/venv", clone / "memdir/venv"):
         evil(venv / "bin").rename(venv / "bin/python")
     planted = {"HOME": str(clone), "XDG_DATA_HOME": str(clone), "CLAUDE_PLUGIN_DATA": str(clone)}
+    # A copy: beside the code of this tree there may be a note of a Python that was found before.
+    plugin = shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=lambda *_: ["__pycache__"])
     for words in (["list"], ["mcp"]):
-        code, out, err = command(tools, *words, **planted)
+        code, out, err = command(tools, *words, plugin=plugin, **planted)
         assert (code, out) == (1, "") and "Python 3.11 or newer" in err
     assert not list(clone.rglob("ran"))
 

@@ -11,6 +11,7 @@ from tests.self.source import ROOT
 README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/guides/*.md"))]
 FIRST_LINES = 15
+MAX_README_LINES, MAX_GUIDES = 120, 14
 
 
 def targets() -> set[str]:
@@ -40,3 +41,29 @@ def test_every_make_target_in_the_documents_exists(path: Path):
 def test_the_first_command_stands_near_the_top():
     top = README.read_text(encoding="utf-8").splitlines()[:FIRST_LINES]
     assert any(line.lstrip().startswith("$ ") for line in top)
+
+
+def test_the_readme_is_short_and_the_guides_are_few():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= MAX_README_LINES
+    assert len([*ROOT.glob("docs/guides/*.md")]) <= MAX_GUIDES
+
+
+def test_install_and_set_up_stand_on_the_first_screen():
+    top = "\n".join(README.read_text(encoding="utf-8").splitlines()[:FIRST_LINES])
+    assert "install ." in top and "$ memdir setup claude-code" in top
+
+
+def test_each_of_the_eight_promises_links_a_test_that_can_fail():
+    text = README.read_text(encoding="utf-8").split("## Eight promises")[1].split("## ")[0]
+    promises = re.split(r"^\d\. ", text, flags=re.MULTILINE)[1:]
+    assert len(promises) == 8
+    for promise in promises:
+        (path,) = re.findall(r"\[test\]\((tests/[\w/]+\.py)\)", promise)
+        assert re.search(
+            r"^def test_|SystemExit|sys\.exit", (ROOT / path).read_text(), re.MULTILINE
+        )
+
+
+def test_every_guide_is_in_the_list_of_guides():
+    listed = re.findall(r"\(guides/([\w-]+\.md)\)", (ROOT / "docs/README.md").read_text())
+    assert sorted(listed) == sorted(path.name for path in ROOT.glob("docs/guides/*.md"))

@@ -7,11 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memdir.audit.ages import PRUNE, REVIEW
 from memdir.hot.memory import Memory, read_header
 from memdir.text.markdown import split_sentences
 
-REVIEW = 50  # points, reached after one half-life
-PRUNE = 75  # points, reached after two half-lives
 OLD_RULE = 90  # points, reached after more than three: a rule is looked at that late
 KEEP, LOOK, FIX, RETIRE = "keep", "look", "fix", "retire"
 # Never advised to go: a rule or a choice does not wear out.

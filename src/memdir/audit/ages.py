@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from memdir.audit.advice import KEEP, PRUNE, REVIEW, Tally, advise_on_memory
 from memdir.errors import Finding, MemdirError
 from memdir.hot import safe, types
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory, decode
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from memdir.claims.claim import Judged
 
 MAX_POINTS = 100
+REVIEW = 50  # points, reached after one half-life
+PRUNE = 75  # points, reached after two half-lives
 MODIFIERS = {"path": 20, "symbol": 30, "url": 10, "branch": 15}  # points per stale kind of claim
 MAX_CHANGES = 1_000  # newest changes read; older memories are old in any case
 # Changes that bring back an older text.
@@ -125,7 +126,7 @@ class Listed:
     action: str
     clock: float = 0.0
     stale: int = 0
-    advice: str = KEEP
+    advice: str = ""
 
 
 def find_known_stale_claims(app: App, memories: Iterable[Memory]) -> dict[str, list[str]]:
@@ -137,6 +138,8 @@ def find_known_stale_claims(app: App, memories: Iterable[Memory]) -> dict[str, l
 
 def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
     """Most recently confirmed first, ties by path; also remarks on files that cannot be read."""
+    from memdir.audit.advice import Tally, advise_on_memory
+
     scan, now = app.store.scan(), app.now()
     clocks = find_age_starts(app, scan.memories)[0]
     known = find_known_stale_claims(app, scan.memories)

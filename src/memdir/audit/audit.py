@@ -247,7 +247,7 @@ def score_memory(
     claims = claims if judged else Tally(len(known), len(known))
     word, because = advice.advise_on_memory(memory, text or memory.head, aged, claims, today)
     reasons = []
-    if word != advice.KEEP or aged >= advice.REVIEW:
+    if word != advice.KEEP or aged >= ages.REVIEW:
         reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
     for kind, first in ages.find_stale_claim_kinds(judged).items():
         many = sum(each.claim.kind == kind and each.verdict == claim.STALE for each in judged)

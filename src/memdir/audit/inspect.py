@@ -262,14 +262,15 @@ _TO_CLOSE = 20  # characters after an order; a longer quotation may contain anot
 _NAMED_TAG = re.compile(r"`{1,2} ?</?[\w:-]{1,40}>? ?`{1,2}")
 
 
-def audit_safety(page: Page) -> Iterator[Finding]:
+def audit_safety(page: Page, outside: bool = False) -> Iterator[Finding]:
+    """`outside`: somebody else wrote it, whatever its header says."""
     text = page.text[:MAX_CHARACTERS]
     for secret in find_secrets(text):
         # The history keeps the old version, so the secret itself must be replaced.
         message = f"what looks like a secret ({secret.rule}) stands here; renew it where it is used"
         yield page.finding("secret", message, secret.line)
     yield from islice(_inspect_hidden(page, text), MAX_FINDINGS)
-    yield from islice(_inspect_orders(page), MAX_FINDINGS)
+    yield from islice(_inspect_orders(page, outside), MAX_FINDINGS)
 
 
 def _inspect_hidden(page: Page, text: str) -> Iterator[Finding]:
@@ -284,8 +285,8 @@ def _inspect_hidden(page: Page, text: str) -> Iterator[Finding]:
         yield page.finding("hidden-characters", message, number, "show")
 
 
-def _inspect_orders(page: Page) -> Iterator[Finding]:
-    outside = bool(_OUTSIDE.search(page.document.get(*SOURCE_KEYS)[:200]))
+def _inspect_orders(page: Page, outside: bool) -> Iterator[Finding]:
+    outside = outside or bool(_OUTSIDE.search(page.document.get(*SOURCE_KEYS)[:200]))
     whole = make_visible(page.document.body)
     if not outside and not _ORDER.search(whole) and inert(whole) == whole:
         return  # fast path for nearly every memory

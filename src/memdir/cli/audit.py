@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE, REVIEW
+from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE
+from memdir.audit.ages import REVIEW
 from memdir.audit.audit import Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
 from memdir.cli.command import Session, command

@@ -16,7 +16,7 @@ from memdir.clients import archive, other_tools
 from memdir.clients import setup as setup_module
 from memdir.clients.edit_settings import ByHand, Edit
 from memdir.clients.setup import Wish
-from memdir.errors import BadInput, Conflict, Finding
+from memdir.errors import BadInput, Conflict, Finding, MemdirError
 from memdir.format.draft import SKIPPED, UPDATED, content_hash
 from memdir.hot import memory
 from memdir.hot.memory import INDEX, decode
@@ -201,6 +201,7 @@ def setup_command(
         hooks=dict(plan.hooks),
         remarks=remarks,
         dry_run=dry_run,
+        health=None,
     )
     screen, lines = session.screen, []
     for edit in plan.edits:
@@ -219,7 +220,24 @@ def setup_command(
         back = f"memdir setup {client}" + f" --{option}" * bool(option)
         text = "install it again" if remove else "it works from the next session on; remove it"
         lines += screen.block("", f"{text}: {back}", "")
+    if not remove and not dry_run:
+        fields["health"], told = _look_at_health(session)
+        lines += told
     return Answer(fields, lines)
+
+
+def _look_at_health(session: Session) -> tuple[object, list[str]]:
+    """Memdir is installed by now: what is wrong with a store must not look like a failure."""
+    from memdir.care.health import look_at_health
+
+    screen = session.screen
+    try:
+        health = look_at_health(session.app)
+    except MemdirError as error:
+        return None, ["", *screen.block("", f"{error.message}: memdir doctor says more", "")]
+    fields = pick(health, "memories stale double urgent tokens checked elsewhere next")
+    step = screen.advise(health.next)
+    return fields, ["", *screen.block("", health.text, ""), *screen.block("Next:", step, "")]
 
 
 def _count_lines(diff: str) -> str:

@@ -60,6 +60,8 @@ SECTIONS = {
         "undo": ("history", "Undo a change."),
     },
     "Share": {
+        "sync": ("sync", "Keep memories in step with your other machines and your team."),
+        "team": ("sync", "Join a team's memories, through git or a memory server."),
         "share": ("exchange", "Copy memories to a shared store, and show the diff."),
         "merge-index": ("exchange", "Merge three versions of an index; called by git."),
         "serve": ("serve", "Serve the memories of a team from PostgreSQL, over HTTP and MCP."),
@@ -70,7 +72,7 @@ SECTIONS = {
         "prune": ("prune", "Go through stale memories one by one."),
         "restructure": ("restructure", "Shorten the index: its content becomes memories."),
         "dream": ("restructure", "Turn logs into memories, merge duplicates, tidy the index."),
-        "verify": ("recall", "Check what memories claim about the code."),
+        "verify": ("verify", "Check what memories claim about the code."),
         "budget": ("care", "Show token limits, what was spent, and the calls of models."),
         "doctor": ("care", "Check the store, and prove that saving works."),
         "status": ("care", "Show what was captured, saved and recalled, and the last error."),
@@ -89,7 +91,7 @@ SECTIONS = {
 # The commands of the first help; `memdir help --all` lists the others as well.
 FIRST = {
     *("remember", "edit", "review", "search", "recall", "list", "show", "where", "forget"),
-    *("restore", "log", "diff", "undo", "ui", "share", "audit", "doctor", "status"),
+    *("restore", "log", "diff", "undo", "ui", "share", "sync", "audit", "doctor", "status"),
     *("import", "setup"),
 }
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}

@@ -25,7 +25,8 @@ NOT_YET = "not accepted yet"
 AUTHOR_BYTES = 60
 # Acceptance carries over to the result of these; all others write the user's words.
 UPKEEP = ("archive", "dream", "index", "purge", "rename", "restructure", "retire", "touch")
-PUT_BACK = ("begin", "outside", "restore", "undo")  # restore old bytes, so they decide nothing
+# These bring old bytes, or those of others, so they decide nothing.
+PUT_BACK = ("begin", "outside", "restore", "sync", "undo")
 NAME = "accepted"
 MARK = "memdir accepted 1"
 MAX_BYTES = 16 * 1024 * 1024

@@ -17,6 +17,7 @@ from memdir.hot.acceptance import (
 from memdir.hot.disk import digest_of
 from memdir.hot.memory import Memory, read_memory
 from memdir.store.accepted import AcceptanceSearch, AcceptanceView
+from memdir.store.givers import read_givers
 from memdir.store.history import History
 from memdir.store.ports import GONE
 from memdir.store.writer import App, store_state_folder
@@ -107,24 +108,36 @@ def find_source_in_store(scope: str, app: App, *, rejected: bool = False) -> Sou
     from memdir.store.git import commit_authors_of_memories  # subprocess, which a recall spares
 
     authors = commit_authors_of_memories(app.store.root, [memory.path for memory, *_ in undecided])
-    waiting = []
+    waiting, givers = [], read_givers(store_state_folder(app.config))
     for memory, data, decision in undecided:
-        id, author = _id(scope, memory.path, digest_of(data)), authors.get(memory.path, "")
+        giver, id = givers.of(memory.path, data), _id(scope, memory.path, digest_of(data))
+        author = giver.label if giver else authors.get(memory.path, "")
         waiting.append(Waiting(id, scope, memory, data, author, decision))
     return Source(_id(scope, *(item.id for item in waiting)), scope, app, tuple(waiting))
 
 
-def keep_decision(app: App, chosen: Sequence[Waiting], decision: str) -> None:
+def keep_decision(
+    app: App, chosen: Sequence[Waiting], decision: str, *, authors: bool = False
+) -> list[str]:
+    """With `authors`, what they write from now on is accepted, too; returns who they are."""
+    folder = store_state_folder(app.config)
+    givers = read_givers(folder)
+    known = [givers.of(item.memory.path, item.data) for item in chosen] if authors else []
+    people = {giver.id: giver.label for giver in known if giver and giver.id}
     if app.dry_run or not chosen:
-        return
+        return [*people.values()]
     from memdir.store.guards import compile_guards  # only a decision needs it
 
     with app.lock.held("memdir review", app.tell):
         acceptance = store_acceptance(app)
         for item in chosen:
             acceptance.add(item.memory.path, item.data, decision, item.author)
-        save_acceptance(store_state_folder(app.config), acceptance.decisions)
+        save_acceptance(folder, acceptance.decisions)
         compile_guards(app)
+        if people:
+            givers.accepted |= people
+            givers.save()
+    return [*people.values()]
 
 
 class OwnWrites:

@@ -14,14 +14,16 @@ Rules that every transport keeps:
 
 - `fetch` returns the newest version of every path that changed after `since.cursor`, and may return
   more; the engine overlooks what it has. An empty or unknown cursor (the remote was replaced or
-  force-pushed) returns everything, with `whole=True`: a path that is absent then is gone.
+  force-pushed) returns everything there is, with `whole=True`. A path that is absent then was not
+  removed by anybody: what is here stays and is pushed again.
 - `push` is all or nothing: it succeeds only if for no path of `push.changes` the remote has
   anything newer than `push.cursor` (git: the branch has not moved; a server: `push.versions`
   match). It never overwrites what this machine has not fetched.
 - `id` names the push for ever. A writer may be killed between a push that succeeded and the moment
-  it learns so: the next `fetch` gets it as `since.sent`, and answers `received=True` if the remote
-  has taken that push in, directly or by somebody who merged this machine's outbox. False is always
-  safe, at the price of a conflict of some lines with themselves.
+  it learns so: the next `fetch` gets all such ids as `since.sent`, oldest first, and answers in
+  `received` the newest of them that the remote has taken in, directly or by somebody who merged
+  this machine's outbox. "" is always safe, at the price of a conflict of some lines with
+  themselves.
 - A repeated push of the same id is harmless.
 - What cannot be reached raises `Unreachable`, and nothing has changed; no other call retries.
   What the remote refuses for good is a value: `Pushed(REFUSED, reason, next)`.
@@ -86,10 +88,10 @@ class Gone:
 
 @dataclass(frozen=True)
 class Since:
-    """`cursor` is what the last fetch or push gave; `sent` is a push whose end is unknown."""
+    """`cursor` is what the last fetch or push gave; `sent` are pushes whose end is unknown."""
 
     cursor: str = ""
-    sent: str = ""
+    sent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Fetched:
     cursor: str
     files: Mapping[str, File | Gone]
     whole: bool = False
-    received: bool = False
+    received: str = ""
     outboxes: tuple[Outbox, ...] = ()
     skipped: tuple[Finding, ...] = ()
 
@@ -145,6 +147,7 @@ class Remote:
     name: str = ""  # of the person, for commits
     email: str = ""
     machine: str = ""  # names the outbox
+    ssh: str = ""  # the command for it, as it was when the remote was named
     review: bool = False  # shares become proposals
 
 

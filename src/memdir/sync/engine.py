@@ -1,0 +1,475 @@
+"""One sync of one store: look, fetch, merge path by path, write back, push."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from memdir.errors import MemdirError
+from memdir.format.draft import CREATED, RETIRED, UPDATED, Change, content_hash
+from memdir.format.names import fold_paths
+from memdir.format.outline import Lookup
+from memdir.hot.disk import digest_of
+from memdir.hot.layout import Around
+from memdir.hot.memory import INDEX, stem
+from memdir.store import save
+from memdir.store.ports import Store, read_if_stored
+from memdir.store.writer import App, Desk, DryRun
+from memdir.sync.base import MAX_SENT, Base, Known
+from memdir.sync.border import NO_MEMORY, why_not_taken
+from memdir.sync.merge import Merged, merge_path
+from memdir.sync.snapshot import Snapshot, read_to_send, take_snapshot
+from memdir.sync.transport import (
+    AGAIN,
+    MAX_PUSH_BYTES,
+    REFUSED,
+    TAKEN,
+    Author,
+    Fetched,
+    File,
+    Gone,
+    Push,
+    Since,
+    Transport,
+)
+from memdir.sync.variant import hold_variant
+
+VERB = "sync"
+TRIES = 8
+PAUSE_SECONDS = 0.05  # doubled at each try, with jitter, so that equals do not stay equals
+IN_STEP, OUTBOX, WAITS, PROPOSED = "in step", "outbox", "waits", "proposed"
+REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class Item:
+    path: str
+    change: str
+    author: str = ""
+    reason: str = ""
+
+
+@dataclass
+class Report:
+    """What one store got and gave; `waiting` is not taken or not sent, `stays` is private."""
+
+    pulled: list[Item] = field(default_factory=list)
+    pushed: list[Item] = field(default_factory=list)
+    conflicts: list[Item] = field(default_factory=list)
+    waiting: list[Item] = field(default_factory=list)
+    stays: list[Item] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    result: str = IN_STEP
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How this store is synced; `came` is told what others wrote, before agents may see it."""
+
+    team: bool = False
+    review: bool = False
+    came: Callable[[App, Mapping[str, tuple[bytes, Author, float]]], None] = lambda app, files: None
+    pause: Callable[[float], None] = time.sleep
+    chance: Random = field(default_factory=Random)
+
+
+@dataclass
+class Plan:
+    """Per path: what stands afterwards, and what the remote is then known to have."""
+
+    results: dict[str, tuple[Merged, Known]] = field(default_factory=dict)
+    authors: dict[str, tuple[Author, float]] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)  # of the remote, by hash
+
+
+class Moved(MemdirError):
+    """Somebody changed the file since the snapshot; it is merged again."""
+
+
+class Unmoved(Around):
+    """Writes only where the bytes are still those of the snapshot."""
+
+    def __init__(self, inside: Store, hashes: Mapping[str, str]) -> None:
+        super().__init__(inside)
+        self.hashes = dict(hashes)
+
+    def check(self, path: str) -> None:
+        data = read_if_stored(self.inside, path)
+        if path in self.hashes and self.hashes[path] != ("" if data is None else digest_of(data)):
+            raise Moved(f"{path} was changed meanwhile", path=path)
+
+    def put(self, path: str, data: bytes) -> None:
+        self.check(path)
+        self.inside.put(path, data)
+        self.hashes[path] = digest_of(data)
+
+    def drop(self, path: str) -> None:
+        self.check(path)
+        self.inside.drop(path)
+        self.hashes[path] = ""
+
+    def look_again(self, path: str) -> None:
+        data = read_if_stored(self.inside, path)
+        self.hashes[path] = "" if data is None else digest_of(data)
+
+
+def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Report:
+    """The caller holds the lock of the remote; everything here may be killed at any moment."""
+    report, result = Report(), AGAIN
+    for turn in range(TRIES):
+        if turn:
+            rules.pause(PAUSE_SECONDS * 2**turn * rules.chance.random())
+        snapshot = _look(app, base, rules)
+        fetched = transport.fetch(Since(base.cursor, tuple(base.sent)))
+        if fetched.received:
+            base.received(fetched.received)
+        if not _take(app, base, snapshot, fetched, rules, report):
+            continue  # merge what was changed meanwhile
+        if app.dry_run:
+            _preview(app, base, snapshot, report)
+            return report
+        result = _send(app, transport, base, rules, report, last=turn == TRIES - 1)
+        if result != AGAIN:
+            break
+    if result == AGAIN:
+        report.result = WAITS
+        report.remarks.append("others keep changing the same remote; memdir sync tries again")
+    report.conflicts = list(dict.fromkeys(report.conflicts))
+    base.save(durable=bool(report.pulled or report.pushed))
+    if report.pulled or report.pushed:
+        base.sweep()
+    return report
+
+
+def _look(app: App, base: Base, rules: Rules) -> Snapshot:
+    if base.files and not app.store.tree():
+        # A folder that is gone as a whole was not emptied memory by memory.
+        base.files, base.cursor, base.sent = {}, "", {}
+    snapshot = take_snapshot(app.store, base, rules.team, _syncs_index(app))
+    if base.pending:
+        base.recover(snapshot.raw)
+    return snapshot
+
+
+def _syncs_index(app: App) -> bool:
+    return app.rules().index and app.store.index_path == INDEX
+
+
+def _take(
+    app: App, base: Base, snapshot: Snapshot, fetched: Fetched, rules: Rules, report: Report
+) -> bool:
+    """False if something here was changed meanwhile, so that it has to be merged again."""
+    theirs = _sort_out(app, base, snapshot, fetched, report)
+    plan = _merge(app, base, snapshot, fetched, theirs)
+    if plan is None:
+        return False
+    standing = {path: snapshot.raw.get(path, "") for path in (*plan.results, INDEX)}
+    written = {
+        path: merged.data
+        for path, (merged, _) in plan.results.items()
+        if standing[path] != ("" if merged.data is None else digest_of(merged.data))
+    }
+    for path, data in written.items():
+        change = REMOVED if data is None else UPDATED if standing[path] else CREATED
+        if path != INDEX:
+            author, _ = plan.authors.get(path, (Author("", ""), 0.0))
+            report.pulled.append(Item(path, change, author.name))
+    for path, (merged, _) in plan.results.items():
+        if merged.variant is not None:
+            where = hold_variant(app, path, merged.variant, plan.authors[path][0].name)
+            report.conflicts.append(Item(path, "variant", plan.authors[path][0].name, where))
+    if app.dry_run:
+        return True
+    base.keep(plan.contents)
+    base.pending = {
+        path: ("" if merged.data is None else digest_of(merged.data), known)
+        for path, (merged, known) in plan.results.items()
+        if path in written and path != INDEX
+    }
+    if base.pending:
+        base.save()
+    moved = _write_back(app, written, standing, plan, rules) if written else set()
+    for path, (_, known) in plan.results.items():
+        if path not in moved:
+            base.files[path] = known
+            if not known.hash:
+                del base.files[path]
+    base.pending = {}
+    if moved:
+        report.pulled = [item for item in report.pulled if item.path not in moved]
+        base.save()
+        return False
+    base.cursor = fetched.cursor
+    if written or theirs:
+        base.save()
+    return True
+
+
+def _sort_out(
+    app: App, base: Base, snapshot: Snapshot, fetched: Fetched, report: Report
+) -> dict[str, File | Gone]:
+    """What came and has a place here; the rest is parked, and tried again the next time."""
+    report.waiting = [Item(it.path, "not taken", "", it.message) for it in fetched.skipped]
+    came: dict[str, File | Gone] = {
+        path: File(data, Author("", ""), version=known.version)
+        for path, (_, known) in base.parked.items()
+        if (data := base.bytes_of(known.hash)) is not None
+    }
+    came |= fetched.files
+    parked = {}
+    standing = fold_paths([path for path in snapshot.raw if path not in came])
+    taken: dict[str, File | Gone] = {}
+    for path, file in sorted(came.items()):
+        if path == INDEX and not _syncs_index(app):
+            continue
+        if isinstance(file, Gone) and path in snapshot.held and path not in snapshot.raw:
+            continue
+        reason = "" if isinstance(file, Gone) else why_not_taken(path, standing)
+        reason = reason or ("" if path in snapshot.raw else _why_no_room(app, path))
+        if reason and reason != NO_MEMORY and isinstance(file, File):
+            hash = digest_of(file.data)
+            parked[path] = reason, Known(hash, file.version)
+            if not app.dry_run:
+                base.keep({hash: file.data})
+            report.waiting.append(Item(path, "not taken", file.author.name, reason))
+        elif not reason:
+            taken[path] = file
+            if isinstance(file, File):
+                standing |= fold_paths([path])
+    base.parked = parked
+    return taken
+
+
+def _why_no_room(app: App, path: str) -> str:
+    parts = path.split("/")
+    for size in range(1, len(parts) + 1):
+        here = os.path.join(app.store.root, *parts[:size])
+        folder = size < len(parts) and os.path.isdir(here) and not os.path.islink(here)
+        if os.path.lexists(here) and not folder:
+            return f"{'/'.join(parts[:size])} stands in its place, and is no memory"
+    return ""
+
+
+def _merge(
+    app: App,
+    base: Base,
+    snapshot: Snapshot,
+    fetched: Fetched,
+    theirs: Mapping[str, File | Gone],
+) -> Plan | None:
+    """None if a file is no longer what the snapshot says."""
+    plan = Plan()
+    for path, file in theirs.items():
+        data = file.data if isinstance(file, File) else None
+        hash = "" if data is None else digest_of(data)
+        known, new = base.files.get(path, Known()), Known(hash, file.version)
+        plan.authors[path] = file.author, file.time
+        if data is not None:
+            plan.contents[hash] = data
+        if isinstance(file, Gone) and file.purged:
+            plan.results[path] = Merged(None), new
+        elif hash in (known.hash, snapshot.sent.get(path, "")) and path != INDEX:
+            if (hash and known != new) or (not hash and path in base.files):
+                plan.results[path] = Merged(_read(app, path)), new
+        else:
+            ours = _read(app, path)
+            if snapshot.raw.get(path, "") != ("" if ours is None else digest_of(ours)):
+                return None
+            before = base.bytes_of(known.hash)
+            plan.results[path] = merge_path(path, before, ours, data), new
+    for box in fetched.outboxes:
+        for path, (was, file) in box.files.items():
+            if why_not_taken(path, {}) or (path == INDEX and not _syncs_index(app)):
+                continue
+            data = file.data if isinstance(file, File) else None
+            done, known = plan.results.get(path, (None, base.files.get(path, Known())))
+            here = _read(app, path) if done is None else done.data
+            # What stands here was merged already; theirs may be merged by others, too.
+            merged = merge_path(path, was, data, here)
+            variant = merged.variant or (done.variant if done else None)
+            plan.results[path] = Merged(merged.data, variant), known
+            plan.authors.setdefault(path, (file.author, file.time))
+    return plan
+
+
+def _read(app: App, path: str) -> bytes | None:
+    return read_if_stored(app.store, path)
+
+
+def _write_back(
+    app: App,
+    written: Mapping[str, bytes | None],
+    standing: Mapping[str, str],
+    plan: Plan,
+    rules: Rules,
+) -> set[str]:
+    """Paths that were left alone, since somebody changed them meanwhile."""
+    moved: set[str] = set()
+    came: dict[str, tuple[bytes, Author, float]] = {}
+    unmoved = Unmoved(app.store, standing)
+    guarded = replace(app, store=unmoved)
+    names = dict.fromkeys(author.name for author, _ in plan.authors.values() if author.name)
+    with guarded.changing(VERB) as desk:
+        desk.cause = replace(desk.cause, reason=f"by {', '.join([*names][:3])}" if names else "")
+        desk.plan = [*written]
+        for path, data in sorted(written.items(), key=lambda row: (row[0] == INDEX, row[0])):
+            try:
+                _put(desk, path, data)
+            except Moved:
+                moved.add(path)
+                continue
+            if data is not None and path != INDEX:
+                came[path] = data, *plan.authors[path]
+        _follow_in_index(app, desk, plan, unmoved)
+    rules.came(app, came)
+    return moved
+
+
+def _put(desk: Desk, path: str, data: bytes | None) -> None:
+    standing = read_if_stored(desk.store, path)
+    if data is None:
+        if standing is not None:
+            desk.store.drop(path)
+            desk.changes.append(Change(RETIRED, stem(path), path, content_hash(standing)))
+    else:
+        desk.store.put(path, data)
+        kind = CREATED if standing is None else UPDATED
+        desk.changes.append(Change(kind, stem(path), path, content_hash(data)))
+
+
+def _follow_in_index(app: App, desk: Desk, plan: Plan, unmoved: Unmoved) -> None:
+    """A line for each memory, none for those removed; another order alone is no change, or two
+    machines with other times would rearrange it for ever.
+    """
+    names = [change.name for change in desk.changes if change.path != INDEX]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    desk.cause = replace(desk.cause, name=names[0] + more if names else "")
+    if not _syncs_index(app):
+        return
+    gone = Lookup([path for path, (merged, _) in plan.results.items() if merged.data is None], {})
+    for _ in range(TRIES):
+        unmoved.look_again(INDEX)
+        trial, old = DryRun(desk.store), read_if_stored(desk.store, INDEX) or b""
+        save.follow_in_index(
+            trial, app.rules(), known=lambda line: gone.find(line.target, line.form) is not None
+        )
+        new = trial.written.get(INDEX)
+        if new is None or sorted(new.split(b"\n")) == sorted(old.split(b"\n")):
+            return
+        try:
+            desk.store.put(INDEX, new)
+            return
+        except Moved:
+            continue
+
+
+def _send(
+    app: App, transport: Transport, base: Base, rules: Rules, report: Report, *, last: bool
+) -> str:
+    """TAKEN when nothing is left to send; AGAIN when others were faster."""
+    while True:
+        snapshot = take_snapshot(app.store, base, rules.team, _syncs_index(app))
+        report.stays = [Item(path, "stays", "", why) for path, why in snapshot.held.items()]
+        changes = _changes(base, snapshot)
+        if not changes:
+            return TAKEN
+        batch = _read_batch(app, snapshot, changes)
+        if batch is None:
+            return AGAIN
+        if rules.review:
+            return _propose(transport, base, batch, report)
+        versions = {path: base.files.get(path, Known()).version for path in batch}
+        push = Push(base.cursor, batch, versions, _message(batch))
+        id = transport.prepare(push)
+        hashes = {path: "" if data is None else digest_of(data) for path, data in batch.items()}
+        base.keep({hashes[path]: data for path, data in batch.items() if data is not None})
+        base.sent[id] = hashes
+        while len(base.sent) > MAX_SENT:
+            del base.sent[next(iter(base.sent))]
+        base.save()
+        pushed = transport.push(id, push)
+        if pushed.result == REFUSED or (pushed.result == AGAIN and last):
+            _leave(transport, id, push, report, pushed.reason, pushed.next)
+            return TAKEN
+        if pushed.result == AGAIN:
+            return AGAIN
+        for path, hash in hashes.items():
+            report.pushed.append(Item(path, _kind(base, path, hash)))
+            base.files[path] = Known(hash, pushed.versions.get(path, ""))
+            if not hash:
+                del base.files[path]
+        base.cursor, base.sent = pushed.cursor, {}
+        base.save()
+
+
+def _changes(base: Base, snapshot: Snapshot) -> list[str]:
+    here = snapshot.sent
+    paths = [path for path, hash in here.items() if base.files.get(path, Known()).hash != hash]
+    gone = [path for path in base.files if path not in here and path not in snapshot.held]
+    # The index last: it lists what was sent before it.
+    return sorted([*paths, *gone], key=lambda path: (path == INDEX, path))
+
+
+def _read_batch(app: App, snapshot: Snapshot, changes: list[str]) -> dict[str, bytes | None] | None:
+    """As much as fits into one push; None if a file is no longer that of the snapshot."""
+    batch: dict[str, bytes | None] = {}
+    size = 0
+    for path in changes:
+        data = read_to_send(app.store, path, snapshot) if path in snapshot.sent else None
+        if data is None and (path in snapshot.sent or app.store.exists(path)):
+            return None
+        size += len(data or b"")
+        if batch and size > MAX_PUSH_BYTES:
+            break
+        batch[path] = data
+    return batch
+
+
+def _message(batch: Mapping[str, bytes | None]) -> str:
+    first = next(iter(batch))
+    return first if len(batch) == 1 else f"{first} and {len(batch) - 1} more"
+
+
+def _kind(base: Base, path: str, hash: str) -> str:
+    return REMOVED if not hash else UPDATED if path in base.files else CREATED
+
+
+def _leave(
+    transport: Transport, id: str, push: Push, report: Report, reason: str, next: str
+) -> None:
+    left = transport.leave(id, push)
+    report.result = OUTBOX if left.result == TAKEN else WAITS
+    where = "an outbox that the others merge" if left.result == TAKEN else "here"
+    paths = [path for path in push.changes if path != INDEX]
+    report.waiting += [Item(path, "not sent", "", reason) for path in paths]
+    report.remarks.append(f"the remote refused it ({reason}); it waits in {where}. {next}".strip())
+
+
+def _propose(
+    transport: Transport, base: Base, batch: Mapping[str, bytes | None], report: Report
+) -> str:
+    """Each memory as a branch of its own; what was offered once is offered again if it changes."""
+    for path, data in batch.items():
+        hash = "" if data is None else digest_of(data)
+        if path == INDEX or base.proposed.get(path) == hash:
+            continue
+        push = Push(base.cursor, {path: data}, {}, _message({path: data}))
+        done = transport.propose(stem(path), push)
+        if done.result != TAKEN:
+            report.remarks.append(f"{path} could not be proposed ({done.reason}). {done.next}")
+            report.waiting.append(Item(path, "not sent", "", done.reason))
+            continue
+        base.proposed[path] = hash
+        report.pushed.append(Item(path, PROPOSED))
+    return TAKEN
+
+
+def _preview(app: App, base: Base, snapshot: Snapshot, report: Report) -> None:
+    coming = {item.path for item in report.pulled}
+    for path in _changes(base, snapshot):
+        if path != INDEX and path not in coming:
+            report.pushed.append(Item(path, _kind(base, path, snapshot.sent.get(path, ""))))
+    report.stays = [Item(path, "stays", "", why) for path, why in snapshot.held.items()]

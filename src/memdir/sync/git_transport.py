@@ -1,0 +1,414 @@
+"""A branch of a git repository as the remote, worked from a bare repository of our own.
+
+The user's checkout, index, settings and `.git` are never touched: fetch and push name the address,
+and objects are read and written by `store/git_objects`. So a sync with nothing new runs git once.
+
+Nothing is merged by git: its search for renames confuses small memories that look alike. A commit
+of ours says what the engine decided; its further parents are the outboxes merged into it, so
+whoever left one sees that it arrived.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from memdir.errors import Finding, Missing
+from memdir.hot.disk import make_private_folder
+from memdir.hot.memory import decode, encode
+from memdir.store.git import SETTINGS, Ended, Git, find_git_program
+from memdir.store.git_objects import Objects
+from memdir.sync.transport import (
+    AGAIN,
+    MAX_FILE_BYTES,
+    REFUSED,
+    TAKEN,
+    Author,
+    Fetched,
+    File,
+    Gone,
+    Outbox,
+    Place,
+    Push,
+    Pushed,
+    Remote,
+    Since,
+    Unreachable,
+)
+
+PERSONAL_BRANCH, TEAM_BRANCH = "memories", "memdir"
+OURS = "refs/memdir/"  # where what was fetched stands
+SECONDS = 60.0  # per command
+PROTOCOLS = "file:git:http:https:ssh"  # not `ext`, which runs commands
+NETWORK = (
+    *("SSH_AUTH_SOCK", "SSH_AGENT_PID", "http_proxy", "https_proxy", "HTTPS_PROXY"),
+    *("all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
+)
+NETWORK_SETTINGS = {
+    **{key: value for key, value in SETTINGS.items() if key not in ("protocol.allow",)},
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "push.gpgSign": "false",
+    "push.followTags": "false",
+    "push.recurseSubmodules": "no",
+    "fetch.recurseSubmodules": "no",
+    "fetch.fsckObjects": "true",
+    "submodule.recurse": "false",
+    "core.fsync": "all",
+}
+_REGULAR = (b"100644", b"100755", b"100664")
+_FOLDER = b"40000"
+_PASSWORD = re.compile(r"(?<=//)[^/@\s]*@")
+# Somebody was faster, in the words of git and of its servers.
+_RACE = re.compile(
+    r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (?:update|lock)"
+    r"|reference already exists|incorrect old value|needs force",
+)
+Entry = tuple[bytes, str]  # mode and id
+Files = dict[str, Entry]
+
+
+@dataclass
+class NetworkGit(Git):
+    ssh: str = ""
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in NETWORK if name in os.environ}
+        own = {"GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_SSH_COMMAND": self.ssh}
+        return {**super()._environment(), **kept, **own}
+
+
+@dataclass
+class Cursor:
+    """The branch and the outboxes of a state; True: the branch has that outbox in it."""
+
+    main: str = ""
+    out: dict[str, tuple[str, bool]] = field(default_factory=dict)
+
+    def written(self) -> str:
+        return json.dumps({"main": self.main, "out": self.out}, sort_keys=True)
+
+
+def read_cursor(text: str) -> Cursor:
+    """Anything else, such as the cursor of another transport, counts as none."""
+    try:
+        value = json.loads(text)
+        out = {str(name): (str(oid), bool(merged)) for name, (oid, merged) in value["out"].items()}
+        return Cursor(str(value["main"]), out)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return Cursor()
+
+
+@dataclass(frozen=True)
+class Commit:
+    id: str
+    parents: tuple[str, ...]
+    author: Author
+    time: float
+    paths: tuple[str, ...]
+
+
+def shown_address(url: str) -> str:
+    return _PASSWORD.sub("", url)
+
+
+class GitTransport:
+    def __init__(self, remote: Remote, place: Place) -> None:
+        self.remote, self.prefix = remote, place.prefix
+        self.folder = os.path.join(place.folder, "sync.git")
+        self.objects = Objects(self.folder)
+        self.program = place.program or find_git_program(os.environ.get("PATH", ""))
+        self.fetched = [False]  # shared by all folders of the remote
+        self.calls = [0]
+        personal = remote.branch == PERSONAL_BRANCH
+        self.main = f"heads/{remote.branch}"
+        self.outboxes = "heads/outbox" if personal else f"heads/{remote.branch}-outbox"
+
+    def at(self, prefix: str) -> GitTransport:
+        """Another folder of the remote; what was fetched counts for both."""
+        other = GitTransport(self.remote, Place(os.path.dirname(self.folder), prefix, self.program))
+        other.fetched, other.calls, other.objects = self.fetched, self.calls, self.objects
+        return other
+
+    def who(self) -> Author:
+        return Author(self.remote.name, self.remote.email)
+
+    def close(self) -> None:
+        self.fetched[0] = False
+
+    def fetch(self, since: Since) -> Fetched:
+        if not self.fetched[0]:
+            self._fetch_refs()
+        old, head, boxes = read_cursor(since.cursor), self._ref(self.main), self._boxes()
+        commits = self._commits(old.main, head)
+        ids = {commit.id for commit in commits} | {head, old.main}
+        follows = head == old.main or any(old.main in commit.parents for commit in commits)
+        if not follows and old.main and head:  # rewritten: everything there is counts
+            commits = self._commits("", head)
+            ids = {commit.id for commit in commits} | {head}
+        whole = not old.main or not follows
+        before = {} if whole or head == old.main else self._read_files(old.main)
+        after = {} if head == old.main and not whole else self._read_files(head)
+        skipped: list[Finding] = []
+        files = dict(self._changes(before, after, commits, skipped))
+        out, others = dict[str, tuple[str, bool]](), list[Outbox]()
+        for machine, oid in boxes.items():
+            seen, merged = old.out.get(machine, ("", False))
+            out[machine] = (oid, oid in ids or (seen == oid and merged))
+            if seen != oid and not out[machine][1] and machine != self.remote.machine:
+                others.append(self._open_outbox(machine, seen, oid, skipped))
+        received = next((id for id in reversed(since.sent) if id and id in ids), "")
+        if self.remote.machine in out and out[self.remote.machine][1]:
+            self._drop_outbox()
+            del out[self.remote.machine]
+        cursor = Cursor(head, out).written()
+        return Fetched(cursor, files, whole, received, tuple(others), tuple(skipped))
+
+    def prepare(self, push: Push) -> str:
+        """A commit on what was fetched, durable here before anything is sent."""
+        cursor = read_cursor(push.cursor)
+        files = self._read_files(cursor.main, whole=True)
+        for path, data in push.changes.items():
+            files.pop(self.prefix + path, None)
+            if data is not None:
+                files[self.prefix + path] = b"100644", self.objects.write("blob", data)[0]
+        # Our own outbox, too: what is here came after it.
+        boxes = [oid for oid, merged in cursor.out.values() if not merged]
+        parents = [oid for oid in (cursor.main, *boxes) if oid]
+        return self._commit(_write_tree(self.objects, files), parents, push.message)
+
+    def push(self, id: str, push: Push) -> Pushed:
+        result = self._push(f"{id}:refs/{self.main}")
+        if result.result == TAKEN:
+            cursor = read_cursor(push.cursor)
+            self._put_ref(self.main, id)
+            out = {name: (oid, True) for name, (oid, _) in cursor.out.items()}
+            return replace(result, cursor=Cursor(id, out).written())
+        self.fetched[0] = False
+        return result
+
+    def leave(self, id: str, push: Push) -> Pushed:
+        name = f"{self.outboxes}/{self.remote.machine}"
+        result = self._push(f"+{id}:refs/{name}")
+        if result.result == TAKEN:
+            self._put_ref(name, id)
+        return replace(result, cursor=push.cursor)
+
+    def propose(self, name: str, push: Push) -> Pushed:
+        id = self.prepare(push)
+        return self._push(f"+{id}:refs/heads/{self.remote.branch}-propose/{name}")
+
+    def _fetch_refs(self) -> None:
+        self._make()
+        # A pattern, since a branch that is not there yet is no error then.
+        wanted = dict.fromkeys((f"{self.main}*", f"{self.outboxes}/*"))
+        if self.outboxes.startswith(self.main):
+            wanted.popitem()
+        specs = [f"+refs/{name}:{OURS}{name}" for name in wanted]
+        words = "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune"
+        _, ended = self._git(*words, "--", self.remote.url, *specs)
+        if not ended.whole:
+            raise self._unreachable(ended)
+        self.fetched[0] = True
+
+    def _push(self, spec: str) -> Pushed:
+        words = "push", "--porcelain", "--no-verify", "--no-signed", "--", self.remote.url, spec
+        out, ended = self._git(*words)
+        rows = [row for row in decode(out).split("\n") if "\t" in row]
+        if ended.whole:
+            return Pushed(TAKEN)
+        rejected = [row.split("\t")[2] for row in rows if row[:1] == "!" and row.count("\t") > 1]
+        if any(map(_RACE.search, rejected)):
+            return Pushed(AGAIN, reason=rejected[0])
+        if rejected or _is_denied(ended.said):
+            reason = rejected[0] if rejected else _first_line(ended.said)
+            advice = "ask who owns the remote for the right to push, or for room on it"
+            return Pushed(REFUSED, reason=shown_address(reason), next=advice)
+        raise self._unreachable(ended)
+
+    def _drop_outbox(self) -> None:
+        """What was left there has arrived; that it cannot be removed is no harm."""
+        name = f"{self.outboxes}/{self.remote.machine}"
+        self._git("push", "--quiet", "--no-verify", "--", self.remote.url, f":refs/{name}")
+
+    def _git(self, *words: str) -> tuple[bytes, Ended]:
+        if not self.program:
+            raise Missing("there is no git on this machine", next="install git")
+        self.calls[0] += 1
+        settings = {**NETWORK_SETTINGS, "core.sshCommand": self.remote.ssh}
+        git = NetworkGit(self.folder, self.program, False, settings, ssh=self.remote.ssh)
+        return git.ask(f"--git-dir={self.folder}", *words, seconds=SECONDS)
+
+    def _unreachable(self, ended: Ended) -> Unreachable:
+        late = f"no answer within {SECONDS:.0f} seconds"
+        reason = late if ended.late else shown_address(_first_line(ended.said))
+        return Unreachable(
+            f"{shown_address(self.remote.url)}: {reason or 'git gave no reason'}",
+            path=shown_address(self.remote.url),
+            next="what is new waits here until the remote answers; check the address and your "
+            f"access with: git ls-remote {shown_address(self.remote.url)}",
+        )
+
+    def _make(self) -> None:
+        if not self.objects.exists():
+            self.objects.create()
+        for name in ("refs", "objects"):
+            make_private_folder(os.path.join(self.folder, name))
+
+    def _ref(self, name: str) -> str:
+        try:
+            return self.objects.disk.read(OURS + name)[0].decode("ascii", "replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+
+    def _put_ref(self, name: str, id: str) -> None:
+        self.objects.disk.put(OURS + name, id.encode() + b"\n")
+
+    def _boxes(self) -> dict[str, str]:
+        folder = os.path.join(self.folder, OURS + self.outboxes)
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        boxes = {name: self._ref(f"{self.outboxes}/{name}") for name in names}
+        return {name: oid for name, oid in boxes.items() if oid}
+
+    def _commits(self, old: str, head: str) -> list[Commit]:
+        """The newest first; none if nothing is new, or `old` is not known any more."""
+        if not head or head == old:
+            return []
+        words = "log", "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ct%x00", "-c", "--name-only", "-z"
+        out, ended = self._git(*words, "--no-renames", head, *([f"^{old}"] if old else []), "--")
+        if ended.late or ended.cut:
+            raise self._unreachable(ended)
+        return [_read_commit(row) for row in out.split(b"\x01") if row]
+
+    def _changes(
+        self, before: Files, after: Files, commits: list[Commit], skipped: list[Finding]
+    ) -> Iterator[tuple[str, File | Gone]]:
+        makers: dict[str, Commit] = {}
+        for commit in commits:
+            for path in commit.paths:
+                makers.setdefault(path, commit)
+        nobody = Commit("", (), Author("", ""), 0.0, ())
+        for path in sorted(before.keys() | after.keys()):
+            if before.get(path) == after.get(path):
+                continue
+            maker, name = makers.get(path, nobody), path.removeprefix(self.prefix)
+            if path not in after:
+                yield name, Gone(maker.author, maker.time)
+            elif (data := self._blob(after[path], name, skipped)) is not None:
+                yield name, File(data, maker.author, maker.time)
+
+    def _blob(self, entry: Entry, name: str, skipped: list[Finding]) -> bytes | None:
+        mode, oid = entry
+        problem = "" if mode in _REGULAR else "it is a link or a submodule"
+        data = b"" if problem else self.objects.read(oid, "blob")
+        if len(data) > MAX_FILE_BYTES:
+            problem = f"it has {len(data):,} bytes (limit: {MAX_FILE_BYTES:,})"
+        if problem:
+            skipped.append(Finding("not-taken", name, f"{name}: {problem}; it stays remote"))
+        return None if problem else data
+
+    def _open_outbox(self, machine: str, seen: str, oid: str, skipped: list[Finding]) -> Outbox:
+        """`seen` is its state when it was merged here; at first it is what it started from."""
+        commits = self._commits(seen, oid)
+        before = self._read_files(seen or next(iter(self._parents(oid)), ""))
+        after = self._read_files(oid)
+        files: dict[str, tuple[bytes | None, File | Gone]] = {}
+        for path, file in self._changes(before, after, commits, skipped):
+            entry = before.get(self.prefix + path)
+            files[path] = self.objects.read(entry[1], "blob") if entry else None, file
+        return Outbox(machine, files)
+
+    def _parents(self, oid: str) -> list[str]:
+        head = decode(self.objects.read(oid, "commit")).partition("\n\n")[0]
+        return [line[7:] for line in head.split("\n") if line.startswith("parent ")]
+
+    def _read_files(self, oid: str, whole: bool = False) -> Files:
+        if not oid:
+            return {}
+        head = decode(self.objects.read(oid, "commit")).partition("\n")[0]
+        files = _read_tree(self.objects, head.removeprefix("tree "))
+        if whole or not self.prefix:
+            return files
+        return {path: entry for path, entry in files.items() if path.startswith(self.prefix)}
+
+    def _commit(self, tree: str, parents: list[str], message: str) -> str:
+        name, email = (_plain(text) for text in (self.remote.name, self.remote.email))
+        who = f"{name or 'memdir'} <{email}> {max(0, int(time.time()))} +0000"
+        lines = [f"tree {tree}", *(f"parent {oid}" for oid in parents)]
+        text = "\n".join([*lines, f"author {who}", f"committer {who}", "", message or "sync", ""])
+        oid = self.objects.write("commit", encode(text))[0]
+        self.objects.keep(f"pack-{oid}")
+        return oid
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in text if char.isprintable() and char not in "<>").strip()
+
+
+def _read_commit(row: bytes) -> Commit:
+    id, parents, name, email, moment, *rest = row.split(b"\0")
+    paths = [decode(path.strip(b"\n")) for path in rest]
+    author = Author(_plain(decode(name)), _plain(decode(email)))
+    return Commit(
+        decode(id),
+        tuple(decode(parents).split()),
+        author,
+        float(moment),
+        tuple(filter(None, paths)),
+    )
+
+
+def _read_tree(objects: Objects, oid: str, prefix: str = "") -> Files:
+    """Every entry with its mode: what is no file of ours stays as it is in our commits."""
+    files: Files = {}
+    data, start = objects.read(oid, "tree"), 0
+    while start < len(data):
+        end = data.index(b"\0", start)
+        mode, _, name = data[start:end].partition(b" ")
+        path, inner = prefix + decode(name), data[end + 1 : end + 21].hex()
+        if mode == _FOLDER:
+            files |= _read_tree(objects, inner, path + "/")
+        else:
+            files[path] = mode, inner
+        start = end + 21
+    return files
+
+
+def _write_tree(objects: Objects, files: Mapping[str, Entry]) -> str:
+    entries: dict[bytes, Entry] = {}
+    folders: dict[str, Files] = {}
+    for path, entry in files.items():
+        head, slash, rest = path.partition("/")
+        if slash:
+            folders.setdefault(head, {})[rest] = entry
+        else:
+            entries[encode(head)] = entry
+    for name, inner in folders.items():
+        entries[encode(name) + b"/"] = _FOLDER, _write_tree(objects, inner)
+    # Git sorts a folder as if its name ended in a slash.
+    rows = [
+        mode + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
+        for name, (mode, oid) in sorted(entries.items())
+    ]
+    return objects.write("tree", b"".join(rows))[0]
+
+
+def _is_denied(said: str) -> bool:
+    denied = "permission|denied|forbidden|unauthori|authentication|not allowed|40[13]|read-only"
+    full = "no space|quota|unpack|insufficient|disk"
+    return bool(re.search(f"{denied}|{full}", said, re.I))
+
+
+def _first_line(said: str) -> str:
+    lines = [line.strip() for line in said.split("\n") if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
+    line = (telling or lines or [""])[0]
+    return " ".join(re.sub(r"^(?:fatal|error|remote): ?", "", line).split())[:200]
+
+
+def open_transport(remote: Remote, place: Place) -> GitTransport:
+    return GitTransport(remote, place)

@@ -1,0 +1,83 @@
+"""One path, three versions: what stands afterwards, and what of ours waits as a variant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memdir.format.index_merge import MARKS, merge_indexes
+from memdir.hot.memory import INDEX, decode, encode, read_header
+from memdir.text.merge import find_changed_regions
+
+
+@dataclass(frozen=True)
+class Merged:
+    """`data` is None for no file; `variant` is our version, if both cannot stand."""
+
+    data: bytes | None
+    variant: bytes | None = None
+
+
+def merge_path(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> Merged:
+    """What was edited stays against what was removed; where both changed the same lines, theirs
+    stands, since others have it already, and ours waits.
+    """
+    if ours == theirs or theirs == base:
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
+    if ours is None or theirs is None:
+        return Merged(theirs if ours is None else ours)
+    if path == INDEX:
+        return Merged(_merge_index(decode(base or b""), decode(ours), decode(theirs)))
+    merged = None if base is None else merge_lines(decode(base), decode(ours), decode(theirs))
+    return Merged(theirs, ours) if merged is None else Merged(encode(merged))
+
+
+def merge_lines(base: str, ours: str, theirs: str) -> str | None:
+    """None where both changed the same lines to different ones."""
+    old, mine, other = base.split("\n"), ours.split("\n"), theirs.split("\n")
+    out: list[str] = []
+    done = 0
+    for start, end, our_part, their_part in find_changed_regions(old, mine, other):
+        out += old[done:start]
+        done = end
+        our_lines = mine[our_part or slice(0)]
+        their_lines = other[their_part or slice(0)]
+        if our_part is None or (their_part is not None and _has(their_lines, our_lines)):
+            out += their_lines
+        elif their_part is None or _has(our_lines, their_lines):
+            out += our_lines
+        elif start == end:  # both insert here
+            out += their_lines + our_lines
+        else:
+            return None
+    text = "\n".join(out + old[done:])
+    # Two keys of one name in a header are no merge.
+    known = {problem for side in (ours, theirs) for _, problem in read_header(side).problems}
+    new = {problem for _, problem in read_header(text).problems}
+    return text if new <= known else None
+
+
+def _has(lines: list[str], others: list[str]) -> bool:
+    """All of the others stand in these lines, in their order."""
+    rest = iter(lines)
+    return all(line in rest for line in others)
+
+
+def _merge_index(base: str, ours: str, theirs: str) -> bytes:
+    """Where both rewrote prose, both texts stay, without marks."""
+    merged = merge_indexes(base, ours, theirs)
+    if not merged.conflicts:
+        return encode(merged.text)
+    lines, inside = [], False
+    for line in merged.text.split("\n"):
+        bare = line.removesuffix("\r")
+        if bare == MARKS[0] and not inside:
+            inside = True
+        elif inside and bare == MARKS[1]:
+            continue
+        elif inside and bare == MARKS[2]:
+            inside = False
+        else:
+            lines.append(line)
+    return encode("\n".join(lines))
