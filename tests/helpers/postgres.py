@@ -92,24 +92,17 @@ class Postgres:
             free.bind(("127.0.0.1", 0))
             self.port = getattr(self, "port", 0) or free.getsockname()[1]
         words = [f"-c{key}={value}" for key, value in self.settings.items()]
-        self.process = subprocess.Popen(
-            [
-                f"{self.bin}/postgres",
-                "-D",
-                self.data,
-                "-p",
-                str(self.port),
-                "-k",
-                self.socket,
-                *words,
-            ],
-            cwd=self.folder,
-            env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "log").open("ab"),
-            **self.as_user,
-        )
+        where = ["-D", self.data, "-p", str(self.port), "-k", self.socket]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [f"{self.bin}/postgres", *where, *words],
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                **self.as_user,
+            )
         for _ in range(600):
             try:
                 psycopg.connect(self.url("postgres")).close()

@@ -153,7 +153,7 @@ def check_arguments(name: str, given: Mapping[str, Any]) -> str:
 def render_items(items: Sequence[Mapping[str, Any]], *, whole: bool) -> str:
     now, rows = time.time(), []
     for item in items:
-        at = parse_time(item["at"][:19]) or now
+        at = parse_time(item["at"]) or now
         data = encode(item["text"])
         recalled = inject.Recalled(
             read_memory(item["path"], data, at), item["space"], item["space"], item["text"]
