@@ -217,12 +217,12 @@ class MemoryTool:
             paths = self._find(path, below)
             if to_below.startswith(f"{below}/"):
                 raise BadInput(f"{to_below} lies inside {below}", next="choose another place")
+            pairs = [(item, to_below + item[len(below) :]) for item in paths]
             # Whatever stands there, a link too, is neither followed nor replaced.
-            if self._app.store.exists(to_below):
+            if self._app.store.exists(to_below) and not self._is_half_moved(pairs, to_below):
                 raise taken
             if INDEX in (*paths, to_below):
                 raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next="edit it")
-            pairs = [(item, to_below + item[len(below) :]) for item in paths]
             desk.plan = [new for _, new in pairs]
             standing = fold_paths(self._app.store.tree())
             for new in desk.plan:  # every file may lie where it goes to, or none is moved
@@ -231,6 +231,14 @@ class MemoryTool:
             moved = [move_memory(old, new, desk.store) for old, new in pairs]
             finish_change(self._app, desk, moved)
         return f"Successfully renamed {path} to {to}"
+
+    def _is_half_moved(self, pairs: list[tuple[str, str]], to: str) -> bool:
+        """Only copies of what is to be moved stand there: a rename was killed on its way."""
+        store, sources = self._app.store, {new: old for old, new in pairs}
+        there = [path for path in store.tree() if path == to or path.startswith(f"{to}/")]
+        return bool(there) and all(
+            path in sources and store.read(path) == store.read(sources[path]) for path in there
+        )
 
     @contextmanager
     def _file(

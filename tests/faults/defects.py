@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from memdir.capture import capture
+from memdir.capture import capture, review
 from memdir.capture import plan as plan_module
 from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, content_hash
@@ -238,4 +238,6 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     # Trash expires by its date alone, whatever the clock says.
     "trash by date alone": (look, "KEPT_NEWEST", 0),
     "index left behind": (index_md, "update_record_index", lambda store: False),
+    # An undo that was killed is taken for one that was answered.
+    "answer not awaited": (review, "_find_unanswered_undo", lambda app: None),
 }

@@ -34,6 +34,7 @@ from tests.faults import (  # noqa: E402
     strike,
     tracer,
     trees,
+    undo,
     writers,
 )
 from tests.faults.report import Row  # noqa: E402
@@ -49,6 +50,7 @@ NOT_HERE = (
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
     "errors": (strike.fail, tracer.why_not),
+    "undo": (undo.run, tracer.why_not),
     "crash_states": (crash_states.run, tracer.why_not),
     "twice": (crash_states.twice, tracer.why_not),
     "race": (partial(race.run, race.MemoryWriter), str),
@@ -82,7 +84,12 @@ def run_method(name: str, level: str) -> Row:
         caught = stage.apart(partial(work, **bad)) if apart else work(**bad)
         found[defect] = caught.violations > 0
     tally = work(**given)
-    facts = {**vars(tally), **given, "count": len(given.get("operations", [])), "how": how}
+    facts = {
+        **vars(tally),
+        **given,
+        "count": len(given.get("operations", given.get("scenes", []))),
+        "how": how,
+    }
     facts |= {key: " ".join(given.get(key, [])) for key in ("everywhere", "likely")}
     return Row(title, size.format(**facts), tally, remark.format(**facts), found)
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from shlex import quote
@@ -27,12 +27,16 @@ Version = tuple[str, bytes | None, bytes | None]  # path, old and new content
 
 
 class Answer(NamedTuple):
-    """`fields` for a program, `lines` for a person (built only if printed); `remark` for stderr."""
+    """`fields` for a program, `lines` for a person (built only if printed); `remark` for stderr.
+
+    `printed` is called when the answer has been given.
+    """
 
     fields: Mapping[str, object]
     lines: Iterable[str]
     code: int = 0
     remark: str = ""
+    printed: Callable[[], None] = lambda: None
 
 
 # Fields are declared as words: `key`, or `key=attribute` if the names differ.
