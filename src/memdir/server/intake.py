@@ -12,7 +12,7 @@ from memdir.text.secrets import find_secrets
 
 MAX_MEMORY_BYTES = 250_000
 MAX_PUSH_BYTES = 1_000_000
-MAX_ITEMS = 1_000
+MAX_ITEMS = 10_000
 MAX_PATH_BYTES = 400
 MAX_NAME = 80  # characters of the name that a client gives to its push
 ENDINGS = (".md", ".json")

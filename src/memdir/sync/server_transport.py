@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import ssl
 import stat
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from memdir import __version__
 from memdir.errors import BadInput, Finding
-from memdir.format.names import why_not_portable
-from memdir.hot.disk import check_path_on_disk, read_start
+from memdir.format.names import slugify, why_not_portable
+from memdir.hot.disk import Disk, check_path_on_disk, digest_of, disk_failure, read_start
 from memdir.hot.safe import inert_line, parse_time
 from memdir.sync.transport import (
     AGAIN,
@@ -181,7 +182,7 @@ class ServerTransport:
         body = None if given is None else json.dumps(given, ensure_ascii=False).encode()
         headers = {
             "Authorization": f"Bearer {read_token(self.remote.token_file)}",
-            "User-Agent": f"memdir/{__version__}",
+            "User-Agent": "memdir",
             **({"Content-Type": "application/json"} if body is not None else {}),
         }
         fresh = self._connection is None
@@ -223,11 +224,6 @@ def check_server_url(url: str) -> str:
         message = f"{url} is not encrypted: anybody on the way could read the token"
         raise BadInput(message, next="use https://, or a tunnel to 127.0.0.1")
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def space_of_url(url: str) -> str:
-    """`https://HOST/SPACE` names one; empty if it does not."""
-    return urlsplit(url).path.strip("/")
 
 
 def read_token(path: str) -> str:
@@ -280,3 +276,34 @@ def _read_item(item: Mapping[str, Any]) -> File | Gone:
     if item["body"] is None:
         return Gone(author, at, version, bool(item["purged"]))
     return File(item["body"].encode(), author, at, version)
+
+
+def make_server_remote(remote: Remote, given: str, folder: str) -> Remote:
+    """`remote.url` is a server; the token of the file `given` is copied into our private folder.
+
+    The space is the one named, else the only one that the token may enter.
+    """
+    base = check_server_url(remote.url)
+    token = read_token(os.path.abspath(os.path.expanduser(given)))
+    host = slugify(urlsplit(base).netloc)
+    name = f"{host}-{digest_of(token.encode())[:12]}.token"
+    kept, disk = os.path.join(folder, name), Disk(folder)
+    try:
+        disk.make_root()
+        disk.put(name, f"{token}\n".encode())
+    except OSError as error:
+        raise disk_failure(error, kept, "the token cannot be kept") from None
+    space = remote.space or urlsplit(remote.url).path.strip("/")
+    remote = replace(remote, kind="server", url=base, space=space, token_file=kept, branch="")
+    transport = open_transport(remote, Place(folder))
+    try:
+        spaces = transport.list_spaces()
+    finally:
+        transport.close()
+    if not space and len(spaces) == 1:
+        return replace(remote, space=next(iter(spaces)))
+    if space not in spaces:
+        known = ", ".join(sorted(spaces)) or "none"
+        message = f"{base}: this token has no space {space!r}" if space else f"{base}: which space?"
+        raise BadInput(message, next=f"choose one with --space: {inert_line(known, MAX_SHOWN)}")
+    return remote

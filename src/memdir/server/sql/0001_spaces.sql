@@ -217,14 +217,16 @@ begin
     into answer
     from jsonb_to_recordset(items) as g(path text, version bigint, hash text, body text)
     left join memory m on m.space = wanted and m.path = g.path
-    where coalesce(m.version, 0) <> g.version and m.body is distinct from g.body;
+    where m.body is distinct from g.body and coalesce(m.version, 0) <> g.version
+      and not (g.version = 0 and m.body is null); -- 0: new, also where something was removed
   if answer is not null then
     answer := '{"conflicts":' || answer || '}';
     return;
   end if;
 
   with fresh as (
-    select g.*, newest + row_number() over (order by g.body is not null, g.nr) as seq
+    select g.path, g.hash, g.body, coalesce(m.version, 0) + 1 as version,
+        newest + row_number() over (order by g.body is not null, g.nr) as seq
       from rows from (jsonb_to_recordset(items) as (path text, version bigint, hash text, body text))
         with ordinality as g(path, version, hash, body, nr)
       left join memory m on m.space = wanted and m.path = g.path
@@ -235,7 +237,7 @@ begin
         from memory m join fresh f on m.space = wanted and m.path = f.path
   ), now as (
     insert into memory (space, path, version, seq, hash, body, author, push)
-      select wanted, path, version + 1, seq, hash, body, my_name(), named from fresh order by seq
+      select wanted, path, version, seq, hash, body, my_name(), named from fresh order by seq
       on conflict (space, path) do update set version = excluded.version, seq = excluded.seq,
         hash = excluded.hash, body = excluded.body, author = excluded.author, at = excluded.at,
         push = excluded.push, purged = false
