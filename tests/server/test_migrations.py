@@ -81,14 +81,14 @@ def test_a_server_does_not_start_on_an_older_or_a_newer_database(postgres, datab
     team = Team(postgres, database)
     with connect(team.url) as connection:
         migrate(connection, NUMBERS[-1] - 1)
-    answer = memdir("serve", "--database", team.app, "--json")
+    answer = memdir("serve", "--database", team.app, "--port", "0", "--json")
     assert f"at migration {NUMBERS[-1] - 1} of {NUMBERS[-1]}" in answer.error["message"]
     assert "admin init" in answer.error["next"]
     with connect(team.url) as connection:
         migrate(connection)
         connection.execute("insert into memdir.migration values (99, 'later')")
     for words in (
-        ["serve", "--database", team.app],
+        ["serve", "--port", "0", "--database", team.app],
         ["serve", "admin", "init", "--database", team.url],
     ):
         error = memdir(*words, "--json").error

@@ -1,6 +1,6 @@
 """Nobody gets a row of a space they are no member of: by a route, by a tool, or by a statement."""
 
-import json
+import hashlib
 import random
 
 import psycopg
@@ -8,6 +8,7 @@ import pytest
 
 from memdir.errors import BadInput
 from memdir.server import admin
+from memdir.server.database import OPTIONS
 from tests.helpers.team import Team
 from tests.helpers.terminal import memdir
 
@@ -134,10 +135,7 @@ def fill_with(team: Team) -> None:
 def test_nothing_of_a_request_that_failed_is_left_on_its_connection(team, owner):
     tokens = fill(team)
     (space, token), *_ = tokens.items()
-    broken = json.dumps({"items": [{"path": "a.md", "version": 1, "body": "x"}]}).encode()
-    with psycopg.connect(team.app, autocommit=True) as connection:
-        import hashlib
-
+    with psycopg.connect(team.app, autocommit=True, options=OPTIONS) as connection:
         key = hashlib.sha256(token.encode()).digest()
         with pytest.raises(psycopg.Error):
             connection.execute("select (memdir.get(%s, %s, 'a.md')).status / 0", (key, space))
@@ -145,7 +143,7 @@ def test_nothing_of_a_request_that_failed_is_left_on_its_connection(team, owner)
         left = connection.execute("select current_setting('memdir.person', true)").fetchone()
         assert left in [("",), (None,)]
         assert connection.execute("select count(*) from memdir.memory").fetchone() == (0,)
-    assert broken  # the same over HTTP: a stranger who follows on the same pool sees nothing
+    # The same over HTTP: a stranger who follows on the same pool sees nothing.
     other = [*tokens.values()][1]
     for _ in range(20):
         team.ask(token, f"/v1/spaces/{space}/memories/a.md")
@@ -166,6 +164,10 @@ def test_a_member_cannot_write_in_the_name_of_another(team, owner):
             )
 
 
+def start_with(url: str):
+    return memdir("serve", "--database", url, "--port", "0", "--json")
+
+
 ROLES = {
     "a superuser": ("superuser", "SUPERUSER"),
     "one past row-level security": ("bypassrls", "BYPASSRLS"),
@@ -183,14 +185,14 @@ def test_a_role_that_row_level_security_does_not_hold_is_refused_at_start(own_te
             if "in role" not in power
             else f"create role {role} login in role memdir_app, memdir_owner"
         )
-    answer = memdir("serve", "--database", own_team.postgres.url(own_team.database, role), "--json")
+    answer = start_with(own_team.postgres.url(own_team.database, role))
     assert answer.code == 1
     assert answer.error["message"].startswith(f"the role {role} has {named}")
     assert "memdir_app" in answer.error["next"]
 
 
 def test_a_database_without_tables_says_the_command_that_makes_them(postgres, database):
-    answer = memdir("serve", "--database", postgres.url(database, "memdir_app"), "--json")
+    answer = start_with(postgres.url(database, "memdir_app"))
     assert answer.code == 1
     assert "memdir serve admin init" in answer.error["next"]
 
@@ -205,7 +207,7 @@ def test_a_database_without_tables_says_the_command_that_makes_them(postgres, da
     }.items(),
 )
 def test_a_database_that_cannot_be_had_is_said_without_a_traceback(url, said):
-    answer = memdir("serve", "--database", url, "--port", "0", "--json")
+    answer = start_with(url)
     assert answer.code == 1
     assert said in answer.error["message"]
     assert answer.error["next"]

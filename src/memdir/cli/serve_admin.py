@@ -123,7 +123,7 @@ def init_command(screen: Screen, url: str, url_file: str, new_password: bool) ->
     return Answer({"migrations": done.migrations, "url_file": url_file, **shown}, lines)
 
 
-@admin_command("memdir serve admin invite ann --space shop --role writer --token-file ann.token")
+@admin_command("memdir serve admin invite ann --space shop --token-file ann.token")
 @click.argument("name")
 @click.option("--space", required=True, metavar="SPACE", help="It is made if it is new.")
 @click.option("--role", type=ROLES, default="writer", show_default=True)

@@ -14,7 +14,7 @@ begin
   status := 401;
   if enter(given) is null then return; end if;
   status := 404;
-  select array_agg(id) into wanted from space where in_spaces = '{}' or name = any (in_spaces);
+  select coalesce(array_agg(id), '{}') into wanted from space where in_spaces = '{}' or name = any (in_spaces);
   if cardinality(wanted) < cardinality(in_spaces) then return; end if;
   -- Any of the words; quoted, because they are data.
   select string_agg('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
