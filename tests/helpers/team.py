@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from memdir.server import admin
 from tests.helpers.postgres import Postgres
 
-COMMAND = [sys.executable, "-c", "from memdir.cli.main import main; main()", "serve", "--json"]
+MAIN = "from memdir.cli.main import main; main()"
 SECONDS = 60
 
 
@@ -55,9 +55,10 @@ class Team:
     def base(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self, *options: str) -> "Team":
+    def start(self, *options: str, program: str = MAIN) -> "Team":
+        words = [sys.executable, "-c", program or MAIN, "serve", "--json"]
         self.process = subprocess.Popen(
-            [*COMMAND, "--port", str(self.port), "--rate", "100000", *options],
+            [*words, "--port", str(self.port), "--rate", "100000", *options],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "MEMDIR_DATABASE": self.app},

@@ -47,11 +47,14 @@ class Member:
             answer = self.connection.getresponse()
             return answer.status, json.loads(answer.read())
         except (OSError, http.client.HTTPException, ValueError):
-            if self.connection:
-                self.connection.close()
-            self.connection = None
+            self.close()
             time.sleep(PAUSE_SECONDS)
             return 0, None
+
+    def close(self) -> None:
+        if self.connection:
+            self.connection.close()
+        self.connection = None
 
 
 def write(
@@ -123,11 +126,13 @@ def run_load(
     space = team.space(reader="reader", **{f"writer{n}": "writer" for n in range(writers)})
     ledgers = [Ledger() for _ in range(writers)]
     total = lambda: sum(ledger.writes for ledger in ledgers)  # noqa: E731
+    members = [Member(team, team.tokens[f"writer{n}@{space}"]) for n in range(writers)]
+    members += [Member(team, team.tokens[f"reader@{space}"]) for _ in range(readers + 1)]
     working = [
         threading.Thread(
             target=write,
             args=(
-                Member(team, team.tokens[f"writer{n}@{space}"]),
+                members[n],
                 space,
                 f"w{n}",
                 ledger,
@@ -138,11 +143,10 @@ def run_load(
         for n, ledger in enumerate(ledgers)
     ]
     over = threading.Event()
-    token = team.tokens[f"reader@{space}"]
     views: list[dict[str, str]] = [{} for _ in range(readers)]
     reading = [
-        threading.Thread(target=follow, args=(Member(team, token), space, seen, over.is_set))
-        for seen in views
+        threading.Thread(target=follow, args=(members[writers + n], space, seen, over.is_set))
+        for n, seen in enumerate(views)
     ]
     for thread in (*working, *reading):
         thread.start()
@@ -154,7 +158,9 @@ def run_load(
     for thread in reading:
         thread.join()
     there: dict[str, str] = {}
-    follow(Member(team, token), space, there, lambda: True, 1000)
+    follow(members[-1], space, there, lambda: True, 1000)
+    for member in members:
+        member.close()
     saved = {path: body for ledger in ledgers for path, body in ledger.saved.items()}
     return Tally(
         total(),

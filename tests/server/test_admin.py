@@ -60,17 +60,17 @@ def test_a_token_file_that_is_there_is_not_overwritten_and_nobody_is_invited(own
 
 
 def test_a_revoked_member_is_out_from_the_next_request_on(team):
-    space = team.space(ann="writer")
-    other = team.space(ann="writer")
-    ann = team.tokens[f"ann@{space}"]
-    assert team.ask(ann, "/v1/spaces").status == 200
-    left = admin(team, "revoke", "ann", "--space", other, "--json").json
+    space = team.space(leaver="writer")
+    other = team.space(leaver="writer")
+    leaver = team.tokens[f"leaver@{space}"]
+    assert team.ask(leaver, "/v1/spaces").status == 200
+    left = admin(team, "revoke", "leaver", "--space", other, "--json").json
     assert (left["spaces"], left["tokens"]) == ([other], 0)
-    assert team.ask(ann, f"/v1/spaces/{other}/changes").status == 404
-    assert team.ask(ann, f"/v1/spaces/{space}/changes").status == 200
-    gone = admin(team, "revoke", "ann")
+    assert team.ask(leaver, f"/v1/spaces/{other}/changes").status == 404
+    assert team.ask(leaver, f"/v1/spaces/{space}/changes").status == 200
+    gone = admin(team, "revoke", "leaver")
     assert "revoked" in gone.text
-    assert team.ask(ann, f"/v1/spaces/{space}/changes").status == 401
+    assert team.ask(leaver, f"/v1/spaces/{space}/changes").status == 401
     missing = admin(team, "revoke", "nobody-of-this-name", "--json")
     assert missing.error["code"] == "missing"
 

@@ -64,7 +64,8 @@ def test_a_hostile_request_is_refused_and_changes_nothing(member, row: Hostile):
     headers |= row.http.get("headers", {})
     lines = [f"{row.http['method']} {path} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    answer = raw(team, "\r\n".join([*lines, "", ""]).encode() + body)
+    sent = body if row.http["method"] == "POST" else b""
+    answer = raw(team, "\r\n".join([*lines, "", ""]).encode() + sent)
     assert status_of(answer) in ALLOWED[row.field], answer
     assert b"access-control" not in answer.lower()
     assert [item["path"] for item in team.changes(token, space)["items"]] == ["a.md"]
@@ -75,7 +76,7 @@ def test_a_hostile_message_of_the_protocol_leaves_the_server_up(member, row: Hos
     team, _, token = member
     headers = {"Accept": "application/json, text/event-stream"}
     answer = team.ask(token, "/mcp", row.value.encode(), headers=headers)
-    assert answer.status in {400, 413}
+    assert answer.status in {202, 400, 413}  # 202: a notification, which nobody answers
     assert team.ask(token, "/v1/spaces").status == 200
 
 
@@ -125,19 +126,20 @@ def test_a_token_that_is_none_is_refused(member, token, status):
 
 
 def test_expired_revoked_and_foreign_tokens_are_refused_at_once(team, owner):
-    space, other = team.space(ann="writer", old="writer"), team.space(bob="writer")
-    ann, old, bob = (team.tokens[key] for key in (f"ann@{space}", f"old@{space}", f"bob@{other}"))
+    space, other = team.space(gone="writer", old="writer"), team.space(bob="writer")
+    gone, old, bob = (team.tokens[key] for key in (f"gone@{space}", f"old@{space}", f"bob@{other}"))
     path = f"/v1/spaces/{space}/changes"
-    assert [team.ask(token, path).status for token in (ann, old, bob)] == [200, 200, 404]
+    assert [team.ask(token, path).status for token in (gone, old, bob)] == [200, 200, 404]
     owner.execute(
         "update token set expires = now() - interval '1 second' where person ="
         " (select id from person where name = 'old')"
     )
     owner.execute(
-        "update token set revoked = now() where person = (select id from person where name = 'ann')"
+        "update token set revoked = now() where person ="
+        " (select id from person where name = 'gone')"
     )
-    assert [team.ask(token, path).status for token in (ann, old)] == [401, 401]
-    assert team.ask(ann, "/mcp", b"{}").status == 401
+    assert [team.ask(token, path).status for token in (gone, old)] == [401, 401]
+    assert team.ask(gone, "/mcp", b"{}").status == 401
 
 
 LARGE = b'{"items":[' + b" " * 1_000_000 + b"]}"
@@ -196,22 +198,33 @@ def test_a_token_that_asks_too_often_waits_and_others_do_not(own_team):
     assert own_team.ask(bob, "/v1/spaces").status == 200
 
 
-def test_ten_thousand_wrong_tokens_are_slowed_and_members_are_not(own_team):
+def statuses(team: Team, tokens: list[str]) -> list[int]:
+    """One connection, a question after the other."""
+    found = []
+    with socket.create_connection(("127.0.0.1", team.port), timeout=60) as connection:
+        answers = connection.makefile("rb")
+        for token in tokens:
+            lines = [f"Host: 127.0.0.1:{team.port}", f"Authorization: Bearer {token}"]
+            connection.sendall("\r\n".join(["GET /v1/spaces HTTP/1.1", *lines, "", ""]).encode())
+            found.append(int(answers.readline().split()[1]))
+            length = 0
+            while line := answers.readline().strip():
+                name, _, value = line.partition(b":")
+                length = int(value) if name == b"content-length" else length
+            answers.read(length)
+        answers.close()
+    return found
+
+
+def test_thousands_of_wrong_tokens_are_slowed_and_members_are_not(own_team):
     own_team.start()
     space = own_team.space(ann="reader")
     ann = own_team.tokens[f"ann@{space}"]
     assert own_team.ask(ann, "/v1/spaces").status == 200
-    request = (
-        f"GET /v1/spaces HTTP/1.1\r\nHost: 127.0.0.1:{own_team.port}\r\n"
-        "Authorization: Bearer memdir_{number}\r\n\r\n"
-    )
-    data = "".join(request.replace("{number}", str(n)) for n in range(10_000)).encode()
-    answer = raw(own_team, data[: len(data) // 4])  # 2,500 in one connection
-    answer += raw(own_team, data[len(data) // 4 :])
-    assert answer.count(b"HTTP/1.1 401") < 10_000 // 2
-    assert answer.count(b"HTTP/1.1 429") > 10_000 // 2
-    assert answer.count(b"HTTP/1.1 401") + answer.count(b"HTTP/1.1 429") >= 9_999
-    assert own_team.ask(ann, "/v1/spaces").status == 200
+    answers = statuses(own_team, [f"memdir_{number}" for number in range(3_000)])
+    assert set(answers) == {401, 429}
+    assert answers.count(429) > 1_000
+    assert statuses(own_team, [ann] * 20) == [200] * 20
 
 
 def test_a_member_cannot_be_found_out_by_the_answer_to_a_conflict(team):

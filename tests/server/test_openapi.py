@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 
 DOCUMENT = json.loads(OPENAPI.read_text())
 EXAMPLES = 15
+BEHIND = {"memories": "/{path}", "history": "/{path}", "proposals": "/{id}"}
 schema = schemathesis.openapi.from_dict(DOCUMENT)
 
 
@@ -22,13 +23,9 @@ def test_every_route_stands_in_the_document_with_its_methods():
         for method in methods
     }
     ours = {
-        (
-            word
-            + {"memories": "/{path}", "history": "/{path}", "proposals": "/{id}"}[word] * behind,
-            m,
-        )
+        (word + (BEHIND[word] if behind else ""), method)
         for (word, behind), methods in ROUTES.items()
-        for m in methods
+        for method in methods
     }
     assert said == ours | {("/healthz", "GET"), ("/v1/spaces", "GET")}
 

@@ -74,8 +74,7 @@ def test_what_a_memory_says_is_inert(shop):
         team,
         eve,
         ("get", {"space": space, "path": "bad.md"}),
-        ("recall", {"query": "poisoned"}),
-        ("search", {"query": "poisoned"}),
+        ("recall", {"query": "poisoned", "space": space}),
     ):
         assert "poisoned pelican" in text
         assert "<system-reminder>" not in text

@@ -128,8 +128,8 @@ def serve(
     lines = [address, "", "Ctrl-C ends it; requests on their way are answered first."]
 
     def begun() -> None:
-        screen.answer({"url": address, "port": port, "pid": os.getpid()}, lines)
         if host not in LOCAL and not tls_cert:
             screen.tell(NO_TLS)
+        screen.answer({"url": address, "port": port, "pid": os.getpid()}, lines)
 
     run(listen, listener, begun)

@@ -123,8 +123,8 @@ async def answer_tool(
         status, answer = await database.call(sql, (token, spaces, given["query"], most, letters))
         items = json.loads(answer)["items"] if answer else []
         missing = "No memory has these words."
-    if status != 200:
-        return "No such space among those that you may read.", name != "get"
+    if status != 200 and name != "get":
+        return "No such space among those that you may read.", True
     if not items:
         return missing, name == "get"
     return render_items(items, whole=name != "search"), False

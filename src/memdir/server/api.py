@@ -10,7 +10,7 @@ from psycopg import errors
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memdir.server.database import Database
-from memdir.server.door import TOKEN, read_body, send_json
+from memdir.server.door import TOKEN, check_post, read_body, send_json
 from memdir.server.intake import Refused, parse_json, read_push
 
 OPENAPI = Path(__file__).with_name("openapi.json")
@@ -48,7 +48,7 @@ class Call:
         raise Refused(status, *NOTHING[status])
 
     async def body(self) -> bytes:
-        return await read_body(self._receive)
+        return await read_body(self._scope, self._receive)
 
     def text(self, name: str) -> str:
         given = [v for key, v in self._pairs() if key == name]
@@ -176,6 +176,7 @@ class Api:
             return await send_json(send, 200, self.openapi)
         if path == "/mcp":
             allow(method, {"POST"})
+            check_post(scope)
             return await self._serve_mcp(scope, receive, send)
         handler, space, rest = find_route(path, method)
         status, answer = await handler(Call(self, scope, receive, space, rest))

@@ -15,7 +15,8 @@ from memdir.server.migrations import check_postgres_version, list_migrations, ne
 
 Pool = AsyncConnectionPool[AsyncConnection[Any]]
 INIT = "run: memdir serve admin init --database URL, as an administrator"
-WAIT_SECONDS = 5.0  # for a free connection
+WAIT_SECONDS = 2.0  # for a free connection
+RETRY_SECONDS = 5.0  # then a lost connection is made anew when it is asked for
 STATEMENT_SECONDS = 15
 OPTIONS = f"-c search_path=memdir,pg_temp -c statement_timeout={STATEMENT_SECONDS}s"
 
@@ -45,6 +46,7 @@ async def open_pool(url: str, size: int) -> AsyncIterator[Pool]:
         min_size=size,
         max_size=size,
         timeout=WAIT_SECONDS,
+        reconnect_timeout=RETRY_SECONDS,
         configure=_prepare_connection,
         kwargs={"autocommit": True, "options": OPTIONS, "connect_timeout": 5},
         open=False,

@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 
 
 class Door:
-    """Refuses in the order of cost: names, token, rate, size; then the route."""
+    """Refuses in the order of cost: names, token, rate; a body only where a route takes one."""
 
     def __init__(self, inside: ASGIApp, hosts: Sequence[str], per_second: float) -> None:
         self.inside = inside
@@ -59,8 +59,6 @@ class Door:
             self._check_origin(asked)
             if scope["path"] not in OPEN_PATHS:
                 scope[TOKEN] = self._check_token(asked, scope)
-            if scope["method"] == "POST":
-                check_post(asked)
             await self.inside(scope, receive, send)
         except Refused as refused:
             if refused.status == 401:
@@ -127,7 +125,9 @@ def host_name(host: str) -> str:
     return (name if name and port.isdecimal() else host).lower()
 
 
-def check_post(asked: Asked) -> None:
+def check_post(scope: Scope) -> None:
+    """By its headers alone: what is too large is not read."""
+    asked = read_headers(scope)
     if asked.kind != "application/json":
         raise Refused(415, "the body is not application/json", "say so in Content-Type")
     if not asked.length.isdecimal() or len(asked.length) > 15:
@@ -141,8 +141,9 @@ def too_large() -> Refused:
     return Refused(413, message, "send several smaller ones", limit=MAX_PUSH_BYTES)
 
 
-async def read_body(receive: Receive) -> bytes:
+async def read_body(scope: Scope, receive: Receive) -> bytes:
     """The whole body; counts also what arrives in pieces without a length."""
+    check_post(scope)
     parts: list[bytes] = []
     size = 0
     try:
