@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures
+.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures docs dist
 
 PYTHON ?=
 ARGS ?=
@@ -56,9 +56,18 @@ acceptance-client: $(READY) ## install that client (VERSION=2.1.325) outside of 
 pictures: $(READY) ## make the pictures of the README; needs Chromium and chromedriver
 	@$(RUN) docs/pictures/make.py
 
+docs: $(READY) ## build the documents as a website into build/site; every link is checked
+	@.venv/bin/python docs/generate.py --check
+	@.venv/bin/python docs/site.py
+
+dist: $(READY) ## build wheel and sdist into dist/, check them, and install, run and uninstall them
+	@$(RUN) tests/self/dist.py $(ARGS)
+
 lock: $(READY) ## pin the development packages by hash
 	$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in pyproject.toml
 	echo uv | $(LOCK) --upgrade -o requirements/uv.txt -
+	.venv/bin/python -m pip download -q --no-deps -d build/lock \
+	  "$$(sed -n 's/^\(click==[0-9.]*\).*/\1/p' requirements/dev.txt)" && mv build/lock/click-*.whl plugin/lib/click.whl
 
 clean: ## remove .venv, caches and build output
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -693,9 +693,9 @@ FIELDS = {
         "remarks": "sentences worth knowing",
         "dry_run": "true when nothing was written",
         "health": "an object: `memories` of the project, how many are `stale`, `double` and "
-        "`urgent`, the `tokens` of a session that `memdir restructure` would save, whether claims were "
-        "`checked`, memory files of other projects (`elsewhere`) and the command to run `next`; "
-        "null with `--remove` and `--dry-run`",
+        "`urgent`, the `tokens` of a session that `memdir restructure` would save, whether claims "
+        "were `checked`, memory files of other projects (`elsewhere`) and the command to run "
+        "`next`; null with `--remove` and `--dry-run`",
     },
     "mcp": {},
 }

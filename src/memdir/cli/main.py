@@ -11,7 +11,7 @@ import click
 
 from memdir import __version__
 from memdir.cli import output
-from memdir.errors import Conflict, MemdirError
+from memdir.errors import Conflict, MemdirError, Missing
 from memdir.text.terminal import cut_text, one_line, wrap_text
 
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + signal
@@ -242,15 +242,25 @@ def _answer(screen: output.Screen, arguments: Sequence[str]) -> int:
         return _say_error(screen, error)
     except output.ReaderGone:
         raise
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "memdir"):
+            return _say_bug(screen, error)
+        hint = "install memdir with its packages: uv tool install, or pipx install"
+        return _say_error(screen, Missing(f"the package {package} is not installed", next=hint))
     except Exception as error:
         if isinstance(error, OSError) and not screen.begun:  # click's own help output
             with output.output_delivered("nothing was changed"):
                 raise
-        report = _write_report(error)
-        message = f"this is a bug in memdir: {type(error).__name__}"
-        next = f"please report it with {report}" if report else "please report it"
-        _say(screen, {"code": "internal", "message": message, "next": next, "report": report})
-        return INTERNAL
+        return _say_bug(screen, error)
+
+
+def _say_bug(screen: output.Screen, error: Exception) -> int:
+    report = _write_report(error)
+    message = f"this is a bug in memdir: {type(error).__name__}"
+    next = f"please report it with {report}" if report else "please report it"
+    _say(screen, {"code": "internal", "message": message, "next": next, "report": report})
+    return INTERNAL
 
 
 def _say_error(screen: output.Screen, error: MemdirError) -> int:
