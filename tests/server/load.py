@@ -120,14 +120,15 @@ def run_load(
     readers: int,
     writes: int,
     largest: int = 5,
-    meanwhile: Callable[[Callable[[], bool]], None] | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Tally:
-    """`meanwhile(busy)` runs beside them: it kills and restarts."""
+    """`meanwhile` kills and restarts; nobody stops writing before it is done."""
     space = team.space(reader="reader", **{f"writer{n}": "writer" for n in range(writers)})
     ledgers = [Ledger() for _ in range(writers)]
     total = lambda: sum(ledger.writes for ledger in ledgers)  # noqa: E731
     members = [Member(team, team.tokens[f"writer{n}@{space}"]) for n in range(writers)]
     members += [Member(team, team.tokens[f"reader@{space}"]) for _ in range(readers + 1)]
+    acted, over = threading.Event(), threading.Event()
     working = [
         threading.Thread(
             target=write,
@@ -136,13 +137,12 @@ def run_load(
                 space,
                 f"w{n}",
                 ledger,
-                lambda: total() < writes,
+                lambda: total() < writes or not acted.is_set(),
                 largest,
             ),
         )
         for n, ledger in enumerate(ledgers)
     ]
-    over = threading.Event()
     views: list[dict[str, str]] = [{} for _ in range(readers)]
     reading = [
         threading.Thread(target=follow, args=(members[writers + n], space, seen, over.is_set))
@@ -150,8 +150,10 @@ def run_load(
     ]
     for thread in (*working, *reading):
         thread.start()
-    if meanwhile:
-        meanwhile(lambda: any(thread.is_alive() for thread in working))
+    try:
+        meanwhile()
+    finally:
+        acted.set()
     for thread in working:
         thread.join()
     over.set()

@@ -12,15 +12,15 @@ from tests.server.load import run_load
 def test_a_server_killed_under_load_loses_nothing(own_team):
     own_team.start()
 
-    def kill(busy):
+    def kill():
         for _ in range(2):
             time.sleep(0.5)
             own_team.stop(signal.SIGKILL)
             own_team.start()
 
-    tally = run_load(own_team, writers=4, readers=1, writes=400, meanwhile=kill)
+    tally = run_load(own_team, writers=4, readers=1, writes=200, meanwhile=kill)
     assert (tally.lost, tally.missed) == (0, 0)
-    assert tally.errors > 0, "nobody noticed the kill: the load was over too early"
+    assert tally.errors > 0
 
 
 def test_a_database_restarted_under_load_loses_nothing(postgres):
@@ -30,15 +30,15 @@ def test_a_database_restarted_under_load_loses_nothing(postgres):
         admin.initiate(team.url)
         team.start()
 
-        def restart(busy):
+        def restart():
             for how in (signal.SIGINT, signal.SIGQUIT):  # in order, then like a power cut
                 time.sleep(0.3)
                 own.stop(how)
                 own.start()
 
-        tally = run_load(team, writers=4, readers=1, writes=300, meanwhile=restart)
+        tally = run_load(team, writers=4, readers=1, writes=200, meanwhile=restart)
         assert (tally.lost, tally.missed) == (0, 0)
-        assert tally.errors > 0, "nobody noticed the restart: the load was over too early"
+        assert tally.errors > 0
         space = team.space(ann="reader")
         assert team.ask(team.tokens[f"ann@{space}"], "/v1/spaces").status == 200
     finally:
