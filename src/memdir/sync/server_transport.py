@@ -71,9 +71,12 @@ class ServerTransport:
     def fetch(self, since: Since) -> Fetched:
         known = since.cursor if since.cursor.isdecimal() else ""
         try:
-            return self._fetch_after(int(known or 0), since.sent, whole=not known)
-        except _CursorUnknown:  # the database was replaced or restored
-            return self._fetch_after(0, since.sent, whole=True)
+            try:
+                return self._fetch_after(int(known or 0), since.sent, whole=not known)
+            except _CursorUnknown:  # the database was replaced or restored
+                return self._fetch_after(0, since.sent, whole=True)
+        except (KeyError, TypeError, AttributeError, _CursorUnknown):
+            raise self._unreachable("its feed is not memdir's") from None
 
     def prepare(self, push: Push) -> str:
         return uuid.uuid4().hex
