@@ -735,6 +735,7 @@ FIELDS = {
     "serve admin audit": {
         "audit": "an object each: `at`, `person`, `act`, `space`, `detail`; the newest first",
     },
+    "completion": {"shell": "`bash`, `zsh` or `fish`", "script": "what the shell reads"},
 }
 CODES = {
     0: "done, or already so",
