@@ -16,7 +16,7 @@ from memdir.capture import capture, review
 from memdir.capture import plan as plan_module
 from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, content_hash
-from memdir.hot import disk
+from memdir.hot import disk, layout
 from memdir.hot.memory import stem
 from memdir.records import index_md, lifecycle, write
 from memdir.records.record import write_record
@@ -24,7 +24,7 @@ from memdir.store import changes, git_objects, look, save, state
 from memdir.store.state import Lock
 from tests.faults import driver
 
-FIXED = ".memdir-fixed.tmp"
+FIXED = ".memory.tmp"
 
 
 def switch_off(defect: str) -> None:
@@ -88,6 +88,25 @@ def _write(path: str, data: bytes) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def overwritten() -> None:
+    """In place, in two halves, without making the file empty first."""
+
+    def put_some(self: disk.Disk, files: dict[str, bytes], *how: bool) -> None:
+        for path, data in files.items():
+            place = os.path.join(self.root, path)
+            os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
+            handle = os.open(place, os.O_WRONLY | os.O_CREAT, 0o600)
+            for half in (data[: len(data) // 2], data[len(data) // 2 :]):
+                os.write(handle, half)
+                os.fsync(handle)
+            os.ftruncate(handle, len(data))
+            os.fsync(handle)
+            os.close(handle)
+            disk.sync_directory(os.path.dirname(place))
+
+    _replace(disk.Disk, "_put_some", put_some)
 
 
 def swallowed_errors() -> None:
@@ -238,6 +257,7 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     # Trash expires by its date alone, whatever the clock says.
     "trash by date alone": (look, "KEPT_NEWEST", 0),
     "index left behind": (index_md, "update_record_index", lambda store: False),
+    "accents as shown": (layout, "usual_path", lambda root, path, entry: path),
     # An undo that was killed is taken for one that was answered.
     "answer not awaited": (review, "_find_unanswered_undo", lambda app: None),
 }

@@ -7,6 +7,7 @@ Exit 1 on a violation, on a point that did not fire, and on a known-bad store th
 
 import argparse
 import dataclasses
+import importlib
 import json
 import sys
 import time
@@ -21,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from tests.faults import (  # noqa: E402
     clock,
     crash_states,
+    folding,
     full_disk,
     links,
     memories,
@@ -41,11 +43,9 @@ from tests.faults.report import Row  # noqa: E402
 from tests.faults.stage import Tally  # noqa: E402
 from tests.helpers.tables import table  # noqa: E402
 
+PARTS = {"server": "tests.faults.server"}  # make faults ARGS=server
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
-NOT_HERE = (
-    "power cut on xfs and btrfs: only images of ext4 are made",
-    "case-blind, NFD and lock-less file systems: needs FUSE and a FUSE file system",
-)
+NOT_HERE = ("file systems without locks: none of ours takes the locks away",)
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
@@ -62,7 +62,11 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
-    "powercut": (powercut.run, lambda: tracer.why_not() or mounts.why_not("mkfs.ext4")),
+    "folding": (folding.run, folding.why_not),
+    **{
+        f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
+        for system in powercut.SYSTEMS
+    },
 }
 
 
@@ -75,7 +79,10 @@ def run_method(name: str, level: str) -> Row:
     wanted = given.get("operations", [])
     if "*" in wanted:
         world = records.WORLD if name.startswith("records") else memories.WORLD
-        given["operations"] = [one for one in world.operations if f"-{one}" not in wanted]
+        every = [one for one in world.operations if f"-{one}" not in wanted]
+        if "records *" in wanted:
+            every += [powercut.RECORDS + one for one in records.OPERATIONS]
+        given["operations"] = every
     found = {}
     for defect, operation in known:
         bad = {**given, **control, "defect": defect}
@@ -126,8 +133,11 @@ def main(arguments: Sequence[str]) -> int:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
+    parser.add_argument("part", nargs="?", choices=PARTS, help="a harness of its own instead")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
+    if given.part:
+        return importlib.import_module(PARTS[given.part]).main(given.level)
     trees.sweep_old_folders()
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))

@@ -69,6 +69,7 @@ SECTIONS = {
         "team": ("sync", "Join a team's memories, through git or a memory server."),
         "share": ("exchange", "Copy memories to a shared store, and show the diff."),
         "merge-index": ("exchange", "Merge three versions of an index; called by git."),
+        "serve": ("serve", "Serve the memories of a team from PostgreSQL, over HTTP and MCP."),
     },
     "Maintain": {
         "audit": ("audit", "Report stale memories, and what is wrong with a store."),
