@@ -1,6 +1,6 @@
 """Break the store in every way we know, count what fired, and show that the traps work.
 
-    python tests/faults/run.py --quick | --full [--json] [--only kill,race] [--page FILE]
+    python tests/faults/run.py --quick | --full [--json] [--page FILE] [kill race …]
 
 Exit 1 on a violation, on a point that did not fire, and on a known-bad store that was not caught.
 """
@@ -32,6 +32,7 @@ from tests.faults import (  # noqa: E402
     report,
     stage,
     strike,
+    sync,
     tracer,
     trees,
     writers,
@@ -60,6 +61,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
+    "sync": (sync.run, sync.why_not),
     "powercut": (powercut.run, lambda: tracer.why_not() or mounts.why_not("mkfs.ext4")),
 }
 
@@ -119,12 +121,13 @@ def main(arguments: Sequence[str]) -> int:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
+    parser.add_argument("names", nargs="*", metavar="METHOD", help="the same as --only")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
     trees.sweep_old_folders()
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
-    found = run_all(given.level, given.only.split(","), say)
+    found = run_all(given.level, given.names or given.only.split(","), say)
     if given.page:
         Path(given.page).write_text(report.page(given.level, found["rows"], found["not_run"]))
     if given.json:

@@ -126,6 +126,8 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
         fetched = transport.fetch(Since(base.cursor, tuple(base.sent)))
         if fetched.received:
             base.received(fetched.received)
+        if fetched.whole and base.cursor:
+            _forget_rewritten(base, fetched)
         if not _take(app, base, snapshot, fetched, rules, report):
             continue  # merge what was changed meanwhile
         if app.dry_run:
@@ -142,6 +144,14 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
     if report.pulled or report.pushed:
         base.sweep()
     return report
+
+
+def _forget_rewritten(base: Base, fetched: Fetched) -> None:
+    """Of a remote that was emptied, rewritten or rolled back, only what is the same is known."""
+    for path, known in [*base.files.items()]:
+        file = fetched.files.get(path)
+        if not isinstance(file, File) or digest_of(file.data) != known.hash:
+            del base.files[path]
 
 
 def _look(app: App, base: Base, rules: Rules) -> Snapshot:
@@ -279,7 +289,10 @@ def _merge(
             if snapshot.raw.get(path, "") != ("" if ours is None else digest_of(ours)):
                 return None
             before = base.bytes_of(known.hash)
-            plan.results[path] = merge_path(path, before, ours, data), new
+            if fetched.whole and base.cursor:  # what a rewritten remote has may be the older text
+                plan.results[path] = merge_path(path, before, data, ours), new
+            else:
+                plan.results[path] = merge_path(path, before, ours, data), new
     for box in fetched.outboxes:
         for path, (was, file) in box.files.items():
             if why_not_taken(path, {}) or (path == INDEX and not _syncs_index(app)):

@@ -29,7 +29,8 @@ def merge_path(path: str, base: bytes | None, ours: bytes | None, theirs: bytes 
         return Merged(theirs if ours is None else ours)
     if path == INDEX:
         return Merged(_merge_index(decode(base or b""), decode(ours), decode(theirs)))
-    merged = None if base is None else merge_lines(decode(base), decode(ours), decode(theirs))
+    old = decode(base) if base is not None else ""  # both are new: one may have all of the other
+    merged = merge_lines(old, decode(ours), decode(theirs))
     return Merged(theirs, ours) if merged is None else Merged(encode(merged))
 
 
