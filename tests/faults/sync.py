@@ -209,7 +209,9 @@ class World:
             try:
                 done = machine.sync()
             except MemdirError:
-                self.counts.refused += 1  # a git of a killed sync holds a lock; the next one does it
+                self.counts.refused += (
+                    1  # a git of a killed sync holds a lock; the next one does it
+                )
                 return
         self.counts.conflicts += sum(len(item.report.conflicts) for item in done)
         self.counts.refused += sum(item.report.result != engine.IN_STEP for item in done)

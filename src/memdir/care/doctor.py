@@ -58,7 +58,16 @@ def run_doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
         changes.rebuild_memory_index(app)  # starts the new history
         checks = list(examine_installation(app))
     checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
+    checks += _check_remotes(app)
     return [*checks, prove_to_doctor_that_saving_works(trial)]
+
+
+def _check_remotes(app: App) -> Iterator[Check]:
+    from memdir.sync.flow import describe_last_sync, list_last_syncs  # most people name none
+
+    for last in list_last_syncs(app.config):
+        fix = "run: memdir sync  (it says why the remote gives no answer)"
+        yield Check("sync", not last.failed, describe_last_sync(last, app.now()), fix)
 
 
 def examine_installation(app: App) -> Iterator[Check]:

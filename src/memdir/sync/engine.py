@@ -123,7 +123,8 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
         if turn:
             rules.pause(PAUSE_SECONDS * 2**turn * rules.chance.random())
         snapshot = _look(app, base, rules)
-        fetched = transport.fetch(Since(base.cursor, tuple(base.sent)))
+        fetched = transport.fetch(Since(base.cursor, tuple(base.sent), base.begun))
+        base.recover(snapshot.raw if fetched.begun else {})
         if fetched.received:
             base.received(fetched.received)
         if fetched.whole and base.cursor:
@@ -158,10 +159,7 @@ def _look(app: App, base: Base, rules: Rules) -> Snapshot:
     if base.files and not app.store.tree():
         # A folder that is gone as a whole was not emptied memory by memory.
         base.files, base.cursor, base.sent = {}, "", {}
-    snapshot = take_snapshot(app.store, base, rules.team, _syncs_index(app))
-    if base.pending:
-        base.recover(snapshot.raw)
-    return snapshot
+    return take_snapshot(app.store, base, rules.team, _syncs_index(app))
 
 
 def _syncs_index(app: App) -> bool:
@@ -200,6 +198,7 @@ def _take(
         if path in written and path != INDEX
     }
     if base.pending:
+        base.begun = fetched.cursor
         base.save()
     moved = _write_back(app, written, standing, plan, rules) if written else set()
     for path, (_, known) in plan.results.items():
@@ -207,7 +206,7 @@ def _take(
             base.files[path] = known
             if not known.hash:
                 del base.files[path]
-    base.pending = {}
+    base.pending, base.begun = {}, ""
     if moved:
         report.pulled = [item for item in report.pulled if item.path not in moved]
         base.save()
