@@ -170,9 +170,10 @@ def _take(
     app: App, base: Base, snapshot: Snapshot, fetched: Fetched, rules: Rules, report: Report
 ) -> bool:
     """False if something here was changed meanwhile, so that it has to be merged again."""
-    theirs = _sort_out(app, base, snapshot, fetched, report)
-    plan = _merge(app, base, snapshot, fetched, theirs)
-    if plan is None:
+    try:
+        theirs = _sort_out(app, base, snapshot, fetched, report)
+        plan = _merge(app, base, snapshot, fetched, theirs)
+    except Moved:
         return False
     standing = {path: snapshot.raw.get(path, "") for path in (*plan.results, INDEX)}
     written = {
@@ -258,6 +259,9 @@ def _why_no_room(app: App, path: str) -> str:
         here = os.path.join(app.store.root, *parts[:size])
         folder = size < len(parts) and os.path.isdir(here) and not os.path.islink(here)
         if os.path.lexists(here) and not folder:
+            facts = app.store.facts(path)
+            if facts and facts[2] <= app.config.options.max_file_bytes:
+                raise Moved(f"{path} is new here", path=path)
             return f"{'/'.join(parts[:size])} stands in its place, and is no memory"
     return ""
 
@@ -268,8 +272,8 @@ def _merge(
     snapshot: Snapshot,
     fetched: Fetched,
     theirs: Mapping[str, File | Gone],
-) -> Plan | None:
-    """None if a file is no longer what the snapshot says."""
+) -> Plan:
+    """Raises Moved if a file is no longer what the snapshot says."""
     plan = Plan()
     for path, file in theirs.items():
         data = file.data if isinstance(file, File) else None
@@ -286,7 +290,7 @@ def _merge(
         else:
             ours = _read(app, path)
             if snapshot.raw.get(path, "") != ("" if ours is None else digest_of(ours)):
-                return None
+                raise Moved(f"{path} was changed meanwhile", path=path)
             before = base.bytes_of(known.hash)
             if fetched.whole and base.cursor:  # what a rewritten remote has may be the older text
                 plan.results[path] = merge_path(path, before, data, ours), new
@@ -419,7 +423,9 @@ def _send(
 
 def _changes(base: Base, snapshot: Snapshot) -> list[str]:
     here = snapshot.sent
-    paths = [path for path, hash in here.items() if base.files.get(path, Known()).hash != hash]
+    # What the remote has and is not taken here is not overwritten there.
+    known = {**base.files, **{path: Known(here.get(path, "")) for path in base.parked}}
+    paths = [path for path, hash in here.items() if known.get(path, Known()).hash != hash]
     gone = [path for path in base.files if path not in here and path not in snapshot.held]
     # The index last: it lists what was sent before it.
     return sorted([*paths, *gone], key=lambda path: (path == INDEX, path))
