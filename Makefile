@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures
+.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures server-test docs dist
 
 PYTHON ?=
 ARGS ?=
@@ -35,6 +35,12 @@ check: $(READY) ## format, lint, types, imports, docs
 	.venv/bin/python docs/generate.py --check
 	.venv/bin/pytest tests/self/test_readme.py tests/self/test_features.py
 
+server-test: $(READY) ## install PostgreSQL where root may (apt-get), and test the team server
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && apt-get install -y -q postgresql; } || \
+	  { echo 'Install PostgreSQL 15 or newer (package postgresql), then run this again.' >&2; exit 1; }
+	@.venv/bin/pytest -n auto tests/server $(ARGS)
+
 bench: $(READY) ## measure speed and write down the figures
 	@$(RUN) benchmarks/run.py $(ARGS)
 
@@ -56,9 +62,18 @@ acceptance-client: $(READY) ## install that client (VERSION=2.1.325) outside of 
 pictures: $(READY) ## make the pictures of the README; needs Chromium and chromedriver
 	@$(RUN) docs/pictures/make.py
 
+docs: $(READY) ## build the documents as a website into build/site; every link is checked
+	@.venv/bin/python docs/generate.py --check
+	@.venv/bin/python docs/site.py
+
+dist: $(READY) ## build wheel and sdist into dist/, check them, and install, run and uninstall them
+	@$(RUN) tests/self/dist.py $(ARGS)
+
 lock: $(READY) ## pin the development packages by hash
 	$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in pyproject.toml
 	echo uv | $(LOCK) --upgrade -o requirements/uv.txt -
+	.venv/bin/python -m pip download -q --no-deps -d build/lock \
+	  "$$(sed -n 's/^\(click==[0-9.]*\).*/\1/p' requirements/dev.txt)" && mv build/lock/click-*.whl plugin/lib/click.whl
 
 clean: ## remove .venv, caches and build output
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

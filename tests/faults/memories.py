@@ -3,18 +3,23 @@
 import os
 
 from memdir.capture import capture as capture_module
-from memdir.capture import plan, review
+from memdir.capture import inbox, plan, review
+from memdir.capture.signals import Catch, Origin
 from memdir.clients import claude_code
+from memdir.config.config import read_config
 from memdir.errors import Conflict, Missing, Unwritable
 from memdir.format.draft import Change, Draft, Revision, Wishes, content_hash
 from memdir.hot.disk import disk_failure
 from memdir.hot.queue import Queue
+from memdir.memory_tool import MemoryTool
+from memdir.share.share import share_memories
 from memdir.store import changes, purge
 from memdir.store.ports import ARCHIVE, TRASH
-from memdir.store.writer import App, Done
+from memdir.store.writer import App, Done, open_app
+from memdir.upkeep.restructure import restructure_store
 from tests.faults import trees
 from tests.faults.checker import MemoryView
-from tests.faults.driver import NOW, World
+from tests.faults.driver import NOW, Operation, World
 from tests.helpers.tables import table
 
 TEXTS = table("faults", "texts")
@@ -88,6 +93,49 @@ def enqueue(app: App) -> Done:
     return Done(())
 
 
+def share(app: App) -> Done:
+    """Three memories of another store, two of them into folders."""
+    other = read_config(_environment(app), app.config.checkout, dir=_other(app.config.home))
+    source = open_app(other, now=app.now, tell=app.tell)
+    return share_memories(source, app, ["alpha-2", "beta-2", "deep/delta-2"])
+
+
+def _other(home: str) -> str:
+    return f"{home}/other"
+
+
+def _environment(app: App) -> dict[str, str]:
+    return {
+        "HOME": app.config.home,
+        "MEMDIR_STATE_DIR": app.config.state_dir,
+        "MEMDIR_MANAGED_SETTINGS": f"{app.config.home}/none.json",
+    }
+
+
+def rename(old: str, new: str) -> Operation:
+    """As an agent renames a file or a folder."""
+    given = {"old_path": f"/memories/{old}", "new_path": f"/memories/{new}"}
+
+    def act(app: App) -> Done:
+        answer = MemoryTool(app).call({"command": "rename", **given})
+        if answer.is_error:
+            gone = f"{old} does not exist" in answer.text
+            raise (Missing if gone else Unwritable)(answer.text)
+        return Done(())
+
+    return act
+
+
+def approve(app: App) -> Done:
+    """A draft that waits for a person becomes a memory, and leaves the list."""
+    if not (held := review.find_held_drafts(app, (), True)):
+        raise Missing("no draft waits")
+    [settled] = review.approve_held_drafts(app, held, Wishes(anyway=True))
+    if not settled.how:
+        raise Unwritable(settled.done.changes[0].reason)
+    return settled.done
+
+
 def later(app: App) -> Done:
     return save(app, "later", "A later memory.")
 
@@ -107,6 +155,11 @@ OPERATIONS = {
     "rebuild": changes.rebuild_memory_index,
     "standalone": create,
     "import": bring,
+    "share": share,
+    "rename": rename("alpha.md", "omega.md"),
+    "folder": rename("deep", "deeper"),
+    "approve": approve,
+    "restructure": lambda app: restructure_store(app)[1],
     "recovery": later,
     "commit": commit,
     "capture": capture,
@@ -167,6 +220,17 @@ def prepare(root: str, operation: str) -> None:
         os.makedirs(f"{root}/home/{os.path.dirname(TEXTS['transcript'])}", 0o700)
         lines = [LINE.format(number, text) for number, text in enumerate(TEXTS["said"])]
         trees.write(f"{root}/home/{TEXTS['transcript']}", "".join(lines).encode())
+    elif operation == "share":
+        for path, text in MEMORIES.items():
+            place = f"{_other(f'{root}/home')}/{path.replace('.md', '-2.md')}"
+            os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
+            trees.write(place, text.replace("name: ", "name: another-").encode())
+    elif operation == "approve":
+        draft = Draft(TEXTS["waiting"], name="waiting", description="a draft that waits")
+        app = WORLD.open(root, operation)
+        inbox.open_inbox(app).hold(Catch(Origin("claude-code", "s1", "m1"), draft), "ask", NOW)
+    elif operation == "restructure":
+        plant(root, {"MEMORY.md": TEXTS["index"] + TEXTS["inline"]})
     elif operation == "enqueue":
         trees.write(f"{root}/state/queue", f"{TEXTS['requested']}\n".encode())
 

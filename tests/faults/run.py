@@ -7,6 +7,7 @@ Exit 1 on a violation, on a point that did not fire, and on a known-bad store th
 
 import argparse
 import dataclasses
+import importlib
 import json
 import sys
 import time
@@ -21,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from tests.faults import (  # noqa: E402
     clock,
     crash_states,
+    folding,
     full_disk,
     links,
     memories,
@@ -35,21 +37,21 @@ from tests.faults import (  # noqa: E402
     sync,
     tracer,
     trees,
+    undo,
     writers,
 )
 from tests.faults.report import Row  # noqa: E402
 from tests.faults.stage import Tally  # noqa: E402
 from tests.helpers.tables import table  # noqa: E402
 
+PARTS = {"server": "tests.faults.server"}  # make faults ARGS=server
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
-NOT_HERE = (
-    "power cut on xfs and btrfs: only images of ext4 are made",
-    "case-blind, NFD and lock-less file systems: needs FUSE and a FUSE file system",
-)
+NOT_HERE = ("file systems without locks: none of ours takes the locks away",)
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
     "errors": (strike.fail, tracer.why_not),
+    "undo": (undo.run, tracer.why_not),
     "crash_states": (crash_states.run, tracer.why_not),
     "twice": (crash_states.twice, tracer.why_not),
     "race": (partial(race.run, race.MemoryWriter), str),
@@ -62,7 +64,11 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
     "sync": (sync.run, sync.why_not),
-    "powercut": (powercut.run, lambda: tracer.why_not() or mounts.why_not("mkfs.ext4")),
+    "folding": (folding.run, folding.why_not),
+    **{
+        f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
+        for system in powercut.SYSTEMS
+    },
 }
 
 
@@ -75,7 +81,10 @@ def run_method(name: str, level: str) -> Row:
     wanted = given.get("operations", [])
     if "*" in wanted:
         world = records.WORLD if name.startswith("records") else memories.WORLD
-        given["operations"] = [one for one in world.operations if f"-{one}" not in wanted]
+        every = [one for one in world.operations if f"-{one}" not in wanted]
+        if "records *" in wanted:
+            every += [powercut.RECORDS + one for one in records.OPERATIONS]
+        given["operations"] = every
     found = {}
     for defect, operation in known:
         bad = {**given, **control, "defect": defect}
@@ -84,7 +93,12 @@ def run_method(name: str, level: str) -> Row:
         caught = stage.apart(partial(work, **bad)) if apart else work(**bad)
         found[defect] = caught.violations > 0
     tally = work(**given)
-    facts = {**vars(tally), **given, "count": len(given.get("operations", [])), "how": how}
+    facts = {
+        **vars(tally),
+        **given,
+        "count": len(given.get("operations", given.get("scenes", []))),
+        "how": how,
+    }
     facts |= {key: " ".join(given.get(key, [])) for key in ("everywhere", "likely")}
     return Row(title, size.format(**facts), tally, remark.format(**facts), found)
 
@@ -121,13 +135,15 @@ def main(arguments: Sequence[str]) -> int:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
-    parser.add_argument("names", nargs="*", metavar="METHOD", help="the same as --only")
+    parser.add_argument("part", nargs="?", choices=(*PARTS, *METHODS), help="this one only")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
+    if given.part in PARTS:
+        return importlib.import_module(PARTS[given.part]).main(given.level)
     trees.sweep_old_folders()
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
-    found = run_all(given.level, given.names or given.only.split(","), say)
+    found = run_all(given.level, [given.part] if given.part else given.only.split(","), say)
     if given.page:
         Path(given.page).write_text(report.page(given.level, found["rows"], found["not_run"]))
     if given.json:

@@ -1,11 +1,13 @@
 """The plugin: its manifests agree with the code, and its launcher never stands in the way."""
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -113,7 +115,27 @@ def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
     brought = {path.relative_to(package / "plugin") for path in (package / "plugin").rglob("*")}
     own = {path.relative_to(PLUGIN) for path in PLUGIN.rglob("*")} - {Path("memdir")}
     assert brought == {path for path in own if path.parts[0] != "memdir"}
-    assert (package / "hot/start.py").is_file()
+    # Templates, SQL, phrases, prompts, schemas: all that lies beside the code here lies there.
+    names = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.is_file()}
+    needed = {path for path in names if "__pycache__" not in path.parts}
+    assert needed == {
+        path.relative_to(package) for path in package.rglob("*") if path.is_file()
+    } - {
+        path.relative_to(package)
+        for folder in ("plugin", ".claude-plugin")
+        for path in (package / folder).rglob("*")
+    }
+    assert {path.suffix for path in needed} >= {".py", ".md", ".toml", ".json", ".html", ".js"}
+
+
+def test_an_sdist_has_the_code_although_a_link_of_the_plugin_leads_to_it(tmp_path):
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    [sdist] = tmp_path.glob("*.tar.gz")
+    with tarfile.open(sdist) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    wanted = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*.py")}
+    assert wanted <= names and {"README.md", "LICENSE", "plugin/lib/click.whl"} <= names
 
 
 # The launcher
@@ -370,13 +392,39 @@ def test_an_installed_memdir_goes_first(tools):
     assert command(tools, "list", "a b") == (0, "installed list a b\n", "")
 
 
-def test_without_python_or_its_package_the_command_says_what_to_do(tools):
+def test_without_python_the_command_says_what_to_do(tools, tmp_path):
+    plugin = shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=lambda *_: ["__pycache__"])
     put(tools / "python3", OLD)
-    code, out, err = command(tools, "list")
-    assert (code, out) == (1, "") and "Python 3.11 or newer" in err
-    put(tools / "python3", "#!/bin/sh\ncase $* in *click*) exit 1;; esac\nexit 0\n")
-    code, out, err = command(tools, "list")
-    assert (code, out) == (1, "") and "pip' install click" in err
+    code, out, err = command(tools, "list", plugin=plugin)
+    assert (code, out) == (1, "") and "Python 3.11 or newer" in err and "Next: install one" in err
+
+
+def test_the_command_needs_no_package(tools, tmp_path):
+    """A Python without packages: -S leaves out the folder in which they are."""
+    put(tools / "python3", f'#!/bin/sh\nexec {sys._base_executable} -S "$@"\n')
+    plugin = shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=lambda *_: ["__pycache__"])
+    note = plugin / "memdir/hot/__pycache__/launcher"
+    note.mkdir(mode=0o700, parents=True)
+    (note / "python").write_text(f"{tools}/python3\n")
+    (note / "python").chmod(0o600)
+    for words, shown in (
+        (["remember", "Use uv, never pip.", "--name", "use-uv"], "created use-uv.md"),
+        (["search", "uv"], "use-uv"),
+        (["status"], "captured"),
+        (["review"], "nothing"),
+        (["dream", "--dry-run"], "dry run"),
+        (["undo"], "undone"),
+        (["where"], "decided by"),
+        (["records", "status"], "0 records"),
+    ):
+        code, out, err = command(tools, *words, plugin=plugin)
+        assert (code, err) == (0, "") and shown in out, words
+
+
+def test_the_package_beside_the_command_is_the_one_that_is_pinned():
+    digest = hashlib.sha256((PLUGIN / "lib/click.whl").read_bytes()).hexdigest()
+    pinned = (ROOT / "requirements/dev.txt").read_text().partition("\nclick==")[2].split("# via")[0]
+    assert f"sha256:{digest}" in pinned
 
 
 def test_a_home_in_a_repository_brings_no_python_for_the_command(tools, tmp_path):

@@ -18,7 +18,7 @@ from memdir.capture.progress import restore_value
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
-from memdir.format.draft import content_hash, describe_body
+from memdir.format.draft import Draft, content_hash, describe_body, place_of_secret
 from memdir.hot import safe
 from memdir.hot.disk import Disk
 from memdir.store import state
@@ -86,6 +86,14 @@ def held_id_in_reason(reason: str) -> str:
     return id if id != reason and len(id) == ID_CHARACTERS and id.isalnum() else ""
 
 
+def _refuse_secret(catch: Catch) -> None:
+    """A draft waits on the disk, too."""
+    said = Draft(catch.forget + catch.origin.quote)
+    if place := place_of_secret(catch.draft or said) or place_of_secret(said):
+        message = f"it holds what looks like a secret ({place})"
+        raise BadInput(message, next="say where it is kept, not the secret")
+
+
 class Inbox:
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -94,6 +102,7 @@ class Inbox:
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
         """Durable on return; ignores a draft that waits or was settled, refuses when full."""
         held = Held(held_draft_id(catch), replace(catch, hold=reason), reason, now)
+        _refuse_secret(catch)
         with self._locked():
             if held.id in self._ids():
                 return self._read(held.id)
@@ -129,6 +138,7 @@ class Inbox:
 
     def change(self, held: Held) -> None:
         """The id stays, so the first version is not held again."""
+        _refuse_secret(held.catch)
         with self._locked():
             self._find(held.id)
             self._put_held(held)

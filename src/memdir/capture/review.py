@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,21 +23,42 @@ from memdir.capture.inbox import (
 from memdir.capture.origin import sign_captured_draft
 from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
-from memdir.format.draft import RESTORED, SKIPPED, Change, Draft, Wishes
+from memdir.format.draft import RESTORED, SKIPPED, UNDONE, Change, Draft, Wishes
+from memdir.hot.memory import stem
 from memdir.hot.place import RECORDS
 from memdir.hot.run import leave_hook_report, take_hook_report
 from memdir.records.write import approve_record
 from memdir.store import changes, ports
 from memdir.store.look import find_memories, readable_store_log
 from memdir.store.ports import Logged
-from memdir.store.writer import App, Done, history_day
+from memdir.store.state import DAMAGE, read_state_json, remove_state, replace_state_json
+from memdir.store.writer import App, Done, history_day, store_state_folder
 from memdir.text import secrets
+
+UNANSWERED = "undo-unanswered"  # the changes of an undo, until its answer was given
+CUT_OFF = (
+    "the undo before ended before it could say so; it took this back, and this one takes back "
+    "nothing more. For one more: memdir undo"
+)
 
 
 def undo_and_hold_again(
     app: App, change: str = "", batch: str = "", since: float | None = None
 ) -> Done:
-    """Drafts whose approval is undone wait for a review again."""
+    """For callers whose return is the answer."""
+    done = undo_until_answered(app, change, batch, since)
+    note_undo_answered(app)
+    return done
+
+
+def undo_until_answered(
+    app: App, change: str = "", batch: str = "", since: float | None = None
+) -> Done:
+    """Drafts whose approval is undone wait for a review again.
+
+    Killed before its answer, an undo of the newest change is answered by the next one, which takes
+    back no more: `note_undo_answered` ends that.
+    """
     explicit = bool(change or batch or since is not None)
     with app.changing(ports.UNDO) as desk:
         unseen = app.history.unseen(app.store) if app.dry_run and not explicit else None
@@ -46,12 +68,41 @@ def undo_and_hold_again(
         if unseen:
             desk.remarks.append("this takes back what others did since the last change")
             desk.changes += changes.put_back_memories(app, desk, unseen)
+        elif not explicit and (unanswered := _find_unanswered_undo(app)):
+            undo, desk.undone[:] = unanswered
+            desk.changes += [Change(UNDONE, stem(path), path) for _, path in undo.paths]
+            desk.remarks.append(CUT_OFF)
         else:
             log = readable_store_log(app, since)
             chosen = ports.changes_to_undo(log, change, batch, since, app.now())
+            if not explicit and not app.dry_run:
+                ids = [logged.id for logged in chosen]
+                with suppress(OSError):  # then a killed undo is not told from an answered one
+                    replace_state_json(store_state_folder(app.config), UNANSWERED, ids)
             desk.changes += changes.undo_these_changes(app, desk, chosen, explicit)
         desk.remarks += _reopen_drafts(app, desk.undone)
     return desk.done
+
+
+def note_undo_answered(app: App) -> None:
+    """The person knows what was taken back, so the next undo takes back one more."""
+    with suppress(OSError):
+        if not app.dry_run:
+            remove_state(store_state_folder(app.config), UNANSWERED)
+
+
+def _find_unanswered_undo(app: App) -> tuple[Logged, list[Logged]] | None:
+    """The newest change and what it undoes, if it is an undo whose answer was never given."""
+    try:
+        ids = set(read_state_json(store_state_folder(app.config), UNANSWERED, list) or ())
+    except (OSError, *DAMAGE):
+        return None
+    log = readable_store_log(app) if ids else iter(())
+    newest = next(log, None)
+    if newest is None or set(newest.cause.undoes) != ids:
+        return None
+    found = (logged for logged in log if logged.id in ids)
+    return newest, list(itertools.islice(found, len(ids)))
 
 
 def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:

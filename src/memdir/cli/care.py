@@ -12,6 +12,7 @@ import click
 from memdir.care.doctor import open_trial_store, run_doctor
 from memdir.care.status import Status, collect_status
 from memdir.cli.command import ACTOR, Session, command, make_own_folder
+from memdir.cli.main import COMPLETE
 from memdir.cli.output import Answer, Cell, Fields, pick, pick_all, show_local_time
 from memdir.config.config import is_config_silent
 from memdir.hot import safe
@@ -252,3 +253,23 @@ def evaluate_command(
             raise click.UsageError("--set, --data and --k belong to memdir eval recall")
         report = evaluate_own_store(session.app, say)
     return Answer(evaluation_report_fields(report), evaluation_report_lines(report, session.screen))
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@command("completion", 'eval "$(memdir completion bash)"')
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion_command(session: Session, shell: str) -> Answer:
+    """For bash and zsh, put the line of the example into ~/.bashrc or ~/.zshrc, with your shell's
+    name. For fish: memdir completion fish > ~/.config/fish/completions/memdir.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None  # of each in SHELLS
+    top = click.get_current_context().find_root().command
+    names = {"complete_func": "_memdir_completion", "complete_var": COMPLETE, "prog_name": "memdir"}
+    # Not `source()`: for bash it starts one to learn its version.
+    script = kind(top, {}, "memdir", COMPLETE).source_template % names
+    return Answer({"shell": shell, "script": script}, script.rstrip().split("\n"))

@@ -254,6 +254,7 @@ def command(
                     answer = run(session, **options)
                 if isinstance(answer, Answer):
                     session.screen.answer(answer.fields, answer.lines)
+                    answer.printed()
             except Missing as error:
                 with suppress(MemdirError):  # a second error would hide the first
                     error.next = session.find_elsewhere(name, options) or error.next

@@ -12,12 +12,13 @@ import click
 from memdir.cli import output as answers
 from memdir.cli.command import Session, command, read_text_option
 from memdir.cli.output import DRY_RUN, FINDING, Answer, Fields, Screen, done_fields, pick, pick_all
+from memdir.cli.save import secret_option
 from memdir.clients import archive, other_tools
 from memdir.clients import setup as setup_module
 from memdir.clients.edit_settings import ByHand, Edit
 from memdir.clients.setup import Wish
 from memdir.errors import BadInput, Conflict, Finding, MemdirError
-from memdir.format.draft import SKIPPED, UPDATED, content_hash
+from memdir.format.draft import ALLOW_SECRET, SKIPPED, UPDATED, content_hash
 from memdir.hot import memory
 from memdir.hot.memory import INDEX, decode
 from memdir.hot.place import is_below
@@ -26,6 +27,7 @@ from memdir.share.merge_driver import install_merge_driver, write_merged_index
 from memdir.share.merge_driver import merge_shared_index as merge
 from memdir.share.share import share_memories
 from memdir.store import changes, look
+from memdir.store.save import SECRET, SHARED
 from memdir.store.writer import Done
 from memdir.text.secrets import find_secrets
 from memdir.text.terminal import one_line, plural
@@ -39,7 +41,8 @@ MAX_ORIGIN = 200  # characters
 @command("import", "memdir import ../old-project/.agents/memory", changes=True)
 @click.argument("source")
 @click.argument("path", required=False, default="")
-def import_command(session: Session, source: str, path: str) -> Answer:
+@secret_option
+def import_command(session: Session, source: str, path: str, secret: bool) -> Answer:
     """SOURCE is a directory, a zip, or the name of a tool: basic-memory, codex, cursor, gemini-cli,
     mem0, memory-tool; PATH says where its memories are, if not in the usual place. In a project
     directory, .agents/memory, .memory, memory or docs/memory is used. Nothing is overwritten, and
@@ -49,7 +52,9 @@ def import_command(session: Session, source: str, path: str) -> Answer:
     origin = one_line(f"{source} {path}".strip())[:MAX_ORIGIN]  # one line in the history
     brought = other_tools.read_memories_of_tool(session.config, source, path)
     contents = dict(brought.files)
-    done = session.screen.advised(changes.import_into_store(app, brought.files, origin=origin))
+    done = session.screen.advised(
+        changes.import_into_store(app, brought.files, origin=origin, allow_secret=secret)
+    )
     files = [
         pick(
             change,
@@ -85,6 +90,8 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     yield from screen.blocks("", _some("identical already", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")
+    if any(f"{SECRET} " in change.reason and SHARED not in change.reason for change in left):
+        yield from screen.block("", f"to take those with a secret, too: {ALLOW_SECRET}")
     # Every store has an index, so a skipped one is not news.
     other = [finding.path for finding in brought.skipped if finding.kind == archive.OTHER]
     other = sorted(path for path in other if path.rpartition("/")[2] != INDEX)

@@ -144,7 +144,7 @@ def undo_command(
     start = None if since is None else read_time_option(since, app.now())
 
     screen = session.screen
-    done = screen.advised(review.undo_and_hold_again(app, change or "", batch or "", start))
+    done = screen.advised(review.undo_until_answered(app, change or "", batch or "", start))
     fields = output.done_fields(app, done)
     fields.setdefault("files", fields["changes"])
     fields["changes"] = list(map(fields_of_log_answer, done.undone))
@@ -159,7 +159,8 @@ def undo_command(
     lines += screen.more_lines(len(done.changes), FEW)
     paths = tuple(item.path for item in done.changes)  # already listed
     remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
-    return output.Answer(fields, [*lines, *screen.blocks("note:", remarks)])
+    lines += screen.blocks("note:", remarks)
+    return output.Answer(fields, lines, printed=lambda: review.note_undo_answered(app))
 
 
 names_argument = click.argument("names", metavar="NAME...", nargs=-1, required=True)

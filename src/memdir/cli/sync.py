@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
@@ -18,12 +19,12 @@ from memdir.sync import flow
 from memdir.sync.engine import IN_STEP, Item, Report
 from memdir.sync.git_transport import PERSONAL_BRANCH, TEAM_BRANCH, shown_address
 from memdir.sync.remotes import PERSONAL, make_git_remote, read_remotes, team_key
+from memdir.sync.server_transport import make_server_remote
 from memdir.sync.transport import Remote
 from memdir.text.terminal import plural
 
 ROWS = 20  # memories listed per kind
 JOIN, STATUS, LEAVE = "join", "status", "leave"
-GIT, SERVER = "git", "server"
 KINDS = ("pulled", "pushed", "conflicts", "waiting", "stays")
 
 
@@ -103,7 +104,8 @@ def team_command(
         raise Missing(f"{config.checkout} has no git origin", path=config.checkout, next=hint)
     remote = make_git_remote(config, url, branch, review=review)
     if token_file is not None:
-        remote = replace(remote, kind=SERVER, token_file=token_file, space=space, branch="")
+        folder = os.path.join(read_remotes(config).folder, "tokens")
+        remote = make_server_remote(replace(remote, space=space), token_file, folder)
     flow.join_remote(config, team_key(config), remote)
     return _synced(session, team_key(config))
 

@@ -177,7 +177,7 @@ def why_refuse_draft(draft: Draft, rules: Rules, wishes: Wishes) -> str:
     given = rules.shared and draft.type != memory.UNKNOWN
     if given and (reason := why_not_shared(types.get(draft.type))):
         return reason
-    place = _find_secret(draft)
+    place = place_of_secret(draft)
     if place and (rules.shared or not wishes.secret):
         message = f"it holds what looks like a secret ({place})"
         if rules.shared:
@@ -267,7 +267,7 @@ def refuse_secret_reason(reason: str) -> None:
         raise BadInput(message, next="say it without the secret; the history keeps every reason")
 
 
-def _find_secret(draft: Draft) -> str:
+def place_of_secret(draft: Draft) -> str:
     fields = [("", draft.body), *((name, getattr(draft, name)) for name in _ONE_LINE[1:])]
     # In `password: …` the key identifies the secret.
     extra = [(name, f"{name}: {text}") for name, text in draft.extra]

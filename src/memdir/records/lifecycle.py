@@ -159,7 +159,8 @@ def _new_changes(old: list[object], new: object) -> list[object]:
     """The appended entries; the oldest may be dropped to keep to the maximum."""
     if not isinstance(new, list):
         raise _refusal("changes", "must be a list", "append one entry {date, summary}")
-    added = [entry for entry in new if entry not in old]
+    whole = new[: len(old)] == old  # then even an entry that says the same again is new
+    added = new[len(old) :] if whole else [entry for entry in new if entry not in old]
     surplus = max(len(old) + len(added) - fields.MAX_CHANGES, 0)
     if new not in ([*old, *added], [*old[surplus:], *added]):
         rule = "earlier entries stay as they are"

@@ -47,10 +47,7 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
         ]
         made = [change.path for change in changes if change.changed]
         index = desk.store.index()
-        if made:
-            finish_change(target, desk, changes)
-        else:
-            desk.changes += changes
+        finish_change(target, desk, changes)  # a share that was killed may have left out the index
         behind = set(source.store.files()).difference(desk.store.files())
         scan = source.store.scan().memories
         titles = {memory.name: memory.path for memory in scan if memory.path in behind}

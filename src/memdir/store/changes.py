@@ -217,7 +217,9 @@ def _ask_if_kept(app: App, changed: Iterable[str] = ()) -> Callable[[Pointer], b
     return lambda pointer: known().find(pointer.target, pointer.form) is not None
 
 
-def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "") -> Done:
+def import_into_store(
+    app: App, files: Sequence[tuple[str, bytes]], *, origin: str = "", allow_secret: bool = False
+) -> Done:
     """Import files unchanged, as one batch that one undo takes back."""
     with app.changing("import") as desk:
         rules = app.rules()
@@ -225,7 +227,8 @@ def import_into_store(app: App, files: Sequence[tuple[str, bytes]], *, origin: s
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
         desk.plan = [path for path, _ in files]
         standing = fold_paths(desk.store.tree())
-        done = [save.adopt_memory(*file, desk.store, rules, standing) for file in files]
+        secret = allow_secret and not rules.shared
+        done = [save.adopt_memory(*file, desk.store, rules, standing, secret) for file in files]
         finish_change(app, desk, done)
     return desk.done
 

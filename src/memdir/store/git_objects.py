@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import os
 import re
+import stat
 import struct
 import zlib
 from bisect import bisect_left
@@ -50,9 +51,15 @@ class Objects:
         self.again = False  # write also what is there already
 
     def exists(self) -> bool:
+        """False only where there is none: one that cannot be looked at is not taken for missing."""
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
             raise self.broken("something that is no directory stands there")
-        return os.path.isfile(os.path.join(self.folder, "HEAD"))
+        try:
+            return stat.S_ISREG(os.stat(os.path.join(self.folder, "HEAD")).st_mode)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self.broken(f"HEAD: {error.strerror}") from None
 
     def create(self) -> None:
         """Make an empty repository; HEAD comes last, so a half-made one is made again."""

@@ -377,8 +377,10 @@ class GitHistory:
     def _writing(self) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
+        except BaseException as error:
             self._table = None  # it may be ahead of the disk
+            if not isinstance(error, OSError):
+                raise
             folder = self.objects.folder
             raise HistoryBroken(
                 f"{folder}: the history cannot be written: {error.strerror}",

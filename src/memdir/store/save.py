@@ -40,12 +40,19 @@ from memdir.text import secrets
 STYLE_SAMPLES = 5  # files that decide the style of a new header
 NOTES = "notes"  # file for the content of a standalone index
 SAID_ALREADY = "it says exactly this already"
+SHARED = "; this store is shared with others"
+SECRET = "what looks like a secret"
 SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could be
 VALUE = {"feedback": 0, "user": 1, "value": 1}  # types that an agent must not miss come first
 
 
 def adopt_memory(
-    path: str, data: bytes, store: Store, rules: Rules, standing: Mapping[str, str]
+    path: str,
+    data: bytes,
+    store: Store,
+    rules: Rules,
+    standing: Mapping[str, str],
+    allow_secret: bool = False,
 ) -> Change:
     """`names.fold_paths` of the store says what stands there."""
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in path):
@@ -53,7 +60,7 @@ def adopt_memory(
     elif not is_memory_file(path):
         reason = "it is not a memory (an index, a hidden file, no Markdown)"
     else:
-        reason = refuse_file_in_store(path, data, rules, allow_secret=not rules.shared)
+        reason = refuse_file_in_store(path, data, rules, allow_secret=allow_secret)
     if reason:
         return Change(SKIPPED, stem(path), path, reason=reason)
     try:
@@ -83,13 +90,13 @@ def refuse_file_in_store(
     if allow_secret:
         return ""
     if hits := secrets.find_secrets(path):
-        return f"its name holds what looks like a secret ({hits[0].rule})"
+        return f"its name holds {SECRET} ({hits[0].rule})"
     known, new = (_find_secret_lines(memory.decode(content)) for content in (old, data))
     for (rule, line), number in new.items():
         if (rule, line) not in known:
-            shared = "; this store is shared with others" if rules.shared else ""
+            shared = SHARED if rules.shared else ""
             where = f"{rule}, line {number}"
-            return f"it holds what looks like a secret ({where}){shared}. Say where to find it"
+            return f"it holds {SECRET} ({where}){shared}. Say where to find it"
     return ""
 
 

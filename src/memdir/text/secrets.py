@@ -2,16 +2,26 @@
 
 import base64
 import binascii
-import math
 import re
 import unicodedata
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from memdir.text import FILLERS, pattern
+from memdir.text.secret_shapes import (
+    IS,
+    LEAST_BITS,
+    USER_AND_PASSWORD,
+    UUID,
+    bits_of,
+    find_in_place,
+    find_shapes,
+    has_digit_and_letter,
+    is_made_up,
+    is_noise,
+)
 
 
 class Secret(NamedTuple):
@@ -41,7 +51,8 @@ _QUOTED = r"\"([^\"\n]{5,200})\"|'([^'\n]{5,200})'|`([^`\n]{5,200})`"
 _VALUE = rf"(?:{_QUOTED}|([^\s\"'`,;<>()\[\]{{}}|]{{5,200}}))"
 _GETS = (
     r"(?:[_-]?(?:prod|production|dev|staging|live|\d))?"
-    r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|[:：是为為は는은이가]|\bis\b)[*_ \t]{0,4}"
+    r"[\"'`*_\]]{0,4}[ \t]{0,3}(?::=|=>|={1,2}|[:：是为為は는은이가]|\bis\b"
+    r"|>(?=[^<>\n]{1,200}</))[*_ \t]{0,4}"
 )
 # Prose: `the password for the staging VPN is …`, `das Passwort lautet …`.
 _SAID = (
@@ -49,11 +60,14 @@ _SAID = (
     r"(?:[ \t][\w./-]{1,24}){1,5}?)?[ \t](?:is|was|ist|lautet|es|est|[éè])[ \t:]{1,3}"
 )
 _SPACED = (
-    r"password|passwd|passphrase|pwd|(?<![a-z])(?:pw|senha)|passwort|kennwort"
-    r"|contraseña|mot de passe|wachtwoord|hasło|lösenord|jelszó|şifre|heslo|парол[ья]"
-    r"|passord|salasana|adgangskode"
+    r"password|passwd|passphrase|passcode|pwd|(?<![a-z])pw"
+    r"|(?<![a-z])(?:wpa\d?|wi-?fi|wlan|network)[- ](?:key|code|psk)|wlan-?schlüssel"
+    # Their endings carry the grammar: şifresi, lösenordet, hasłem.
+    r"|(?:(?<![a-z])(?:senha|geslo|heslo|hasł)|passwort|kennwort|contrase(?:ñ|ny)a|mot de passe"
+    r"|wachtwoord|lösenord|jelszó|şifre|парол|passord|salasana|adgangskode|lozink|contrasinal"
+    r"|mật khẩu|kata sandi|κωδικό|סיסמ|كلمة (?:المرور|السر)|पासवर्ड)[^\W\d_]{0,3}"
 )
-_UNSPACED = r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호"
+_UNSPACED = r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|รหัสผ่าน"
 _PASSWORD = pattern(rf"(?:{_SPACED}|(?<![a-z])pass|{_UNSPACED})(?:{_GETS}|{_SAID}){_VALUE}", re.I)
 # Any label, wherever its value is: group 1 if it names a password and nothing else.
 _LABEL = pattern(
@@ -64,7 +78,7 @@ _LABEL = pattern(
 )
 _PIECE = pattern(r"[-=~]+>|[=:→]+|[^\s\"'`“”„«»,;<>()\[\]{}|=:→][^\s\"'`“”„«»,;<>()\[\]{}|→]*")
 _BELOW_LABEL = pattern(r"[ \t\r:|*_`]*\n[\s:|*_`>-]*")  # the value is on one of the next lines
-_SEPARATOR = pattern(r".*(?:[:=/→]|[-=~]>)|is|was|to|ist|lautet|es|est|[éè]|auf|now", re.I)
+_SEPARATOR = pattern(rf".*(?:[:=/→]|[-=~]>)|{IS}|auf|now", re.I)
 _MARKED = pattern(r"[A-Za-z0-9][!#$%^&*~?@]+[A-Za-z0-9]")
 _SPREAD_DIGITS = pattern(r"[A-Za-z]*\d+[A-Za-z]+\d+[A-Za-z0-9]*")
 # Marked or mixed like a password, but an address, a hash, a time, a version or a flag.
@@ -72,8 +86,20 @@ _OTHER = pattern(
     r"[\w.+-]*@[\w.:/~^-]+|[0-9a-f]+|[\d.:,/%+x~*^-]+[A-Za-z]{0,4}|[~^]?v?\d+\..*"
     r"|\d{4}-\d\d.*|.*[?&]\w+=.*|.*#L?\d+|-.*|.*/.*\.\w{1,5}(?:[#:?].*)?",
 )
+# A heading, or a line that ends in a colon, over a list of them: `## Passwords`, `- db: …`.
+_SECTION = pattern(
+    r"^(?:#{1,6}[ \t][^\n]*|[^\n]*:[*_ \t]*)$(?=((?:\n(?!#)[^\n]{0,200}){1,30}))", re.M
+)
+_SECTION_NAME = pattern(
+    rf"(?<![^\W_])(?:(?:{_SPACED})s?|passwörter|credentials?|creds|logins|zugangsdaten|identifiants"
+    rf"|credenciales|mots de passe|secrets|tokens)(?![^\W_])|{_UNSPACED}",
+    re.I,
+)
+_ITEM = pattern(
+    r"\n\s*[-*+|][ \t]*[*_`]*[^\n:=|→]{1,40}?[*_`]*[ \t]*[:=|→]+[ \t*_]*[`\"']?([^\s`\"'|]{8,80})"
+)
 _BEFORE_LABEL = pattern(
-    r"(?<!\S)[\"'`(]?([^\s\"'`]{8,80})[\"'`)]?[ \t](?:is|was|ist|est|es|[éè])[ \t]"
+    rf"(?<!\S)[\"'`(]?([^\s\"'`]{{8,80}})[\"'`)]?[ \t](?:as|als|como|comme|come|{IS})[ \t]"
     r"(?:[\w-]{1,20}[ \t]){0,5}",
     re.I,
 )
@@ -87,7 +113,7 @@ _LEAST_PASSWORD = 8  # characters of a password without a clear separator before
 _LEAST_SPREAD = 10  # letters and digits in turns that no name has
 _LEAST_WORDS = 4  # plain words in quotes that are a passphrase
 _KEY = pattern(
-    r"(?:(?:api|secret|access|private|auth|account|signing|encryption)[_ -]?key"
+    r"(?:(?:api|secret|access|private|auth|account|signing|encryption)[_ -]?(?:key|token)"
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",
     re.I,
 )
@@ -104,15 +130,6 @@ _LOGIN = pattern(
 )
 _BASE64 = pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 
-_PLACEHOLDER = pattern(
-    r"example|placeholder|change.?me|your|x{4}|\*{3}|\.\.\.|…|[<>]|^[$%]|\$[{(]|\{\{|%\("
-    r"|redacted|dummy|sample|fake|mock|insert|environ|getenv|process\.env|secrets\."
-    r"|passw(?:or)?d|abc123|(?<![a-z])foobar(?![a-z])|deadbeef|0?1234567890?abcdef"
-    # The example token of jwt.io.
-    r"|eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI",
-    re.I,
-)
-_UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _NAME = pattern(
     # Words after `password:` that are not passwords.
     r"[A-Za-z_]+(?:[-_./:][A-Za-z_]+)*\d?|[A-Za-z_]\w*(?:\.\w+)+|[A-Z][A-Z0-9_]+|[./~].*"
@@ -131,10 +148,8 @@ _IDENTIFIER = pattern(r"[a-z]{2,}(?:[A-Z][a-z]{2,})+|[A-Z_]+")
 # Nothing follows but the end of the sentence or of the line.
 _LAST = pattern(r"[\"'`*_)]*(?:\s{0,2}(?:です|だ|입니다))?[.。!,;]?\s*(?:$|\n|#)|[.!]\s")
 _LONG_WORD = 20  # letters in a row that no word has
-_LEAST_KINDS = 5  # different characters; fewer are a filler such as zeros
 _LEAST_RUN = 10  # consecutive letters and digits of a random-looking key
 _MIN_VALUE_CHARACTERS = 6  # of a value that is searched for elsewhere
-_LEAST_BITS = 3.0  # Shannon entropy per character
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
@@ -145,7 +160,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         Secret(rule, bisect_right(breaks, offset - 1) + 1) for rule, offset in _by_format(text)
     }
     known = {secret.line for secret in result}
-    for rule, offset in _by_label(text):
+    for rule, offset in (*find_shapes(text), *_by_label(text)):
         line = bisect_right(breaks, offset - 1) + 1
         if line not in known:
             result.add(Secret(rule, line))
@@ -155,18 +170,24 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 def text_before_secrets(text: str) -> str:
     """The text up to its first secret, safe to show in a name or an index."""
     folded, origins = _fold(text)
-    first = min((offset for _, offset in (*_by_format(folded), *_by_label(folded))), default=None)
+    first = min((offset for _, offset in _everything(folded)), default=None)
     return text if first is None else text[: origins[first]]
 
 
 def secret_values(text: str) -> Iterator[tuple[str, str]]:
     text, _ = _fold(text)
-    for rule, start in (*_by_format(text), *_by_label(text)):
+    for rule, start in _everything(text):
         quote = text[start - 1 : start]
         end = quote if quote and quote in "\"'`" else None
         value = keep_letters_and_digits(text[start:].split(end, 1)[0])
         if len(value) >= _MIN_VALUE_CHARACTERS:
             yield rule, value
+
+
+def _everything(text: str) -> Iterator[tuple[str, int]]:
+    yield from _by_format(text)
+    yield from find_shapes(text)
+    yield from _by_label(text)
 
 
 def keep_letters_and_digits(text: str) -> str:
@@ -194,10 +215,13 @@ def _by_format(text: str) -> Iterator[tuple[str, int]]:
     """Tokens with a recognizable format, also inside one level of base64."""
     yield from _tokens(text)
     for match in _AWS_SECRET.finditer(text):
-        if not _made_up(match[1]):
+        if not is_made_up(match[1]):
             yield "aws-secret-key", match.start()
     for match in _BASE64.finditer(text):
         if below := _decoded(match[0]):
+            login = USER_AND_PASSWORD.fullmatch(below)
+            if login and has_digit_and_letter(login[1]):
+                yield "password", match.start()
             yield from ((rule, match.start()) for rule, _ in _tokens(below))
 
 
@@ -205,7 +229,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
     for rule in _TOKENS:
         if rule.keyword in text:
             for match in rule.pattern.finditer(text):
-                if not _made_up(match[match.lastindex or 0]):
+                if not is_made_up(match[match.lastindex or 0]):
                     yield rule.name, match.start()
 
 
@@ -230,20 +254,26 @@ def _near_labels(text: str) -> Iterator[int]:
         most = _MOST_PIECES if not below else 3 if "|" in below[0] else 1
         separated = bool(label[1])
         for piece in islice(_PIECE.finditer(text, start, end), most):
-            if _looks_like_password(piece[0], separated) and not _continues(piece):
+            ends = bool(label[1] and "=" not in piece[0] and _LAST.match(text, piece.end()))
+            if _looks_like_password(piece[0], separated or ends) and not _continues(piece):
                 yield piece.start()
                 break
             if re.search(r"[.!?]$", piece[0]) and text[piece.end() : piece.end() + 1].isspace():
                 break
             separated = bool(_SEPARATOR.fullmatch(piece[0])) and (bool(label[1]) or piece[0] == "/")
+    for section in _SECTION.finditer(text):
+        for item in _ITEM.finditer(section[1]) if _SECTION_NAME.search(section[0]) else ():
+            if _looks_like_password(item[1], True):
+                yield section.start(1) + item.start(1)
     for said in _BEFORE_LABEL.finditer(text):
-        if _LABEL.match(text, said.end()) and _looks_like_password(said[1], False):
+        named = _LABEL.match(text, said.end())
+        if named and _looks_like_password(said[1], bool(named[1])):
             yield said.start(1)
 
 
 def _looks_like_password(piece: str, separated: bool) -> bool:
     value = piece.strip("*_").rstrip(".:")
-    if len(value) < _LEAST_PASSWORD or _made_up(value) or _UUID.fullmatch(value):
+    if len(value) < _LEAST_PASSWORD or is_made_up(value) or UUID.fullmatch(value):
         return False
     if not re.search(r"[A-Za-z]", value) or _NAME.fullmatch(value) or _OTHER.fullmatch(value):
         return False
@@ -264,8 +294,9 @@ def _by_assignment(text: str) -> Iterator[tuple[str, int]]:
             yield "password", inner.start(inner.lastindex or 0)
     for match in _KEY.finditer(text) if _KEY_WORD.search(text) else ():
         value = match[match.lastindex or 0]
-        is_key = _UUID.fullmatch(value) and re.match(r"(?i)api|secret", match[0])
-        if (is_key or _is_random(value)) and not _continues(match):
+        is_key = UUID.fullmatch(value) and re.match(r"(?i)api|secret|auth|access", match[0])
+        quoted = match.lastindex in (1, 2, 3)
+        if (is_key or _is_random(value) or (quoted and is_noise(value))) and not _continues(match):
             yield "secret-assignment", match.start(match.lastindex or 0)
     for match in _HEADER.finditer(text):
         if _is_random(match[1]):
@@ -275,9 +306,10 @@ def _by_assignment(text: str) -> Iterator[tuple[str, int]]:
         if (
             _is_password(match)
             if match.lastindex == 1
-            else not _made_up(match[match.lastindex or 0])
+            else not is_made_up(match[match.lastindex or 0])
         ):
             yield "password", match.start(match.lastindex or 0)
+    yield from find_in_place(text)
     for match in _ADDRESS.finditer(text):
         if _is_login(*match.groups()):
             yield "password-in-url", match.start()
@@ -296,15 +328,11 @@ def _decoded(run: str) -> str:
         return ""
 
 
-def _made_up(value: str) -> bool:
-    return len(set(value)) < _LEAST_KINDS or bool(_PLACEHOLDER.search(value))
-
-
 def _is_password(match: re.Match[str]) -> bool:
     value = match[match.lastindex or 0]
     if match.lastindex == 4:  # without quotes the sentence may continue
         value = value.rstrip(".:*_\\")
-    if _made_up(value):
+    if is_made_up(value):
         return False
     if " " in value:
         return _is_passphrase(value)
@@ -328,7 +356,7 @@ def _is_passphrase(value: str) -> bool:
 def _is_weak_password(value: str, text: str, end: int) -> bool:
     """One plain word or number as the last word of its sentence, or letters that form no word."""
     if value.isascii() and value.isalpha() and len(value) >= _LONG_WORD:
-        return _bits(value) >= _LEAST_BITS and not _IDENTIFIER.fullmatch(value)
+        return bits_of(value) >= LEAST_BITS and not _IDENTIFIER.fullmatch(value)
     plain = re.fullmatch(r"[A-Za-z]+\d{0,6}|\d{6,12}", value)
     if not plain or _ORDINARY.fullmatch(value) or _IDENTIFIER.fullmatch(value):
         return False
@@ -337,19 +365,14 @@ def _is_weak_password(value: str, text: str, end: int) -> bool:
 
 def _is_login(user: str, password: str, host: str) -> bool:
     """False for `docker://image:tag@sha256`, which only looks like `user:password@host`."""
-    if password == user or host.startswith(("sha256", "example.")) or _made_up(password):
+    if password == user or host.startswith(("sha256", "example.")) or is_made_up(password):
         return False
     return not re.fullmatch(r"[a-z]{1,11}|[A-Z_]+|\d{1,5}", password)
 
 
 def _is_random(value: str) -> bool:
-    if _made_up(value) or _UUID.fullmatch(value) or not re.fullmatch(r"[\w.~+/=:-]{16,}", value):
+    if is_made_up(value) or UUID.fullmatch(value) or not re.fullmatch(r"[\w.~+/=:-]{16,}", value):
         return False
     runs = [run for run in re.findall(r"[A-Za-z0-9]+", value) if len(run) >= _LEAST_RUN]
     mixed = any(re.search(r"\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]", run) for run in runs)
-    return mixed and _bits(value) >= _LEAST_BITS
-
-
-def _bits(value: str) -> float:
-    shares = [count / len(value) for count in Counter(value).values()]
-    return -sum(share * math.log2(share) for share in shares)
+    return mixed and bits_of(value) >= LEAST_BITS
