@@ -7,9 +7,12 @@ proves nothing.
 import dataclasses
 import os
 import stat
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from memdir.capture import capture, review
@@ -22,6 +25,7 @@ from memdir.records import index_md, lifecycle, write
 from memdir.records.record import write_record
 from memdir.store import changes, git_objects, look, purge, save, state
 from memdir.store.state import Lock
+from memdir.sync import engine
 from tests.faults import driver
 
 FIXED = ".memory.tmp"
@@ -264,3 +268,46 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     # An undo that was killed is taken for one that was answered.
     "answer not awaited": (review, "_find_unanswered_undo", lambda app: None),
 }
+
+
+def no_snapshot_check() -> None:
+    """Write back whatever stands there by now."""
+    _replace(engine.Unmoved, "check", lambda self, path: None)
+
+
+def git_merge() -> None:
+    """Leave the merging to git: marks in memories, and renames found where there are none."""
+    merge = engine._merge
+
+    def merge_by_git(app, base, snapshot, fetched, theirs):
+        plan = merge(app, base, snapshot, fetched, theirs)
+        sides = {path: engine._read(app, path) for path in {*snapshot.raw, *base.files}}
+        old = {path: base.bytes_of(known.hash) for path, known in base.files.items()}
+        new = {**old, **{path: getattr(file, "data", None) for path, file in theirs.items()}}
+        merged = _merged_by_git(old, sides, new)
+        for path, (_, known) in [*plan.results.items()]:
+            plan.results[path] = engine.Merged(merged.get(path)), known
+        return plan
+
+    _replace(engine, "_merge", merge_by_git)
+
+
+def _merged_by_git(*trees: dict[str, bytes | None]) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+
+        def git(*words: str) -> None:
+            identity = ["-c", "user.name=x", "-c", "user.email=x@x"]
+            subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True)
+
+        git("init", "-q", "-b", "base")
+        for name, tree in zip(("base", "ours", "theirs"), trees, strict=True):
+            git("checkout", "-q", "-B", name, *([] if name == "base" else ["base"]))
+            git("rm", "-r", "-q", "-f", "--ignore-unmatch", ".")
+            for path, data in tree.items():
+                if data is not None:
+                    Path(folder, path).write_bytes(data)
+            git("add", "-A")
+            git("commit", "-q", "--allow-empty", "-m", name)
+        git("checkout", "-q", "ours")
+        git("merge", "-q", "--no-edit", "theirs")
+        return {path.name: path.read_bytes() for path in Path(folder).glob("*.md")}

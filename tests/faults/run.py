@@ -1,6 +1,6 @@
 """Break the store in every way we know, count what fired, and show that the traps work.
 
-    python tests/faults/run.py --quick | --full [--json] [--only kill,race] [--page FILE]
+    python tests/faults/run.py --quick | --full [--json] [--page FILE] [kill race …]
 
 Exit 1 on a violation, on a point that did not fire, and on a known-bad store that was not caught.
 """
@@ -36,6 +36,7 @@ from tests.faults import (  # noqa: E402
     secret,
     stage,
     strike,
+    sync,
     tracer,
     trees,
     undo,
@@ -66,6 +67,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
+    "sync": (sync.run, sync.why_not),
     "folding": (folding.run, folding.why_not),
     **{
         f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
@@ -153,16 +155,16 @@ def main(arguments: Sequence[str]) -> int:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
-    parser.add_argument("part", nargs="?", choices=PARTS, help="a harness of its own instead")
+    parser.add_argument("part", nargs="?", choices=(*PARTS, *METHODS), help="this one only")
     parser.add_argument("--rows", metavar="FILE", help="add to what earlier runs kept there")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
-    if given.part:
+    if given.part in PARTS:
         return importlib.import_module(PARTS[given.part]).main(given.level)
     trees.sweep_old_folders()
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
-    found = run_all(given.level, given.only.split(","), say)
+    found = run_all(given.level, [given.part] if given.part else given.only.split(","), say)
     shown = add_to(Path(given.rows), found) if given.rows else found
     if given.page:
         Path(given.page).write_text(report.page(shown["rows"], shown["not_run"]))

@@ -309,8 +309,8 @@ def share_command(session: Session, names: tuple[str, ...], to: str) -> Answer:
     }
     copy = "your copy stays; to keep only the shared one: memdir retire NAME"
     says = [] if done.dry_run else [copy, there("to undo: memdir undo")]
-    lines = [*session.screen.diff_lines(text), ""] if text else []
-    lines += session.screen.done_lines(replace(done, diff=()), says)
+    lines = session.screen.done_lines(replace(done, diff=()), says)
+    lines += ["", *session.screen.diff_lines(text)] if text else []
     return Answer(fields, lines, int(answers.is_refused(done.changes)))
 
 
