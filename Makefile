@@ -48,7 +48,8 @@ faults: $(READY) ## kill, fill the disk, race: the short run
 	@$(RUN) tests/faults/run.py --quick $(ARGS)
 
 reliability-report: $(READY) ## break the store in every way, write docs/reliability.md
-	@$(RUN) tests/faults/run.py --quick --page docs/reliability.md $(ARGS)
+	@$(RUN) tests/faults/run.py --quick --rows .venv/reliability.json \
+	    --page docs/reliability.md $(ARGS)
 
 faults-full: $(READY) ## the same for every crash point; takes long
 	@$(RUN) tests/faults/run.py --full $(ARGS)
