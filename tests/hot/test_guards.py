@@ -8,6 +8,7 @@ import pytest
 
 from memdir.format.prohibitions import find_guards
 from memdir.hot.guard import MAX_GUARDS
+from memdir.hot.shell import read_programs
 from tests.helpers.hooked import Client
 from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import process
@@ -58,6 +59,12 @@ def test_another_sentence_guards_nothing(sentence):
 def test_a_command_is_matched_by_its_words(client, sentence, command, stopped):
     client.write("rule.md", memory(sentence))
     assert (run(client, command).get("permissionDecision") == "deny") is stopped
+
+
+@cases("guards")
+def test_an_act_in_prose_is_many_commands(sentence, command, stopped):
+    programs = list(read_programs(command, {}))
+    assert any(guard.concerns(programs, frozenset()) for guard in find_guards(sentence)) is stopped
 
 
 def test_it_is_stopped_once_with_the_reason_and_passes_then(client):

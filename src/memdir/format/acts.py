@@ -78,6 +78,31 @@ insert update delete with public private static use struct enum interface extend
 or in is throw try catch except yield assert print include require
 """
 CODE = frozenset(CODE_TEXT.split())
+DESTRUCTIVE = pattern(
+    r"(?i)\b(?:(?:any|all|other|potentially|destructive|dangerous|irreversible|"
+    r"history[- ]rewriting)[\s/,]+(?:or\s+)?)*"
+    r"(?:destructive|irreversible|dangerous|history[- ]rewriting)[\s/]+"
+    r"(?:\w+\s+)?(?:commands?|operations?|actions?)(?P<list>\s*\([^()]*\))?"
+)
+INSTEAD = pattern(
+    r"(?i)(?P<use>\buse\s+(?:the\s+)?[*_]*\S+[*_]*(?:\s+\([^()]*\)|\s+tool)?),?\s+"
+    r"(?:instead of|rather than|and not|not)\s+(?:(?:using|running|bare|raw|plain|bash)\s+)*"
+    r"(?P<what>[*_]*(?:⟦\d+⟧|[a-z][\w-]*)[*_]*"
+    r"(?:(?:,\s*(?:or\s+|and\s+)?|\s+or\s+|\s+and\s+|/)(?:⟦\d+⟧|[a-z][\w-]*))*)"
+    r"(?P<end>\s*(?:$|[.,;:!)(—–]|\bfor\b|\bto\b|\bin\b|\bwhen\b))"
+)
+WORD_OR_MARK = pattern(r"⟦\d+⟧|[a-z][\w-]*")
+ANY_OF = pattern(
+    r"(?i)(?:(?<=\bany )(?:[a-z]+-[a-z]+\s+)?|(?<=\brun )|(?<=\buse ))"
+    r"(?P<program>[a-z][\w-]*)\s+commands?\b(?!\s*\()"
+)
+# The same word in others.
+NEVER = pattern(
+    r"(?i)\b(?:not to(?= (?:run|use|execute)\b)|should not|shouldn['’]t|shall not|"
+    r"(?:is |are )?not (?:allowed|permitted) to"
+    r"|(?:is |are )?forbidden (?:to|from)|(?:is |are )?prohibited from|refrain from"
+    r"|under no circumstances|at no point)\b"
+)
 
 
 def commands_of_act(verb: str) -> tuple[str, ...]:

@@ -12,11 +12,16 @@ from collections.abc import Iterator
 
 from memdir.format.acts import (
     ACT,
+    ANY_OF,
     BRANCHES,
     CODE,
+    DESTRUCTIVE,
     DESTRUCTIVE_GIT,
     ENGLISH,
+    INSTEAD,
+    NEVER,
     PROGRAMS,
+    WORD_OR_MARK,
     WORDS_TOO,
     commands_of_act,
 )
@@ -38,12 +43,6 @@ _FORBIDDEN = pattern(
     rf"(?is)(?:\b(?:never|do not|don['’]t|must not|mustn['’]t|avoid)\b[*_]*{_HOW}|"
     r"(?:\b(?:niemals|nie|jamais|nunca|mai|никогда не)\b|绝不|不要|禁止|切勿)[*_]*"
     rf"(?:\s*[^\W\d_]{{1,12}}){{0,2}})\s*{_MANY}(?P<rest>.*)"
-)
-# The same word in others.
-_NEVER = pattern(
-    r"(?i)\b(?:should not|shouldn['’]t|shall not|(?:is |are )?not (?:allowed|permitted) to"
-    r"|(?:is |are )?forbidden (?:to|from)|(?:is |are )?prohibited from|refrain from"
-    r"|under no circumstances|at no point)\b"
 )
 _WITHOUT = pattern(rf"(?is)^\s*without\s+(?:the\s+|an?\s+|passing\s+)?{_ONE}(?P<rest>.*)")
 _WITH = (
@@ -83,18 +82,14 @@ _BARE = pattern(
     r"(?:\s*\b(?:ever|use|using|(run|running|execute|executing)|call|do|invoke|you|every|"
     r"each|any))*\s+[*_\"“]*"
 )
-_DESTRUCTIVE = pattern(
-    r"(?i)\b(?:(?:any|all|other|potentially|destructive|dangerous|irreversible|"
-    r"history[- ]rewriting)[\s/,]+(?:or\s+)?)*"
-    r"(?:destructive|irreversible|dangerous|history[- ]rewriting)[\s/]+"
-    r"(?:\w+\s+)?(?:commands?|operations?|actions?)(?P<list>\s*\([^()]*\))?"
-)
+
 # "Never commit or push without approval" means git, in prose.
 _GIT_VERBS = pattern(
-    r"(?i)(?P<lead>\b(?:(?:never|not|don['’]t)\b[*_]*\s+(?:(?:ever|actually|automatically|just|also)"
-    r"\s+)*|only\s+|(?:before|prior to)\s+(?:(?:any|every|each|you)\s+)?)|^\W*)"
+    r"(?i)(?P<lead>\b(?:(?:never|(?<!does )(?<!did )not|don['’]t)\b[*_]*\s+"
+    r"(?:(?:ever|actually|automatically|just|also|to)\s+)*|only\s+|"
+    r"(?:before|prior to)\s+(?:(?:any|every|each|you)\s+)?)|^\W*)"
     rf"(?P<verbs>{ACT}(?:(?:\s*/\s*|,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+){ACT})*)"
-    r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b)?"
+    r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b|\s+for claude\b)?"
     r"(?:\s+(?:directly\s+|straight\s+)?(?:to|on|onto|into)\s+(?:the\s+)?[*_\"“]*"
     r"(?:(?P<branch>main|master|production|prod|develop|trunk|⟦\d+⟧)[*_\"”]*(?:\s+branch\b)?)"
     r"|\s+directly(?=[.!*_\s]*$)"
@@ -129,7 +124,7 @@ _DONE = pattern(
 # A ban that the user may lift is still one for the agent: it is stopped, and asks.
 _ASKED = (
     r"(?:ask\w*|approv\w*|permission|consent|go-ahead|user command|"
-    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|review\w*|says?)"
+    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|review\w*|show\w*|says?)"
 )
 _CONSENT = pattern(
     r"(?i)[,\s*_]*\b(?:unless|except|without|until|"
@@ -167,17 +162,6 @@ _SAID_OTHERWISE = tuple(
     )
 )
 _SURELY_ASKED = pattern(rf"(?i)\b(?:ask|confirm|{_SURE_CONSENT})")
-_INSTEAD = pattern(
-    r"(?i)(?P<use>\buse\s+(?:the\s+)?[*_]*\S+[*_]*(?:\s+\([^()]*\)|\s+tool)?),?\s+"
-    r"(?:instead of|rather than|and not|not)\s+(?:using\s+|running\s+|bare\s+|raw\s+|plain\s+)*"
-    r"(?P<what>[*_]*(?:⟦\d+⟧|[a-z][\w-]*)[*_]*"
-    r"(?:(?:,\s*(?:or\s+|and\s+)?|\s+or\s+|\s+and\s+|/)(?:⟦\d+⟧|[a-z][\w-]*))*)"
-    r"(?P<end>\s*(?:$|[.,;:!)(—–]|\bfor\b|\bto\b|\bin\b|\bwhen\b))"
-)
-_WORD_OR_MARK = pattern(r"⟦\d+⟧|[a-z][\w-]*")
-_ANY_OF = pattern(
-    r"(?i)(?<=\bany )(?:[a-z]+-[a-z]+\s+)?(?P<program>[a-z][\w-]*)\s+commands?\b(?!\s*\()"
-)
 _MARK = pattern(r"⟦\d+⟧")
 # A line that introduces a list of what is forbidden.
 _BANNED_LIST = pattern(
@@ -216,7 +200,7 @@ def read_guarded_command(span: str) -> Command | None:
     words = simple[0].words if len(simple) == 1 else []
     if not words or words[0] in CODE or not _WORD.match(words[0]):
         return None
-    if len(words) == 1 and words[0] not in PROGRAMS and "/" not in words[0]:
+    if len(words) == 1 and words[0] not in PROGRAMS and not re.search(r"/|\.sh$", words[0]):
         return None
     marks = (WITHIN, "-")
     last = [word for word in words[-1:] if word == "--"]  # whatever comes after it
@@ -303,11 +287,11 @@ def _listed_under_a_ban(block: Block) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
-    sentence = _SLASHED.sub(_spell_out, _NEVER.sub("never", sentence))
-    sentence = _INSTEAD.sub(lambda found: _mark_instead(found, spans), sentence)
-    sentence = _ANY_OF.sub(lambda found: _mark_program(found, spans), sentence)
+    sentence = _SLASHED.sub(_spell_out, NEVER.sub("never", sentence))
+    sentence = INSTEAD.sub(lambda found: _mark_instead(found, spans), sentence)
+    sentence = ANY_OF.sub(lambda found: _mark_program(found, spans), sentence)
     if _BANNED_LIST.search(sentence) or _SURELY_ASKED.search(sentence):
-        sentence = _DESTRUCTIVE.sub(lambda found: _mark_destructive(found, spans), sentence)
+        sentence = DESTRUCTIVE.sub(lambda found: _mark_destructive(found, spans), sentence)
     sentence = _LISTED.sub(lambda found: _mark_listed(found, spans), sentence)
     if verbs:  # a title says in short what the text explains
         sentence = _GIT_VERBS.sub(lambda found: _mark_git_verbs(found, spans), sentence)
@@ -369,7 +353,7 @@ def _mark(command: str, spans: list[str]) -> str:
 
 def _mark_instead(found: re.Match[str], spans: list[str]) -> str:
     """`use rg instead of grep`: the other one is banned."""
-    words = [word for word in _WORD_OR_MARK.findall(found["what"]) if word not in ("or", "and")]
+    words = [word for word in WORD_OR_MARK.findall(found["what"]) if word not in ("or", "and")]
     names = [spans[int(word[1:-1])].strip("`") if word[0] == "⟦" else word for word in words]
     if not names or not all(name.split()[0] in PROGRAMS for name in names):
         return found[0]
@@ -400,7 +384,7 @@ def _mark_git_verbs(found: re.Match[str], spans: list[str]) -> str:
     verbs = pattern(rf"(?i){ACT}").findall(found["verbs"])
     commands = [command for verb in verbs for command in commands_of_act(verb.lower())]
     if branch := found["branch"]:
-        branch = spans[int(branch[1:-1])] if branch[0] == "⟦" else branch
+        branch = spans[int(branch[1:-1])].strip("`") if branch[0] == "⟦" else branch
         if branch not in BRANCHES:
             return found[0]
         commands = [f"git push {ANY} {branch}"]
@@ -409,7 +393,8 @@ def _mark_git_verbs(found: re.Match[str], spans: list[str]) -> str:
     marks = " or ".join(_SPAN.format(len(spans) + n) for n in range(len(commands)))
     if lead.lower().strip(" *_").startswith(("never", "not", "don")):
         rest = _ASIDE.sub("", rest)
-        meant, lead = not rest.strip('.!*_" ') or bool(_CONSENT.match(rest)), "never "
+        alone = not rest.strip('.!*_" ') and commands[0] != "rm"  # "never delete files" is no rule
+        meant, lead = alone or bool(_CONSENT.match(rest)), "never "
     else:
         marked = f"{found.string[: found.start()]}{lead}{marks}{rest}"
         meant = any(form.search(marked) for form in _SAID_OTHERWISE)
