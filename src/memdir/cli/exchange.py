@@ -176,9 +176,9 @@ def setup_command(
     session: Session, client: str, remove: bool, show_diff: bool, **chosen: bool
 ) -> Answer:
     """CLIENT is claude-code, codex, gemini-cli, opencode or cursor. Recall then runs at the session
-    start and at each prompt. Lists the files it changes. A second run changes nothing; --remove
-    restores the files byte for byte. Memories are never touched, and the agent's own memory stays
-    on.
+    start and at each prompt. Lists the files it changes, then what it found in your memories and
+    the command to run next. A second run changes nothing; --remove restores the files byte for
+    byte. Memories are never touched, and the agent's own memory stays on.
     """
     if chosen["plugin"] and chosen["settings"]:
         raise click.UsageError("give --plugin or --settings, not both")
