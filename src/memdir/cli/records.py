@@ -107,7 +107,7 @@ MISMATCHES = {
     "twice": "a second line",
     "unreadable": "a line that nobody can read",
 }
-IN_STEP = "the index is in step with the records"
+IN_STEP = "the index matches the records"
 
 
 @record_command("candidate", 'memdir records candidate --category decision --new-info "Use uv"')
