@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memdir.sync import git_transport
 from tests.helpers.machines import SSH, Machine, bare, everything_in
 from tests.helpers.serving_git import serve_git
 
@@ -300,6 +301,17 @@ def test_a_sync_with_nothing_new_runs_git_at_most_six_times(ann, joined, tmp_pat
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     sync(ann)
     assert 1 <= len(log.read_text().splitlines()) <= 6
+
+
+def test_many_syncs_leave_few_files_of_their_own(ann, bob, joined, monkeypatch):
+    monkeypatch.setattr(git_transport, "MAX_PACK_FILES", 6)
+    for turn in range(8):
+        ann.remember(f"Fact {turn}.", f"fact-{turn}")
+        sync(ann, bob)
+    for machine in (ann, bob):
+        (folder,) = machine.home.glob(".local/state/memdir/sync/personal/sync.git/objects/pack")
+        assert len(os.listdir(folder)) <= 12
+    assert ann.files() == bob.files() and len(bob.files()) == 10
 
 
 @pytest.mark.slow
