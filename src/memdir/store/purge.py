@@ -68,6 +68,26 @@ class _Cleaner:
         return _cut(data, self.everywhere)
 
 
+class _Eraser(_Cleaner):
+    """Every version of one memory as a whole, and its lines in the index."""
+
+    def clean(self, data: bytes, path: str = "") -> bytes:
+        if path == self.path:
+            return REMOVED.encode()
+        if path == self.index:
+            pointer = encode(f"({self.path})")
+            lines = data.splitlines(keepends=True)
+            return b"".join(line for line in lines if pointer not in line)
+        return data
+
+
+def purge_versions(app: App, path: str) -> None:
+    """Nothing of a memory stays here, not even in the history; its file is gone already."""
+    if not app.dry_run:
+        with app.lock.held("memdir purge", app.tell):
+            _clean_what_is_kept(app, _Eraser(path, app.store.index_path, (), ()))
+
+
 def _cut(data: bytes, values: Sequence[bytes]) -> bytes:
     for value in values:
         data = data.replace(value, REMOVED.encode())
