@@ -78,6 +78,11 @@ class Machine:
         return self.json("review")["held"]
 
 
+def said(answer: Answer) -> str:
+    """All that a person reads, as one line."""
+    return " ".join(f"{answer.text} {answer.stderr}".split())
+
+
 def bare(folder: Path, name: str = "memory.git") -> str:
     path = folder / name
     subprocess.run(["git", "init", "--quiet", "--bare", str(path)], check=True, timeout=SECONDS)
