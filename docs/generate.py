@@ -701,6 +701,44 @@ FIELDS = {
         "`next`; null with `--remove` and `--dry-run`",
     },
     "mcp": {},
+    "serve": {},
+    "serve admin init": {
+        "migrations": "those that were missing, and are in the database now",
+        "url_file": "the file that the address for `memdir serve` was written to, or empty",
+        "url?": "the address itself, where no file was named; empty if the password was kept",
+    },
+    "serve admin invite": {
+        "name": "the member",
+        "space": "the space",
+        "role": "`reader`, `writer` or `maintainer`",
+        "days": "how long the token is good",
+        "new_space": "true if the space was made",
+        "new_person": "true if nobody had this name",
+        "token?": "the token, where no file was named; it is shown only now",
+        "token_file?": "the file that it was written to",
+    },
+    "serve admin revoke": {
+        "name": "the member",
+        "spaces": "those they left",
+        "tokens": "how many tokens were revoked",
+    },
+    "serve admin purge": {
+        "path": "the memory",
+        "space": "its space",
+        "versions": "how many versions were erased",
+        "seq": "the change that tells clients to erase it; of a dry run, the newest one",
+        "dry_run": "true when nothing was erased",
+    },
+    "serve admin export": {
+        "space": "the space",
+        "to": "the directory",
+        "paths": "the files, below it",
+        "dry_run": "true when nothing was written",
+    },
+    "serve admin audit": {
+        "audit": "an object each: `at`, `person`, `act`, `space`, `detail`; the newest first",
+    },
+    "completion": {"shell": "`bash`, `zsh` or `fish`", "script": "what the shell reads"},
 }
 CODES = {
     0: "done, or already so",
@@ -910,17 +948,20 @@ def _commands() -> Iterable[str]:
         for name in names:
             command = commands.get_command(context, name)
             assert command is not None
-            inner = click.Context(command, context, name)
-            yield from _command(inner, command)
-            for below in command.list_commands(inner) if isinstance(command, click.Group) else ():
-                one = command.get_command(inner, below)
-                assert one is not None
-                yield from _command(click.Context(one, inner, below), one)
+            yield from _with_those_below(click.Context(command, context, name), command)
     yield "## JSON shapes"
     yield "Fields that end in `?` are not always there."
     for shape, table in SHAPES.items():
         yield f"### {shape} (JSON)"
         yield _table(("field", "meaning"), _fields(table))
+
+
+def _with_those_below(context: click.Context, command: click.Command) -> Iterable[str]:
+    yield from _command(context, command)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from _with_those_below(click.Context(below, context, name), below)
 
 
 def _codes() -> list[tuple[str, str]]:
@@ -935,13 +976,13 @@ def _codes() -> list[tuple[str, str]]:
 
 
 def _command(context: click.Context, command: click.Command) -> Iterable[str]:
-    help, _, example = (command.help or "").partition(EXAMPLE)
+    help, _, example = inspect.cleandoc(command.help or "").partition(EXAMPLE)
     name = context.command_path.removeprefix("memdir ")
     yield f"### {name}"
     yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
     yield help
     yield f"```text\n$ {example}\n```"
-    if isinstance(command, click.Group):
+    if isinstance(command, click.Group) and not command.params:
         return
     own = [param for param in command.params if param.opts[0] not in SHARED]
     if options := [param for param in own if isinstance(param, click.Option)]:

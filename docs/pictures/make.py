@@ -17,11 +17,11 @@ from tests.helpers.served import Page
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
-MAX_BYTES = 250_000
+MAX_BYTES = 300_000
 MAX_DRAWING_BYTES = 60_000
 PICTURES = (
-    ("page-light.png", "light", 1_280, 900),
-    ("page-dark.png", "dark", 1_280, 900),
+    ("page-light.png", "light", 1_280, 1_270),
+    ("page-dark.png", "dark", 1_280, 1_270),
     ("page-narrow.png", "light", 390, 844),
 )
 

@@ -28,6 +28,8 @@ cli          the command line: parse, call one function, print
 
 import sys
 
+if sys.version_info < (3, 11):  # noqa: UP036
+    sys.exit("memdir: it needs Python 3.11 or newer. Next: install one; this is " + sys.version[:6])
 if sys.platform == "win32":  # no file locks, no directory handles: a store would not be safe
     sys.exit("memdir: it does not run on Windows itself. Next: install and use it inside WSL")
 

@@ -167,7 +167,7 @@ def test_what_it_does_without_is_said_aloud(tmp_path):
     assert "history is switched off" in said
     assert "repository" not in said  # nobody asked for a look at the code
     deep = [text for text in audit(opened.app(), Wish(deep=True)).remarks if "repository" in text]
-    assert len(deep) == 1 and "no claim was checked" in deep[0]
+    assert len(deep) == 1 and "no claim about the code was checked" in deep[0]
 
 
 def test_an_audit_changes_nothing(opened, tmp_path):

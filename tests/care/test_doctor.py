@@ -1,10 +1,14 @@
 """doctor finds what is broken, mends what it can, and proves the rest by doing it."""
 
+import errno
 import os
 import re
 
 import pytest
 
+from memdir.care.doctor import BY_YOU
+from memdir.hot.disk import disk_failure
+from memdir.hot.layout import Markdown
 from memdir.store import changes
 from tests.helpers.terminal import memdir, process, tree
 
@@ -165,6 +169,24 @@ def test_a_full_disk_is_said(monkeypatch):
     full = os.statvfs_result((1024, 1024, 100, 1, 1, 1, 1, 1, 0, 255))
     monkeypatch.setattr(os, "statvfs", lambda path: full)
     assert "only 1 KiB" in checks()["store"]["message"]
+
+
+def test_doctor_never_advises_to_run_what_has_just_run(store, monkeypatch):
+    memdir("remember", RULE)
+    error = OSError(errno.EREMOTEIO, "remote")
+    monkeypatch.setattr(
+        Markdown, "index", lambda _: raise_(disk_failure(error, "MEMORY.md", "read"))
+    )
+    for words in ([], ["--fix"]):
+        broken = [check for check in checks(*words).values() if not check["ok"]]
+        assert broken and not [
+            check for check in broken if "memdir doctor" in check["fix"] and words
+        ]
+        assert checks(*words)["index"]["fix"] == BY_YOU
+
+
+def raise_(error: Exception) -> None:
+    raise error
 
 
 def test_the_proof_fails_for_a_store_that_does_not_keep_its_word(monkeypatch):

@@ -1,5 +1,6 @@
 """What goes wrong is one sentence and a next step; a program gets the same as JSON."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from memdir.audit import ages
+from tests.conftest import XDG
 from tests.helpers.terminal import SCRIPT, memdir, process, tree
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -201,8 +203,46 @@ def test_an_interrupt_is_quiet(home, store):
         assert b"Traceback" not in rest
 
 
-def test_on_windows_one_sentence_says_where_it_runs():
-    code = "import sys; sys.platform = 'win32'; import memdir.cli.main"
+@pytest.mark.parametrize(
+    ("machine", "said"),
+    [("sys.platform = 'win32'", "WSL"), ("sys.version_info = (3, 9)", "Python 3.11 or newer")],
+)
+def test_where_it_does_not_run_one_sentence_says_so(machine, said):
+    code = f"import sys; {machine}; import memdir.cli.main"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert "WSL" in done.stderr
+    assert said in done.stderr and "Next: " in done.stderr
+
+
+@pytest.mark.parametrize("path", [r"C:\Users\me\memory", "C:/Users/me", r"me\memory"])
+def test_a_path_of_windows_in_the_settings_is_said_to_be_one(path, home, store):
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/settings.json").write_text(json.dumps({"autoMemoryDirectory": path}))
+    said = " ".join(memdir("where").text.split())
+    assert "it is a path of Windows; inside WSL, C:\\ is /mnt/c/" in said
+    assert (
+        memdir("remember", RULE, "--name", "use-uv").code == 0 and (store / "use-uv.md").is_file()
+    )
+    assert memdir("list", "--dir", path).code == 1 and not Path(path).exists()
+
+
+def test_without_git_everything_but_the_code_is_there(store, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert memdir("remember", RULE, "--name", "use-uv").code == 0
+    (store / "use-uv.md").unlink()
+    assert memdir("undo").code == 0 and (store / "use-uv.md").is_file()
+    assert "git is not installed: no claim about the code was checked" in memdir("verify").text
+    assert "saving, history and undo work without it" in memdir("doctor").text
+    refused = memdir("merge-index", "--install")
+    assert refused.code == 1 and "Next: install git" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [("remember", RULE), ("setup", "claude-code")])
+def test_a_home_that_cannot_be_written_is_named(words, monkeypatch, project):
+    monkeypatch.setenv("HOME", "/proc/no-home")  # also for root
+    for name in XDG:
+        monkeypatch.delenv(name, raising=False)
+    assert memdir("list").code == memdir("where").code == 0
+    answer = memdir(*words)
+    assert answer.code == 1 and "/proc/no-home" in answer.stderr and "Next: " in answer.stderr

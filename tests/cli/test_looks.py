@@ -107,6 +107,18 @@ def test_what_is_recalled_fits_a_terminal_and_is_exact_elsewhere(filled):
     assert too_wide(exact) and not too_wide(shown.replace("\r\n", "\n"))
 
 
+def test_a_diff_fits_a_terminal_and_is_one_elsewhere(filled):
+    memdir("remember", "A rule of many words: " + "never say it twice, " * 9, "--name", "wordy")
+    exact = process("diff", "wordy").text
+    shown = on_a_terminal("diff", "wordy", TERM="dumb", COLUMNS="80").replace("\r\n", "\n")
+    assert max(map(text_width, exact.split("\n"))) > COLUMNS
+    assert max(map(text_width, shown.split("\n"))) <= COLUMNS
+    long = next(line for line in exact.split("\n") if text_width(line) > COLUMNS)
+    parts = shown.split("\n")
+    first = parts.index(long[:COLUMNS])
+    assert parts[first + 1].startswith(long[0]) and long[COLUMNS:][:9] in parts[first + 1]
+
+
 def test_colour_is_for_terminals_that_want_it(filled, monkeypatch):
     monkeypatch.delenv("NO_COLOR")
     assert ESCAPE.search(on_a_terminal("list", TERM="xterm", COLUMNS="80"))

@@ -1,12 +1,13 @@
 """Break the store in every way we know, count what fired, and show that the traps work.
 
-    python tests/faults/run.py --quick | --full [--json] [--only kill,race] [--page FILE]
+    python tests/faults/run.py --quick | --full [--json] [--page FILE] [kill race …]
 
 Exit 1 on a violation, on a point that did not fire, and on a known-bad store that was not caught.
 """
 
 import argparse
 import dataclasses
+import importlib
 import json
 import sys
 import time
@@ -21,7 +22,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from tests.faults import (  # noqa: E402
     clock,
     crash_states,
+    folding,
     full_disk,
+    fuzz,
     links,
     memories,
     model,
@@ -30,8 +33,10 @@ from tests.faults import (  # noqa: E402
     race,
     records,
     report,
+    secret,
     stage,
     strike,
+    sync,
     tracer,
     trees,
     undo,
@@ -41,16 +46,15 @@ from tests.faults.report import Row  # noqa: E402
 from tests.faults.stage import Tally  # noqa: E402
 from tests.helpers.tables import table  # noqa: E402
 
+PARTS = {"server": "tests.faults.server"}  # make faults ARGS=server
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
-NOT_HERE = (
-    "power cut on xfs and btrfs: only images of ext4 are made",
-    "case-blind, NFD and lock-less file systems: needs FUSE and a FUSE file system",
-)
+NOT_HERE = ("file systems without locks: none of ours takes the locks away",)
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
     "errors": (strike.fail, tracer.why_not),
     "undo": (undo.run, tracer.why_not),
+    "secret": (secret.run, tracer.why_not),
     "crash_states": (crash_states.run, tracer.why_not),
     "twice": (crash_states.twice, tracer.why_not),
     "race": (partial(race.run, race.MemoryWriter), str),
@@ -58,11 +62,17 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "model": (model.run, str),
     "links": (links.run, str),
     "clock": (clock.run, str),
+    "fuzz": (fuzz.run, str),
     "full_disk": (full_disk.run, mounts.why_not),
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
-    "powercut": (powercut.run, lambda: tracer.why_not() or mounts.why_not("mkfs.ext4")),
+    "sync": (sync.run, sync.why_not),
+    "folding": (folding.run, folding.why_not),
+    **{
+        f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
+        for system in powercut.SYSTEMS
+    },
 }
 
 
@@ -75,7 +85,10 @@ def run_method(name: str, level: str) -> Row:
     wanted = given.get("operations", [])
     if "*" in wanted:
         world = records.WORLD if name.startswith("records") else memories.WORLD
-        given["operations"] = [one for one in world.operations if f"-{one}" not in wanted]
+        every = [one for one in world.operations if f"-{one}" not in wanted]
+        if "records *" in wanted:
+            every += [powercut.RECORDS + one for one in records.OPERATIONS]
+        given["operations"] = every
     found = {}
     for defect, operation in known:
         bad = {**given, **control, "defect": defect}
@@ -91,7 +104,7 @@ def run_method(name: str, level: str) -> Row:
         "how": how,
     }
     facts |= {key: " ".join(given.get(key, [])) for key in ("everywhere", "likely")}
-    return Row(title, size.format(**facts), tally, remark.format(**facts), found)
+    return Row(title, size.format(**facts), tally, remark.format(**facts), found, 0.0, name, level)
 
 
 def at_level(given: Mapping[str, Any], level: str) -> dict[str, Any]:
@@ -116,7 +129,23 @@ def run_all(level: str, names: Sequence[str], say: Callable[[str], None]) -> dic
     for reason in not_run:
         say(f"not run: {reason}")
     fine = all(row.fine for row in rows)
-    return {"rows": [dataclasses.asdict(row) for row in rows], "not_run": not_run, "fine": fine}
+    facts = [dataclasses.asdict(row) for row in rows]
+    return {"rows": facts, "not_run": not_run, "fine": fine}
+
+
+def add_to(path: Path, found: dict) -> dict:
+    """The rows of earlier runs as well, each method as it was run last."""
+    earlier = json.loads(path.read_text()) if path.exists() else {"rows": [], "not_run": []}
+    rows = {row["name"]: row for row in (*earlier["rows"], *found["rows"])}
+    order = [name for name in METHODS if name in rows]
+    reasons = {
+        reason: None
+        for reason in (*earlier["not_run"], *found["not_run"])
+        if reason.partition(":")[0] not in rows
+    }
+    both = {"rows": [rows[name] for name in order], "not_run": list(reasons)}
+    path.write_text(json.dumps(both, indent=1))
+    return both
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -126,14 +155,19 @@ def main(arguments: Sequence[str]) -> int:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
+    parser.add_argument("part", nargs="?", choices=(*PARTS, *METHODS), help="this one only")
+    parser.add_argument("--rows", metavar="FILE", help="add to what earlier runs kept there")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
+    if given.part in PARTS:
+        return importlib.import_module(PARTS[given.part]).main(given.level)
     trees.sweep_old_folders()
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
-    found = run_all(given.level, given.only.split(","), say)
+    found = run_all(given.level, [given.part] if given.part else given.only.split(","), say)
+    shown = add_to(Path(given.rows), found) if given.rows else found
     if given.page:
-        Path(given.page).write_text(report.page(given.level, found["rows"], found["not_run"]))
+        Path(given.page).write_text(report.page(shown["rows"], shown["not_run"]))
     if given.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
     end = "all held" if found["fine"] else "NOT all held"

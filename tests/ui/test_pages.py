@@ -121,7 +121,7 @@ def test_nothing_of_a_memory_is_executed_wherever_it_is_shown(page, store):
     asked = [f"{place}={quote(text)}" for text in ATTACKS for place in ("memories?q", "lab?prompt")]
     asked += [f"{place}?notice={quote(ATTACKS[0])}&path={quote(ATTACKS[1])}" for place in VIEWS]
     change = page.form(page.get("changes"), "undo")[1]["change"]
-    for name, answer in pages_of(page, *names, *asked, f"change?part=1&id={change}"):
+    for name, answer in pages_of(page, *names, *asked, f"change?id={change}"):
         assert answer.status in (200, 404), (name, answer.text)
         check_inert(answer.body)
         assert "49" not in answer.text or "7*7" not in name
@@ -299,6 +299,8 @@ def test_the_lab_shows_what_an_agent_gets_and_why_another_memory_did_not_come(pa
     assert all(" ".join(line.split()) in answer.text for line in told)
     assert "cut-release.md has no word of this prompt" in answer.text
     assert "was told" in page.get("lab?prompt=which+package+manager&memory=use-uv").text
+    missing = page.get("lab?prompt=which+package+manager&memory=no-such")
+    assert "there is no memory" in missing.text and "Use uv, never pip" in missing.text
 
 
 def test_projects_and_scopes_are_switched_on_top(page, home):
@@ -344,6 +346,8 @@ def test_a_doubt_about_a_memory_is_told_once_with_its_acts_beside_it(page, store
     look = home.body[home.body.index('id="look"') :]
     assert look.count("due on 2024-03-05") == 1 and "stale-claim" not in look
     assert "half-life" not in look
+    edit = page.get("memory?path=freeze.md").body.partition('id="edit"')
+    assert "due on 2024-03-05" in edit[0] and "due on 2024-03-05" in edit[2]
     for place in ("", "findings"):
         banner = page.send(page.get(place), "retire", {"path": "freeze.md"})
         assert not (store / "freeze.md").exists()

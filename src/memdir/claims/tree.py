@@ -63,12 +63,12 @@ def open_repo_checkout(root: str) -> Checkout:
     program = find_git_program(os.environ.get("PATH", os.defpath))
     git = Git(os.path.realpath(root) if root else "", program, work_tree=False)
     if not root:
-        problem = "this project is no git repository: no claim was checked"
+        problem = "this project is no git repository: no claim about the code was checked"
         return Checkout(git, problem=problem)
     if not os.path.isdir(git.root):
         return Checkout(git, problem=f"{root} is not there: no claim was checked")
     if not program:
-        return Checkout(git, problem="git is not installed: no claim was checked")
+        return Checkout(git, problem="git is not installed: no claim about the code was checked")
     out, ended = git.ask("rev-parse", "--is-bare-repository", "--is-shallow-repository")
     facts = out.decode("ascii", "replace").split()
     if not ended.whole or len(facts) != 2 or not {"true", "false"}.issuperset(facts):

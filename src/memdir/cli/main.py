@@ -14,10 +14,15 @@ from memdir.cli import output
 from memdir.errors import Conflict, MemdirError, Missing
 from memdir.text.terminal import cut_text, one_line, wrap_text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + signal
 LONG_LINE = 200  # characters of a command's summary
 MAX_FACT = 300  # columns of a value in an error
 WHOLE = "memdir.whole_help"
+COMPLETE = "_MEMDIR_COMPLETE"  # variable by which a shell asks
 SECRET_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=-"
 # Module and first line of help of each command.
 SECTIONS = {
@@ -64,6 +69,7 @@ SECTIONS = {
         "team": ("sync", "Join a team's memories, through git or a memory server."),
         "share": ("exchange", "Copy memories to a shared store, and show the diff."),
         "merge-index": ("exchange", "Merge three versions of an index; called by git."),
+        "serve": ("serve", "Serve the memories of a team from PostgreSQL, over HTTP and MCP."),
     },
     "Maintain": {
         "audit": ("audit", "Report stale memories, and what is wrong with a store."),
@@ -85,12 +91,13 @@ SECTIONS = {
     "Connect": {
         "setup": ("exchange", "Install memdir in an agent, or remove it."),
         "mcp": ("exchange", "Serve memories to an agent over MCP (stdio)."),
+        "completion": ("care", "Print what makes a shell complete memdir's commands."),
     },
 }
 # The commands of the first help; `memdir help --all` lists the others as well.
 FIRST = {
     *("remember", "edit", "review", "search", "recall", "list", "show", "where", "forget"),
-    *("restore", "log", "diff", "undo", "ui", "share", "sync", "audit", "doctor", "status"),
+    *("log", "diff", "undo", "ui", "share", "sync", "audit", "doctor", "status"),
     *("import", "setup"),
 }
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}
@@ -100,6 +107,8 @@ MODULES = {name: module for name, (module, _) in COMMANDS.items()}
 def main() -> None:
     _open_streams()
     try:
+        if os.environ.get(COMPLETE):  # a shell asks, after the script of `memdir completion`
+            commands.main([], "memdir")
         if sys.argv[1:2] == ["mcp"]:  # an agent waits for it
             from memdir.mcp import stdio
 
@@ -155,6 +164,14 @@ class Commands(click.Group):
 
 
 class Sections(Commands):
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands without importing them: a person waits for the key."""
+        from click.shell_completion import CompletionItem
+
+        rows = [(name, help) for name, (_, help) in COMMANDS.items()]
+        items = [CompletionItem(n, help=help) for n, help in rows if n.startswith(incomplete)]
+        return items or super(click.Group, self).shell_complete(ctx, incomplete)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return help_ if cmd_name == "help" else super().get_command(ctx, cmd_name)
 

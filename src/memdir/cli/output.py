@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from memdir.errors import Finding, Unwritable
 from memdir.hot import memory, safe
 from memdir.text import pattern
-from memdir.text.terminal import cut_text, one_line, pad_text, text_width, visible_text, wrap_text
+from memdir.text.terminal import (
+    cut_text,
+    fold_line,
+    one_line,
+    pad_text,
+    text_width,
+    visible_text,
+    wrap_text,
+)
 
 if TYPE_CHECKING:
     from memdir.format.draft import Change
@@ -169,7 +177,8 @@ class Screen:
         self.begun = False  # True once a command runs; before that only help is printed
         self.answered = False  # JSON is one object, so a later error goes to stderr
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self.colour = sys.stdout.isatty() and not plain
+        self.is_terminal = sys.stdout.isatty()
+        self.colour = self.is_terminal and not plain
         self.columns = min(max(_terminal_columns(environ), NARROWEST), WIDEST)
         self._reported = time.monotonic()
 
@@ -268,7 +277,10 @@ class Screen:
         return lines
 
     def diff_lines(self, text: str) -> list[str]:
+        """On a terminal a long line goes on below its sign; elsewhere the diff stays one."""
         lines = visible_text(text).split("\n") if text else []
+        if self.is_terminal:
+            lines = [part for line in lines for part in fold_line(line, self.columns, line[:1])]
         return [self.paint(part, DIFF_STYLES.get(part[:1], "")) for part in lines]
 
     def done_lines(self, done: Done, says: Sequence[str] = ()) -> list[str]:

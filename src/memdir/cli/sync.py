@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
@@ -11,20 +12,19 @@ from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Answer, Fields, Screen
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import check_memory_name
-from memdir.hot import safe
 from memdir.hot.memory import TEAM
 from memdir.hot.place import store_key
 from memdir.store.identity import find_origin
 from memdir.sync import flow
-from memdir.sync.engine import IN_STEP, Item, Report
 from memdir.sync.git_transport import PERSONAL_BRANCH, TEAM_BRANCH, shown_address
 from memdir.sync.remotes import PERSONAL, make_git_remote, read_remotes, team_key
+from memdir.sync.report import IN_STEP, Item, Report
+from memdir.sync.server_transport import make_server_remote
 from memdir.sync.transport import Remote
 from memdir.text.terminal import plural
 
 ROWS = 20  # memories listed per kind
 JOIN, STATUS, LEAVE = "join", "status", "leave"
-GIT, SERVER = "git", "server"
 KINDS = ("pulled", "pushed", "conflicts", "waiting", "stays")
 
 
@@ -104,7 +104,8 @@ def team_command(
         raise Missing(f"{config.checkout} has no git origin", path=config.checkout, next=hint)
     remote = make_git_remote(config, url, branch, review=review)
     if token_file is not None:
-        remote = replace(remote, kind=SERVER, token_file=token_file, space=space, branch="")
+        folder = os.path.join(read_remotes(config).folder, "tokens")
+        remote = make_server_remote(replace(remote, space=space), token_file, folder)
     flow.join_remote(config, team_key(config), remote)
     return _synced(session, team_key(config))
 
@@ -188,16 +189,8 @@ def _status(session: Session) -> Answer:
     if remote is None:
         fields: Fields = {"remote": "", "joined": False}
         return Answer(fields, ["no team yet: memdir team join, or memdir team join URL"])
-    last = next(it for it in flow.list_last_syncs(config) if it.remote == shown_address(remote.url))
+    address = shown_address(remote.url)
+    last = next(it for it in flow.list_last_syncs(config) if it.remote == address)
+    text = flow.describe_last_sync(last, session.app.now())
     fields = {"joined": True, **asdict(last), "review": remote.review, "branch": remote.branch}
-    return Answer(fields, [*screen.block("team:", sync_line(last, session.app.now()), "")])
-
-
-def sync_line(last: flow.Last, now: float) -> str:
-    """When a remote was in step, and since when it gives no answer."""
-    age = safe.age_words(safe.age_days(last.time, now)) if last.time else "never"
-    text = f"{last.remote}, in step: {age}"
-    if last.failed:
-        since = safe.age_words(safe.age_days(last.failed, now))
-        text += f"; no answer since {since} ({last.failure})"
-    return text
+    return Answer(fields, [*screen.block("team:", text, "")])

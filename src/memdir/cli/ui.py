@@ -34,11 +34,12 @@ def ui_command(
     from memdir.ui.gate import Gate
     from memdir.ui.loopback import HOST, open_port, serve
     from memdir.ui.routes import Ui, open_page
-    from memdir.ui.workspace import Workspace
+    from memdir.ui.workspace import Spot, Workspace
 
     asked = session.asked
     cwd = asked.project or os.getcwd()
-    workspace = Workspace(os.environ, cwd, project=asked.project, dir=asked.dir, scope=asked.scope)
+    spot = Spot("", asked.project, asked.dir, asked.scope)
+    workspace = Workspace(os.environ, cwd, spot)
     if html is not None:
         return _write_file(session, Ui(workspace, ""), html)
     listener = open_port(port)
@@ -49,13 +50,11 @@ def ui_command(
     lines = [url, "", "The address works once. Ctrl-C ends it, or 30 minutes without a request."]
     session.screen.answer({"url": url, "port": port, "pid": os.getpid()}, lines)
 
-    def open_browser() -> None:
-        if not no_open and (sys.platform == "darwin" or any(map(os.environ.get, SCREENS))):
-            import webbrowser
+    if not no_open and (sys.platform == "darwin" or any(map(os.environ.get, SCREENS))):
+        import webbrowser  # the port listens already
 
-            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-
-    idle = serve(listener, gate, idle_seconds, open_browser)
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    idle = serve(listener, gate, idle_seconds)
     session.screen.tell("nobody asked for a while; ended" if idle else "ended")
     return 0
 

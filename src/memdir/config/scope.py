@@ -70,6 +70,8 @@ def setting_override_problem(path: str, *, tilde: bool) -> str:
         return "it is the home directory itself, or above it" if above else ""
     if path.startswith(("//", "\\\\")):
         return "it is a network path"
+    if path[1:2] == ":" or "\\" in path:
+        return "it is a path of Windows; inside WSL, C:\\ is /mnt/c/"
     if not path.startswith("/"):
         return "it is relative"
     if len(tidy_path(path)) < SHORTEST_PATH_CHARACTERS:

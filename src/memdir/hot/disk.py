@@ -40,8 +40,7 @@ _ADVICE = {
     errno.ENOTDIR: "a file stands where a directory should be; move it away",
     errno.EISDIR: "a directory stands there; move it away or choose another name",
 }
-
-
+ASK_DOCTOR = "run: memdir doctor"
 _FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's memory
 
 
@@ -66,7 +65,7 @@ def disk_failure(error: OSError, path: str, what: str) -> "MemdirError":
     cause = os.strerror(error.errno) if error.errno else str(error)
     if error.errno == errno.ELOOP:
         cause = "it is a symbolic link"
-    advice = _ADVICE.get(error.errno or 0, "run: memdir doctor")
+    advice = _ADVICE.get(error.errno or 0, ASK_DOCTOR)
     if isinstance(error, FileNotFoundError):
         return Missing(f"{path}: {what}: {cause}", path=path, next=advice)
     return Unwritable(f"{path}: {what}: {cause}", path=path, next=advice)

@@ -95,6 +95,16 @@ def wrap_text(text: str, columns: int, first: str = "", rest: str = "") -> list[
     return [*lines, now]
 
 
+def fold_line(text: str, columns: int, sign: str = "") -> list[str]:
+    """Every character stays; what follows the first line begins with `sign`."""
+    lines = []
+    while text_width(text) > columns:
+        part = _first(text, columns)
+        lines.append(part)
+        text = sign + text[len(part) :]
+    return [*lines, text]
+
+
 def _words(text: str, columns: int) -> list[str]:
     parts = []
     for word in text.split():

@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memdir.audit.advice import KEEP
 from memdir.errors import Finding, MemdirError
 from memdir.format.draft import content_hash
 from memdir.store import state
 from memdir.store.writer import App, store_cache_folder
 from memdir.ui.workspace import Census, state_of_files
 
+if TYPE_CHECKING:
+    from memdir.audit.audit import Audit
+
 FILE = "findings.json"
 MAX_FILE_BYTES = 16 * 1024 * 1024
 OLD = "old"  # nothing is wrong with it but its age
 FIRST = ("secret", "stale-claim", "fix", "retire", "conflict", "index-too-long")
+AGED = "; half-life of "
 _POINTS = re.compile(r" \(\+\d+\)$")  # of a score, which the page does not show
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     time: float = 0.0  # 0 if there was no audit yet
     findings: tuple[Finding, ...] = ()  # what is pressing comes first, what is only old last
-    versions: Mapping[str, str] = field(default_factory=dict)  # of the memories that was found in
+    versions: Mapping[str, str] = {}  # of the memories that was found in
 
 
 @dataclass
 class Job:
     """An audit on its way; `step` is what it does now."""
 
-    begun: float = field(default_factory=time.time)
     step: str = "reading the memories"
     error: str = ""
     done: bool = False
@@ -44,24 +46,17 @@ class Audits:
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
-        self._lock = threading.Lock()
 
     def job(self, app: App) -> Job | None:
         return self._jobs.get(store_cache_folder(app.config))
 
-    def start(self, app: App, deep: bool) -> Job:
-        key = store_cache_folder(app.config)
-        with self._lock:
-            job = self._jobs.get(key)
-            if job is None or job.done:
-                job = self._jobs[key] = Job()
-                run = threading.Thread(target=_run, args=(app, job, deep), daemon=True)
-                run.start()
-        return job
+    def start(self, app: App, deep: bool) -> None:
+        if (job := self.job(app)) is None or job.done:
+            job = self._jobs[store_cache_folder(app.config)] = Job()
+            threading.Thread(target=_run, args=(app, job, deep), daemon=True).start()
 
 
 def _run(app: App, job: Job, deep: bool) -> None:
-    from memdir.audit.advice import KEEP
     from memdir.audit.audit import Wish, audit
 
     def say(text: str) -> None:
@@ -69,17 +64,7 @@ def _run(app: App, job: Job, deep: bool) -> None:
 
     try:
         begun = app.now()
-        result = audit(app, Wish(deep=deep), say)
-        advised = [it for it in result.memories if it.advice != KEEP]
-        # What to do with a memory comes before what is odd about it.
-        rows: list[list[Any]] = [_advised_row(it.advice, it.path, it.reasons) for it in advised]
-        told = {("stale-claim", it.path) for it in advised}  # their reasons name them
-        rows += [
-            [it.kind, it.path, it.message, it.fix, it.line]
-            for it in result.findings
-            if (it.kind, it.path) not in told
-        ]
-        rows.sort(key=lambda row: (row[0] == OLD, row[0] not in FIRST))
+        rows = _rows(audit(app, Wish(deep=deep), say))
         versions = {path: _version(app, path) for path in dict.fromkeys(row[1] for row in rows)}
         value = {"time": begun, "findings": rows, "versions": versions}
         folder = store_cache_folder(app.config)
@@ -93,10 +78,17 @@ def _run(app: App, job: Job, deep: bool) -> None:
         job.done = True
 
 
-def _advised_row(advice: str, path: str, reasons: Sequence[str]) -> list[Any]:
-    """The age comes first there, and says nothing new to whoever has another reason."""
-    others = [_POINTS.sub("", it) for it in reasons[::-1] if "; half-life of " not in it]
-    return [advice if others else OLD, path, "; ".join(others or reasons), "", 0]
+def _rows(audited: Audit) -> list[list[Any]]:
+    """What to do with a memory comes before what is odd about it, and its age last."""
+    rows: list[list[Any]] = []
+    advised = [it for it in audited.memories if it.advice != KEEP]
+    for it in advised:  # the age comes first there, and says nothing new beside another reason
+        others = [_POINTS.sub("", said) for said in it.reasons[::-1] if AGED not in said]
+        rows.append([it.advice if others else OLD, it.path, "; ".join(others or it.reasons), "", 0])
+    told = {("stale-claim", it.path) for it in advised}  # their reasons name them
+    found = (it for it in audited.findings if (it.kind, it.path) not in told)
+    rows += [[it.kind, it.path, it.message, it.fix, it.line] for it in found]
+    return sorted(rows, key=lambda row: (row[0] == OLD, row[0] not in FIRST))
 
 
 def _version(app: App, path: str) -> str:
@@ -108,8 +100,8 @@ def _version(app: App, path: str) -> str:
 
 def read_findings(app: App, census: Census) -> tuple[Kept, list[Finding]]:
     """What the last audit found and nobody has dealt with since, after what a look finds now."""
-    seen = state_of_files(store_cache_folder(app.config))
-    kept = census.once("kept", lambda: _read_kept(app), seen)
+    folder = store_cache_folder(app.config)
+    kept = census.once("kept", lambda: _read_kept(folder), state_of_files(folder))
     present = {path: facts[0] / 1e9 <= kept.time for path, facts in census.tree.items()}
 
     def is_open(it: Finding) -> bool:
@@ -119,18 +111,16 @@ def read_findings(app: App, census: Census) -> tuple[Kept, list[Finding]]:
     return kept, [*census.scan.findings, *filter(is_open, kept.findings)]
 
 
-def _read_kept(app: App) -> Kept:
+def _read_kept(folder: str) -> Kept:
     """A damaged file is none: the next audit replaces it."""
-    folder = store_cache_folder(app.config)
     try:
-        kept = state.read_state_json(folder, FILE, _parse, MAX_FILE_BYTES)
+        return state.read_state_json(folder, FILE, _parse, MAX_FILE_BYTES) or Kept()
     except (OSError, *state.DAMAGE):
         return Kept()
-    return kept or Kept()
 
 
 def _parse(value: Any) -> Kept:
     rows = [(*map(str, row[:4]), int(row[4])) for row in value["findings"]]
-    found = tuple(Finding(*row) for row in rows)  # type: ignore[arg-type]
+    found = [Finding(*row) for row in rows]  # type: ignore[arg-type]
     versions = {str(path): str(it) for path, it in value["versions"].items()}
-    return Kept(float(value["time"]), found, versions)
+    return Kept(float(value["time"]), tuple(found), versions)

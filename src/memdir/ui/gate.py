@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from collections.abc import Callable, Iterable
-from urllib.parse import parse_qsl
+from collections.abc import Callable
+from urllib.parse import parse_qs, parse_qsl
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -68,9 +68,7 @@ class Gate:
 
         answer = self._refuse(scope)
         if answer is None and scope["method"] == "POST":
-            fields = await _read_form(scope, receive)
-            answer = fields if isinstance(fields, Response) else self._check_form(fields)
-            scope[FORM] = fields
+            answer = await self._take_form(scope, receive)
         if answer is None:
             self.last = self.now()
         await (answer or self.inside)(scope, receive, send_safely)
@@ -81,8 +79,9 @@ class Gate:
             return _text("memdir: unknown host\n", 421)
         if scope["method"] not in METHODS:
             return _text("memdir: unknown method\n", 405)
-        if scope["method"] == "GET" and (given := _token_of(scope["query_string"])):
-            return self._let_in(given)
+        query = parse_qs(scope["query_string"].decode("ascii", "replace"))
+        if scope["method"] == "GET" and "token" in query:
+            return self._let_in(query["token"][0])
         if not _same(_cookie(headers, self.cookie), self._secret):
             return _text(CLOSED, 403)
         if scope["method"] != "POST":
@@ -101,42 +100,26 @@ class Gate:
         answer.set_cookie(self.cookie, self._secret, path="/", httponly=True, samesite="strict")
         return answer
 
-    def _check_form(self, fields: dict[str, str]) -> Response | None:
+    async def _take_form(self, scope: Scope, receive: Receive) -> Response | None:
+        data, more = b"", True
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                while more:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        return _text("", 400)
+                    data, more = data + message.get("body", b""), message.get("more_body", False)
+                    if len(data) > MAX_FORM_BYTES:
+                        return _text("memdir: the form is too long\n", 413)
+            pairs = parse_qsl(data.decode("ascii"), True, max_num_fields=MAX_FIELDS)
+        except TimeoutError:
+            return _text("memdir: the form did not arrive\n", 408)
+        except ValueError:
+            return _text("memdir: not a form\n", 400)
+        scope[FORM] = fields = {name: value.replace("\r\n", "\n") for name, value in pairs}
         if not _same(fields.pop("form", ""), self.form_token):
             return _text("memdir: this form is out of date; load its page again\n", 403)
         return None
-
-
-async def _read_form(scope: Scope, receive: Receive) -> dict[str, str] | Response:
-    """The fields, or the refusal; a slow sender holds up nobody else."""
-    if not Headers(scope=scope).get("content-length", "0").isdecimal():
-        return _text("memdir: a bad length\n", 400)
-    if int(Headers(scope=scope).get("content-length", "0")) > MAX_FORM_BYTES:
-        return _text("memdir: the form is too long\n", 413)
-    data = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            while True:
-                message = await receive()
-                if message["type"] != "http.request":
-                    return _text("", 400)
-                data += message.get("body", b"")
-                if len(data) > MAX_FORM_BYTES:
-                    return _text("memdir: the form is too long\n", 413)
-                if not message.get("more_body"):
-                    break
-    except TimeoutError:
-        return _text("memdir: the form did not arrive\n", 408)
-    try:
-        pairs = parse_qsl(data.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
-    except ValueError:
-        return _text("memdir: not a form\n", 400)
-    return {name: value.replace("\r\n", "\n") for name, value in pairs}
-
-
-def _token_of(query: bytes) -> str:
-    pairs: Iterable[tuple[str, str]] = parse_qsl(query.decode("ascii", "replace"))
-    return next((value for name, value in pairs if name == "token"), "")
 
 
 def _cookie(headers: Headers, name: str) -> str:

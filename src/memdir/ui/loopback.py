@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -38,20 +38,17 @@ def open_port(port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals end it in order; they are not raised again afterwards."""
-        loop = asyncio.get_running_loop()
+        """Signals end it in order, the second at once; they are not raised again afterwards."""
+
+        def stop() -> None:
+            self.force_exit, self.should_exit = self.should_exit, True
+
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._stop)
+            asyncio.get_running_loop().add_signal_handler(number, stop)
         yield
 
-    def _stop(self) -> None:
-        self.force_exit = self.should_exit  # at the second signal
-        self.should_exit = True
 
-
-def serve(
-    listener: socket.socket, gate: Gate, idle_seconds: float, begun: Callable[[], None]
-) -> bool:
+def serve(listener: socket.socket, gate: Gate, idle_seconds: float) -> bool:
     """Serves until a signal or `idle_seconds` without a request; True if it was the latter."""
     config = uvicorn.Config(
         gate,
@@ -70,21 +67,20 @@ def serve(
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
     server = _Server(config)
-    idle = False
+
+    def is_idle() -> bool:
+        return gate.now() - gate.last > idle_seconds
 
     async def watch() -> None:
-        nonlocal idle
-        while not server.should_exit:
+        while not is_idle():
             await asyncio.sleep(min(WATCH_SECONDS, idle_seconds / 4))
-            if gate.now() - gate.last > idle_seconds:
-                idle = server.should_exit = True
+        server.should_exit = True
 
     async def run() -> None:
         watcher = asyncio.create_task(watch())
-        begun()
         await server.serve([listener])
         watcher.cancel()
 
     with listener:
         asyncio.run(run())
-    return idle
+    return is_idle()

@@ -14,7 +14,9 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from memdir.hot import disk, safe
+from memdir.hot.memory import INDEX, RECORD_INDEX
 from memdir.text.terminal import plural, visible_text
+from memdir.ui.overview import short_day, tokens
 from memdir.ui.prose import diff_rows, render_prose
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -52,16 +54,18 @@ def environment(cache: str) -> Environment:
         auto_reload=False,
     )
     env.filters |= {
-        "day": format_day,
         "moment": format_moment,
-        "age": format_age,
+        "age": lambda it: safe.age_words(safe.age_days(it, _now().timestamp())) if it else "never",
+        "day": lambda seconds: short_day(datetime.datetime.fromtimestamp(seconds)),
         "key": path_key,
         "prose": _prose,
-        "exact": exact_text,
+        # For a field that is sent back: what it holds stays; browsers drop the first line end.
+        "exact": lambda text: Markup("\n") + escape(text),
         "number": lambda value: f"{value:,}",
         "query": lambda values: urlencode(values, errors="replace"),
+        "tokens": tokens,
     }
-    env.globals |= {"plural": plural, "diff_rows": diff_rows}
+    env.globals |= {"plural": plural, "diff_rows": diff_rows, "indexes": (INDEX, RECORD_INDEX)}
     return env
 
 
@@ -101,31 +105,16 @@ def path_key(path: str) -> str:
     return quote(path, errors="surrogateescape")
 
 
-def exact_text(text: str) -> Markup:
-    """For a field that is sent back: what it holds must stay as it is."""
-    return Markup("\n") + escape(text)  # browsers drop the first line end
-
-
-def format_day(seconds: float) -> str:
-    return safe.iso_day(seconds)
-
-
 def format_moment(seconds: float) -> str:
     """`today 14:02`, `yesterday 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in this machine's zone."""
     if not seconds:
         return "never"
-    then, now = (datetime.datetime.fromtimestamp(it) for it in (seconds, _now()))
+    then, now = datetime.datetime.fromtimestamp(seconds), _now()
     days = (now.date() - then.date()).days
     if days in (0, 1):
         return f"{'yesterday' if days else 'today'} {then:%H:%M}"
-    if then.year == now.year:
-        return f"{then.day} {then:%b %H:%M}"
-    return f"{then.day} {then:%b %Y}"
+    return f"{then.day} {then:%b %H:%M}" if then.year == now.year else f"{then.day} {then:%b %Y}"
 
 
-def format_age(seconds: float) -> str:
-    return safe.age_words(safe.age_days(seconds, _now())) if seconds else "never"
-
-
-def _now() -> float:
-    return datetime.datetime.now().timestamp()
+def _now() -> datetime.datetime:
+    return datetime.datetime.now()

@@ -7,6 +7,7 @@ is written and both are shown. Every act ends in a banner.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 
 from memdir.capture import review
-from memdir.capture.inbox import APPROVED
+from memdir.capture.inbox import APPROVED, Held
 from memdir.errors import BadInput, Conflict, MemdirError
 from memdir.format.draft import ANYWAY, Draft, Revision, Wishes, content_hash
 from memdir.format.names import check_memory_name
@@ -25,14 +26,13 @@ from memdir.hot.memory import PINNED_KEYS, TYPE_KEYS, UNKNOWN, Document, decode,
 from memdir.hot.place import RECORDS
 from memdir.share.share import share_memories
 from memdir.store import changes
-from memdir.store.accept import keep_decision
+from memdir.store.accept import Waiting, keep_decision
 from memdir.store.ports import ARCHIVE, OUTSIDE, TRASH
 from memdir.store.writer import App, Done
-from memdir.ui import decisions
+from memdir.ui.decisions import find_undecided
 from memdir.ui.page import path_key
 from memdir.ui.routes import Handler, Outcome, Visit, new_batch, path_of_key
 from memdir.ui.views import files_of, memory_page, plan_version
-from memdir.ui.workspace import Spot
 from memdir.upkeep.restructure import restructure_store
 
 MAX_VERSIONS = 50  # of the history, to find the one that a page has shown
@@ -61,13 +61,11 @@ class AsShown(Around):
 
 def _find_version(app: App, path: str, version: str) -> bytes:
     """The bytes that a page has shown, if the history has them."""
-    try:
+    with suppress(MemdirError):  # the present text is shown anyway
         for logged in islice(app.history.log(), MAX_VERSIONS) if app.history.begun else ():
             data = app.history.content(logged.id, path)
             if data is not None and content_hash(data) == version:
                 return data
-    except MemdirError:
-        pass  # the present text is shown anyway
     return b""
 
 
@@ -76,9 +74,7 @@ def _fields(visit: Visit, *names: str) -> dict[str, str]:
     if missing := [name for name in names if name not in visit.form]:
         raise BadInput(f"the form lacks {', '.join(missing)}", next="load the page again")
     form = dict(visit.form)
-    if "path" in form:
-        form["path"] = path_of_key(form["path"])
-    return form
+    return form | {"path": path_of_key(form.get("path", ""))}
 
 
 def _as_shown(visit: Visit) -> tuple[App, str, dict[str, str]]:
@@ -104,10 +100,12 @@ def _undo(app: App, change: str = "", batch: str = "") -> Outcome:
     app = replace(app, batch=new_batch())
     done = review.undo_and_hold_again(app, change, batch)
     files = [f"{it.path} {it.reason or 'is as it was before'}" for it in done.changes]
-    cause = done.undone[0].cause if done.undone else None
-    name = f"{cause.verb} {cause.name}".strip() if cause else "the change"
-    name = "what was changed outside memdir" if cause and cause.verb == OUTSIDE else name
-    return Outcome(f"Taken back: {name}.", (*files, *done.remarks), _taker(app, app.batch))
+    name = "the change"
+    if done.undone:
+        cause = done.undone[0].cause
+        is_outside = cause.verb == OUTSIDE
+        name = "what was changed outside memdir" if is_outside else f"{cause.verb} {cause.name}"
+    return Outcome(f"Taken back: {name.strip()}.", (*files, *done.remarks), _taker(app, app.batch))
 
 
 def post_undo(visit: Visit) -> Outcome:
@@ -124,6 +122,9 @@ def post_undo_notice(visit: Visit) -> Outcome:
     result = outcome.take_back()
     visit.ui.notices[id] = replace(outcome, take_back=None)
     return result
+
+
+UNDOS = (post_undo, post_undo_notice)  # also of records
 
 
 def post_retire(visit: Visit) -> Outcome:
@@ -148,8 +149,7 @@ def post_share(visit: Visit) -> Outcome:
     source, path, form = _as_shown(visit)
     if form.get("to") not in ("team", "local"):
         raise BadInput("choose team or local", next="load the page again")
-    spot = visit.spot
-    target = visit.open_scope(Spot(spot.title, spot.project, spot.dir, form["to"]))
+    target = visit.open_scope(replace(visit.spot, scope=form["to"]))
     done = share_memories(source, target, [path])
     return _outcome(target, done, f"{path} is in the scope {target.config.scope} now.")
 
@@ -165,27 +165,32 @@ def post_restructure(visit: Visit) -> Outcome:
     return Outcome(f"Restructured: {plan.title}.", done.remarks, _taker(visit.app, plan.batch))
 
 
-def post_approve(visit: Visit) -> Outcome:
+def _chosen(visit: Visit) -> tuple[App, Any, dict[str, str]]:
+    """What is decided on, as its page has shown it: a held draft, or a memory of others."""
     form = _fields(visit, "id", "version")
-    if form.get("kind") == decisions.MEMORY:
-        return _decide(visit, form["id"], ACCEPTED)
-    held = decisions.read_held(visit.app, form["id"], form["version"])
+    undecided = visit.undecided(visit.last_census)
+    return *find_undecided(undecided, form["id"], form["version"]), form
+
+
+def post_approve(visit: Visit) -> Outcome:
+    app, thing, form = _chosen(visit)
+    if not isinstance(thing, Held):
+        return _decide(app, thing, ACCEPTED)
     wishes = Wishes("anyway" in form, offered=(ANYWAY,))
-    settled = review.approve_held_drafts(visit.app, [held], wishes)[0]
+    settled = review.approve_held_drafts(app, [thing], wishes)[0]
     if settled.how != APPROVED:
         reasons = tuple(change.reason for change in settled.done.changes)
         return Outcome("Nothing was saved; the draft still waits.", reasons, refused=True)
-    return _outcome(visit.app, settled.done, "Approved: agents may be told this from now on.")
+    return _outcome(app, settled.done, "Approved: agents may be told this from now on.")
 
 
 def post_reject(visit: Visit) -> Outcome:
-    form = _fields(visit, "id", "version")
-    if form.get("kind") == decisions.MEMORY:
-        return _decide(visit, form["id"], REJECTED)
-    held = decisions.read_held(visit.app, form["id"], form["version"])
-    review.reject_held_drafts(visit.app, [held])
+    app, thing, _ = _chosen(visit)
+    if not isinstance(thing, Held):
+        return _decide(app, thing, REJECTED)
+    review.reject_held_drafts(app, [thing])
     message = "Rejected. It can be put back for 30 days."
-    return Outcome(message, take_back=lambda: _reopen(visit.app, held.id))
+    return Outcome(message, take_back=lambda: _reopen(app, thing.id))
 
 
 def post_reopen(visit: Visit) -> Outcome:
@@ -197,9 +202,8 @@ def _reopen(app: App, id: str) -> Outcome:
     return Outcome("The draft waits again.")
 
 
-def _decide(visit: Visit, id: str, decision: str) -> Outcome:
+def _decide(app: App, item: Waiting, decision: str) -> Outcome:
     """On a memory that others wrote; its id changes with its text."""
-    app, item = decisions.find_memory_of_others(visit.others, id)
 
     def take_back() -> Outcome:
         keep_decision(app, [item], "")
@@ -211,20 +215,21 @@ def _decide(visit: Visit, id: str, decision: str) -> Outcome:
 
 
 def post_edit_draft(visit: Visit) -> Outcome:
-    form = _fields(visit, "id", "version", "body")
-    held = decisions.read_held(visit.app, form["id"], form["version"])
+    app, held, form = _chosen(visit)
+    if not isinstance(held, Held):
+        raise BadInput("only a draft is edited here", next="accept or reject it")
     draft = held.catch.draft or Draft("")
-    if draft.body != form["body"]:  # reason and use were drawn from the old text
-        draft = replace(draft, body=form["body"], why="", how="")
-    name, about = form.get("name", draft.name).strip(), form.get("description", "").strip()
-    draft = replace(draft, name=name, description=about, type=form.get("type", draft.type))
-    review.rewrite_held_draft(visit.app, held, draft)
+    body = form.get("body", draft.body)
+    if draft.body != body:  # reason and use were drawn from the old text
+        draft = replace(draft, body=body, why="", how="")
+    given: Any = {key: form[key].strip() for key in ("name", "description", "type") if key in form}
+    review.rewrite_held_draft(app, held, replace(draft, **given))
     return Outcome("The draft is changed; it still waits.")
 
 
 def _act(run: Callable[[Visit], Outcome]) -> Handler:
     def answer(visit: Visit) -> Response:
-        if visit.spot.scope == RECORDS and run not in (post_undo, post_undo_notice):
+        if visit.spot.scope == RECORDS and run not in UNDOS:
             hint = "memdir records --help lists the commands"
             raise BadInput("records are changed from the command line", next=hint)
         back = visit.form.get("back", "")
@@ -289,18 +294,9 @@ def _revision(form: dict[str, str], document: Document) -> Revision:
 
 
 ACTS = (
-    post_approve,
-    post_confirm,
-    post_edit_draft,
-    post_reject,
-    post_reopen,
-    post_restore,
-    post_restructure,
-    post_retire,
-    post_share,
-    post_undo,
+    *(post_approve, post_confirm, post_edit_draft, post_reject, post_reopen, post_restore),
+    *(post_restructure, post_retire, post_share, *UNDOS),
 )
 POSTS: dict[str, Handler] = {"save": post_save, "remember": post_remember, "audit": post_audit} | {
-    run.__name__.removeprefix("post_").replace("_", "-"): _act(run)
-    for run in (*ACTS, post_undo_notice)
+    run.__name__.removeprefix("post_").replace("_", "-"): _act(run) for run in ACTS
 }

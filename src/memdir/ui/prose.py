@@ -21,13 +21,12 @@ CONTEXT = 3  # lines around a change
 _ITEM = re.compile(r"(\s{0,12})(?:[-*+]|(\d{1,6})[.)])\s+(.*)")
 _CODE = re.compile(r"(`{1,3})(?!`)([^`]{1,2000})\1")
 # Of escaped text: no mark of ours can stand in it.
-_LINK = re.compile(r"(!?)\[([^\[\]]{0,500})\]\(([^()\s]{1,1000}(?:\([^()\s]{0,200}\))?)\)")
-_BARE = re.compile(r"(?<![\w\"=;/])https?://[^\s<>\"'`]{3,500}")
+_LINK = re.compile(r"(!?)\[([^\[\]]{0,500})\]\(([^()\s\x00]{1,1000}(?:\([^()\s\x00]{0,200}\))?)\)")
+_BARE = re.compile(r"(?<![\w\"=;/])https?://[^\s<>\"'`\x00]{3,500}")
 _STRONG = re.compile(r"\*\*(\S(?:[^*]{0,1000}\S)?)\*\*")
 _EM = re.compile(r"(?<![\w*])\*(\S(?:[^*]{0,1000}\S)?)\*(?![\w*])")
 _ROW = re.compile(r"\s{0,3}\|.*\|\s*")
 _RULE = re.compile(r"\s{0,3}\|?[\s:|-]{3,200}\|?\s*")
-
 
 Address = Callable[[str], str]  # of another memory, by its path in a link; or empty
 
@@ -35,63 +34,68 @@ Address = Callable[[str], str]  # of another memory, by its path in a link; or e
 def render_prose(text: str, to: Address = lambda _: "") -> Markup:
     """A memory's text as it is meant to be read."""
     cut = text[:MAX_PROSE_CHARACTERS]
-    html = "\n".join(_blocks(visible_text(cut).split("\n"), to))
+    blocks = _blocks(visible_text(cut).split("\n"))
+    html = "\n".join(_block(kind, lines, to) for kind, lines in blocks)
     more = '<p class="quiet">The rest is too long to be shown here.</p>' * (len(cut) < len(text))
     return Markup(html + more)
 
 
-def _blocks(lines: Sequence[str], to: Address) -> Iterator[str]:
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """What stands there, and its lines; code comes without its fences."""
     i = 0
     while i < len(lines):
-        line = lines[i]
-        if fence := opened_fence(line):
-            end = next((k for k in range(i + 1, len(lines)) if closes_fence(lines[k], fence)), 0)
-            end = end or len(lines)
-            yield f"<pre><code>{escape(chr(10).join(lines[i + 1 : end]))}</code></pre>"
-            i = end + 1
-        elif not line.strip():
-            i += 1
-        elif level := heading_level(line):
-            level = min(level + 2, 6)  # the page has its own first two
-            yield f"<h{level}>{_spans(heading_text(line), to)}</h{level}>"
-            i += 1
-        elif line.strip() in ("---", "***", "___"):
-            yield "<hr>"
-            i += 1
-        else:
-            end = i + 1
-            kind = _kind(line)
-            while end < len(lines) and _continues(lines[end], kind):
+        kind, end = _kind(lines[i]), i + 1
+        if kind == "code":
+            fence = opened_fence(lines[i])
+            closed = (k for k in range(end, len(lines)) if closes_fence(lines[k], fence))
+            end = next(closed, len(lines))
+            yield kind, lines[i + 1 : end]
+            end += 1
+        elif kind:
+            joined = ("list", "quote", "rule", "table", "text") if kind == "list" else (kind,)
+            while kind not in ("heading", "rule") and end < len(lines):
+                if _kind(lines[end]) not in joined:
+                    break
                 end += 1
-            yield _block(kind, lines[i:end], to)
-            i = end
+            yield kind, lines[i:end]
+        i = end
 
 
 def _kind(line: str) -> str:
+    """Empty if nothing stands there."""
+    if opened_fence(line):
+        return "code"
+    if heading_level(line):
+        return "heading"
+    if line.strip() in ("---", "***", "___"):
+        return "rule"
     if _ITEM.fullmatch(line):
         return "list"
     if line.lstrip().startswith(">"):
         return "quote"
-    return "table" if _ROW.fullmatch(line) else "text"
-
-
-def _continues(line: str, kind: str) -> bool:
-    if not line.strip() or opened_fence(line) or heading_level(line):
-        return False
-    if kind == "list":
-        return True
-    return _kind(line) == kind
+    return "table" if _ROW.fullmatch(line) else "text" if line.strip() else ""
 
 
 def _block(kind: str, lines: Sequence[str], to: Address) -> str:
+    text = "\n".join(lines)
+    if kind == "code":
+        return f"<pre><code>{escape(text)}</code></pre>"
+    if kind == "heading":
+        level = min(heading_level(text) + 2, 6)  # the page has its own first two
+        return f"<h{level}>{_spans(heading_text(text), to)}</h{level}>"
+    if kind == "rule":
+        return "<hr>"
     if kind == "list":
         return _list(lines, to)
     if kind == "quote":
         bare = "\n".join(line.lstrip().lstrip(">").strip() for line in lines)
         return f"<blockquote><p>{_spans(bare, to)}</p></blockquote>"
     if kind == "table":
-        return _table(lines, to)
-    return f"<p>{_spans(chr(10).join(lines), to)}</p>"
+        rows = [line.strip().strip("|").split("|") for line in lines if not _RULE.fullmatch(line)]
+        cells = [[f"<td>{_spans(cell.strip(), to)}</td>" for cell in row] for row in rows]
+        html = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
+        return f'<div class="wide"><table class="prose">{html}</table></div>'
+    return f"<p>{_spans(text, to)}</p>"
 
 
 def _list(lines: Sequence[str], to: Address) -> str:
@@ -104,45 +108,28 @@ def _list(lines: Sequence[str], to: Address) -> str:
             items[-1][2].append(line.strip())
     tag = "ol" if items[0][1] else "ul"
     start = f' start="{int(items[0][1])}"' if items[0][1] not in ("", "1") else ""
-    html = "".join(
+    html = [
         f'<li class="in{min(depth, 3)}">{_spans(chr(10).join(text), to)}</li>'
         for depth, _, text in items
-    )
-    return f"<{tag}{start}>{html}</{tag}>"
-
-
-def _table(lines: Sequence[str], to: Address) -> str:
-    rows = [line.strip().strip("|").split("|") for line in lines if not _RULE.fullmatch(line)]
-    html = "".join(
-        "<tr>" + "".join(f"<td>{_spans(cell.strip(), to)}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
-    return f'<div class="wide"><table class="prose">{html}</table></div>'
+    ]
+    return f"<{tag}{start}>{''.join(html)}</{tag}>"
 
 
 def _spans(text: str, to: Address) -> str:
-    """Code first: nothing in it is marked up."""
-    parts, end = [], 0
-    for match in _CODE.finditer(text):
-        parts += [_marks(text[end : match.start()], to), f"<code>{escape(match[2])}</code>"]
-        end = match.end()
-    return "".join([*parts, _marks(text[end:], to)])
-
-
-def _marks(text: str, to: Address) -> str:
-    """Links are kept aside, so that no mark reaches into an address."""
+    """Code and links are kept aside, so that no mark reaches into them."""
     kept: list[str] = []
 
     def keep(html: str) -> str:
         kept.append(html)
         return f"\x00{len(kept) - 1}\x00"
 
-    html = str(escape(text.replace("\x00", "")))
-    html = _LINK.sub(lambda m: keep(_link(m[2], m[3], to, bool(m[1]))), html)
+    text = _CODE.sub(lambda m: keep(f"<code>{escape(m[2])}</code>"), text.replace("\x00", ""))
+    html = _LINK.sub(lambda m: keep(_link(m[2], m[3], to, bool(m[1]))), str(escape(text)))
     html = _BARE.sub(lambda m: keep(_link(m[0], m[0], to)), html)
-    html = _STRONG.sub(r"<strong>\1</strong>", html)
-    html = _EM.sub(r"<em>\1</em>", html)
-    return re.sub("\x00(\\d+)\x00", lambda m: kept[int(m[1])], html)
+    html = _EM.sub(r"<em>\1</em>", _STRONG.sub(r"<strong>\1</strong>", html))
+    while "\x00" in html:  # the label of a link may hold code
+        html = re.sub("\x00(\\d+)\x00", lambda m: kept[int(m[1])], html)
+    return html
 
 
 def _link(label: str, target: str, to: Address, image: bool = False) -> str:
@@ -168,11 +155,10 @@ def diff_rows(old: str | None, new: str | None) -> list[DiffRow]:
     before, after = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
     if before and after and len(before) + len(after) > MAX_DIFF_LINES:
         return [DiffRow("@", "too long to compare line by line")]
-    lines = [*unified_diff(before, after, lineterm="", n=CONTEXT)][2:]
+    lines = [*unified_diff(before, after, lineterm="", n=CONTEXT)][3:]  # after @@ of the first
     rows = [
         DiffRow("@", "") if line.startswith("@@") else DiffRow(line[:1], visible_text(line[1:1001]))
         for line in lines[:MAX_ROWS]
     ]
-    rows = rows[1:] if rows and rows[0].sign == "@" else rows
     left = len(lines) - MAX_ROWS
     return [*rows, DiffRow("@", f"{left:,} more lines")] if left > 0 else rows

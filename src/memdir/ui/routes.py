@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -19,25 +20,15 @@ from starlette.routing import Route
 from memdir.errors import Conflict, MemdirError, Missing
 from memdir.hot.memory import decode
 from memdir.hot.place import RECORDS
-from memdir.store.accept import Source
+from memdir.store.accept import Source, find_source_in_store
 from memdir.store.writer import App
 from memdir.ui import page
-from memdir.ui.decisions import Item, find_others, list_items
+from memdir.ui.decisions import Undecided, list_undecided
 from memdir.ui.findings import Audits
 from memdir.ui.gate import FORM
 from memdir.ui.workspace import Census, Spot, Workspace
 
 MAX_NOTICES = 200
-NAV = (
-    ("", "Overview"),
-    ("memories", "Memories"),
-    ("waiting", "Waiting"),
-    ("told", "Told"),
-    ("lab", "Recall lab"),
-    ("restructure", "Restructure"),
-    ("budget", "Budget"),
-    ("doctor", "Doctor"),
-)
 
 
 @dataclass(frozen=True)
@@ -79,7 +70,7 @@ class Visit:
 
     @cached_property
     def app(self) -> App:
-        return self.ui.workspace.open(self.spot, self.remarks.append, batch=new_batch())
+        return self.open_scope(self.spot)
 
     @property
     def last_census(self) -> Census:
@@ -99,23 +90,20 @@ class Visit:
     def asked(self, name: str, default: str = "") -> str:
         return self.request.query_params.get(name, default)
 
-    def number(self, name: str) -> int:
-        text = self.asked(name)
-        return int(text) if text.isdecimal() and len(text) < 9 else 0
-
     def open_scope(self, spot: Spot) -> App:
-        tell = self.remarks.append
-        return self.ui.workspace.open(spot, tell, batch=new_batch())
+        return self.ui.workspace.open(spot, self.remarks.append, new_batch())
 
-    @cached_property
-    def others(self) -> list[Source]:
-        """What others wrote in the stores of this project."""
-        spots = self.ui.workspace.scopes(self.spot)
-        scopes = [(spot.scope, lambda spot=spot: self.open_scope(spot)) for spot in spots]
-        return find_others(scopes)
-
-    def items(self, census: Census) -> tuple[list[Item], list[str]]:
-        return list_items(self.app, census, self.others)
+    def undecided(self, census: Census) -> list[Undecided]:
+        """Drafts, and what others wrote in the stores of this project."""
+        others: dict[str, Source] = {}
+        for spot in self.ui.workspace.scopes(self.spot):
+            with suppress(MemdirError):  # its own page says why
+                app = self.open_scope(spot)
+                if app.config.origin and app.store.root not in others:
+                    others[app.store.root] = find_source_in_store(spot.scope, app)
+        undecided, broken = list_undecided(self.app, census, [*others.values()])
+        self.remarks += broken
+        return undecided
 
     def url(self, place: str = "", **query: str) -> str:
         tail = f"?{urlencode(query, errors='surrogateescape')}" if query else ""
@@ -124,25 +112,12 @@ class Visit:
     def render(self, name: str, title: str, **values: Any) -> Response:
         values = {**self.frame(), "title": title, **values}
         html = page.render(name, values, self.ui.workspace.cache_dir)
-        return Response(html, values.get("status", 200), media_type=HTML)
+        return Response(html, values.get("status", 200), media_type="text/html; charset=utf-8")
 
     def frame(self) -> dict[str, Any]:
-        notice = self.asked("notice")
-        return {
-            "nav": NAV,
-            "here": self.place,
-            "base": self.base,
-            "spot": self.spot,
-            "spots": self.ui.workspace.scopes(self.spot),
-            "projects": self.ui.workspace.projects(),
-            "form_token": self.ui.form_token,
-            "notice": self.ui.notices.get(notice),
-            "notice_id": notice,
-            "remarks": list(dict.fromkeys(self.remarks)),
-            "readonly": self.spot.scope == RECORDS,
-            "static": False,
-            "refresh": False,
-        }
+        id, readonly = self.asked("notice"), self.spot.scope == RECORDS
+        notice = {"notice_id": id, "notice": self.ui.notices.get(id)}
+        return vars(self) | notice | {"readonly": readonly, "static": False, "refresh": False}
 
     def done(self, outcome: Outcome, place: str = "", **query: str) -> Response:
         """Back to a page, with the banner of what was done there."""
@@ -151,18 +126,16 @@ class Visit:
         notice = self.ui.keep(replace(outcome, details=tuple(details)))
         return RedirectResponse(self.url(place, notice=notice, **query), 303)
 
-    def failed(self, error: MemdirError, status: int = 0) -> Response:
+    def failed(self, error: MemdirError, status: int = 422) -> Response:
         if isinstance(error, Conflict):
             texts = {"ours": decode(error.ours), "theirs": decode(error.theirs)}
             texts["typed"] = self.form.get("body", "")
-            return self.render(
-                "conflict.html", "Changed meanwhile", status=409, error=error, **texts
-            )
-        status = status or (404 if error.code == "missing" else 422)
+            name, title = "conflict.html", "Changed meanwhile"
+            return self.render(name, title, status=409, error=error, **texts)
+        status = 404 if isinstance(error, Missing) else status
         return self.render("error.html", "That did not work", status=status, error=error)
 
 
-HTML = "text/html; charset=utf-8"
 Handler = Callable[[Visit], Response]
 
 
@@ -171,11 +144,10 @@ def open_page(ui: Ui) -> Starlette:
 
     def endpoint(handler: Handler, place: str = "") -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
-            id = request.path_params["spot"]
-            spot = ui.workspace.find(id)
+            spot = ui.workspace.find(request.path_params["spot"])
             if spot is None:
                 return RedirectResponse("/", 303)
-            visit = Visit(ui, spot, request, f"/s/{id}/", place)
+            visit = Visit(ui, spot, request, f"/s/{spot.id}/", place)
             try:
                 return handler(visit)
             except MemdirError as error:
@@ -186,12 +158,9 @@ def open_page(ui: Ui) -> Starlette:
 
         return answer
 
-    def first(request: Request) -> Response:
-        return RedirectResponse(f"/s/{ui.workspace.first.id}/", 303)
-
     def go(request: Request) -> Response:
-        spot = ui.workspace.find(request.query_params.get("to", ""))
-        return RedirectResponse(f"/s/{(spot or ui.workspace.first).id}/", 303)
+        spot = ui.workspace.find(request.query_params.get("to", "")) or ui.workspace.first
+        return RedirectResponse(f"/s/{spot.id}/", 303)
 
     def static(request: Request) -> Response:
         name = request.path_params["name"]
@@ -199,11 +168,11 @@ def open_page(ui: Ui) -> Starlette:
             return Response("memdir: no such page\n", 404, media_type="text/plain")
         return Response(page.static_file(name), media_type=page.STATIC[name])
 
-    routes = [Route("/", first), Route("/go", go), Route("/static/{name}", static)]
-    for name, handler in VIEWS.items():
-        routes.append(Route(f"/s/{{spot}}/{name}", endpoint(handler, name)))
-    routes.append(Route("/s/{spot}/do/{act}", endpoint(_act), methods=["POST"]))
-    return Starlette(routes=routes)
+    views = [Route(f"/s/{{spot}}/{name}", endpoint(view, name)) for name, view in VIEWS.items()]
+    act = Route("/s/{spot}/do/{act}", endpoint(_act), methods=["POST"])
+    return Starlette(
+        routes=[Route("/", go), Route("/go", go), Route("/static/{name}", static), *views, act]
+    )
 
 
 def draw_first_screen(ui: Ui) -> bytes:
@@ -211,10 +180,9 @@ def draw_first_screen(ui: Ui) -> bytes:
     from memdir.ui.views import first_screen
 
     visit = Visit(ui, ui.workspace.first, Request({"type": "http", "query_string": b""}), "")
-    values = first_screen(visit)
-    css = page.static_file("style.css").decode()
-    more = {"title": "Overview", "static": True, "css": Markup(css), "job": None, "readonly": True}
-    return page.render("home.html", {**visit.frame(), **values, **more}, ui.workspace.cache_dir)
+    more = first_screen(visit) | {"title": "Overview", "static": True, "job": None}
+    more |= {"css": Markup(page.static_file("style.css").decode()), "readonly": True}
+    return page.render("home.html", visit.frame() | more, ui.workspace.cache_dir)
 
 
 def _act(visit: Visit) -> Response:
@@ -224,13 +192,6 @@ def _act(visit: Visit) -> Response:
     if act not in POSTS:
         raise Missing("there is no such act", next="load the page again")
     return POSTS[act](visit)
-
-
-def paginate(items: Sequence[Any], number: int, size: int) -> dict[str, Any]:
-    pages = max(-(-len(items) // size), 1)
-    number = min(max(number, 1), pages)
-    part = items[(number - 1) * size : number * size]
-    return {"items": part, "page": number, "pages": pages, "total": len(items)}
 
 
 def path_of_key(key: str) -> str:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memdir.audit.projects import find_projects_to_audit
 from memdir.config.config import Config, read_config
@@ -48,7 +48,7 @@ class Census:
         self.tree: Mapping[str, tuple[int, ...]] = {}
         self._seen: object = None
         self.scan = Scan()
-        self._memo: dict[str, tuple[object, object]] = {}
+        self._memo: dict[str, tuple[object, Any]] = {}
 
     def look(self, app: App) -> Scan:
         with self._lock:
@@ -72,11 +72,12 @@ class Census:
         memo = self._memo
         if name not in memo or memo[name][0] != version:
             memo[name] = version, find()
-        return memo[name][1]  # type: ignore[return-value]
+        return memo[name][1]  # type: ignore[no-any-return]
 
-    def describe(self, path: str) -> str:
-        known = self.once("about", lambda: {it.path: it.description for it in self.scan.memories})
-        return known.get(path, "")
+    @property
+    def about(self) -> dict[str, str]:
+        """What each memory says of itself, by path."""
+        return self.once("about", lambda: {it.path: it.description for it in self.scan.memories})
 
     def forget(self) -> None:
         self._seen = None
@@ -91,29 +92,22 @@ def state_of_files(folder: str) -> list[tuple[str, int, int, int]] | None:
 
 
 class Workspace:
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        cwd: str,
-        *,
-        project: str | None,
-        dir: str | None,
-        scope: str,
-    ) -> None:
+    def __init__(self, environ: Mapping[str, str], cwd: str, asked: Spot) -> None:
         self.environ, self.cwd = environ, cwd
-        config = read_config(environ, cwd, project=project, dir=dir)
-        scope = PROJECT if scope == "all" else scope
-        title = config.store if dir else config.checkout
+        config = self.config(asked)
         self.home, self.cache_dir = config.home, config.cache_dir
-        self.first = Spot(self.short(title), project if dir else config.checkout, dir, scope)
-        self._claude_dir = config.claude_dir
+        self._projects_dir = os.path.join(config.claude_dir, "projects")
+        title = self.short(config.store if asked.dir else config.checkout)
+        project = asked.project if asked.dir else config.checkout
+        scope = PROJECT if asked.scope == "all" else asked.scope
+        self.first = Spot(title, project, asked.dir, scope)
         self._spots = {self.first.id: self.first}
         self._census: dict[str, Census] = {}
         self._projects: tuple[float, list[Spot]] = 0.0, []
 
     def short(self, path: str) -> str:
-        home = self.home.rstrip("/")
-        return "~" + path[len(home) :] if path.startswith(home + "/") else path
+        home = self.home.rstrip("/") + "/"
+        return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
 
     def find(self, id: str) -> Spot | None:
         if id not in self._spots:
@@ -124,7 +118,7 @@ class Workspace:
         places = {"project": spot.project, "dir": spot.dir, "scope": spot.scope}
         return read_config(self.environ, self.cwd, **places)  # type: ignore[arg-type]
 
-    def open(self, spot: Spot, tell: Callable[[str], None], *, batch: str = "") -> App:
+    def open(self, spot: Spot, tell: Callable[[str], None], batch: str) -> App:
         app = open_app(self.config(spot), now=time.time, tell=tell, actor=ACTOR)
         return replace(app, batch=batch)
 
@@ -133,27 +127,22 @@ class Workspace:
 
     def scopes(self, spot: Spot) -> list[Spot]:
         """The stores of one project: the project's own, and the scopes that are there."""
-        there = [PROJECT]
-        try:
-            config = self.config(Spot(spot.title, spot.project, spot.dir))
-            there += [name for name, path in config.scopes.items() if os.path.isdir(path)]
-        except MemdirError:
-            pass  # told where its page is asked for
+        names = [PROJECT]
+        with suppress(MemdirError):  # told where its page is asked for
+            scopes = self.config(replace(spot, scope=PROJECT)).scopes
+            names += [name for name, path in scopes.items() if os.path.isdir(path)]
         if spot.dir:
-            there = [name for name in there if name in (PROJECT, "team")]
-        names = dict.fromkeys((*there, spot.scope))
-        return [self._know(Spot(spot.title, spot.project, spot.dir, name)) for name in names]
+            names = [name for name in names if name in (PROJECT, "team")]
+        return [self._know(replace(spot, scope=it)) for it in dict.fromkeys((*names, spot.scope))]
 
     def projects(self) -> list[Spot]:
         """Every project that the client keeps memories of; the one that was asked for first."""
         looked, spots = self._projects
         if time.monotonic() - looked > PROJECTS_SECONDS or not looked:
             spots = [replace(self.first, scope=PROJECT)]
-            for item in find_projects_to_audit(os.path.join(self._claude_dir, "projects")):
+            for item in find_projects_to_audit(self._projects_dir):
                 title = self.short(item.root or item.was or item.name)
-                spots.append(
-                    Spot(title, item.root, None) if item.root else Spot(title, None, item.store)
-                )
+                spots.append(Spot(title, item.root or None, None if item.root else item.store))
             spots = [*{spot.id: self._know(spot) for spot in spots}.values()]
             self._projects = time.monotonic(), spots
         return spots

@@ -13,7 +13,8 @@
       const part = details.querySelector(".part");
       try {
         const answer = await fetch(details.dataset.part);
-        if (answer.ok) part.innerHTML = await answer.text(); // made by the same templates, escaped
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (answer.ok) part.replaceChildren(...page.querySelector("main > .part").childNodes);
       } catch { /* the link in it stays */ }
     });
   }

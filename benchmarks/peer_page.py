@@ -1,0 +1,4 @@
+def compose(answer):
+    import json
+
+    return json.dumps(answer, indent=1)

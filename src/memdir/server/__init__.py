@@ -1,0 +1,1 @@
+"""The team server: spaces of memories on PostgreSQL, over HTTP and MCP."""

@@ -1,0 +1,217 @@
+"""The routes: each parses, calls one function of the database, and passes its answer on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from psycopg import errors
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memdir.server.database import Database
+from memdir.server.door import TOKEN, check_post, read_body, send_json
+from memdir.server.intake import Refused, parse_json, read_push
+
+OPENAPI = Path(__file__).with_name("openapi.json")
+MAX_CHANGES, USUAL_CHANGES = 1_000, 100
+MAX_VERSIONS = 100
+MAX_FOUND, USUAL_FOUND = 50, 10
+FOUND_LETTERS = 400  # of a memory in a list of what was found
+MAX_QUERY = 1_000  # characters
+MAX_CURSOR = 2**62
+NOT_FOUND = "there is nothing here, or it is not yours to see"
+# What the database says without an answer of its own.
+NOTHING = {
+    401: ("this token is unknown, expired or revoked", "ask a maintainer for a new one"),
+    403: ("your role in this space does not allow it", "ask a maintainer, or propose it"),
+    404: (NOT_FOUND, "GET /v1/spaces lists your spaces"),
+    410: ("the feed never was at this cursor", "start again with after=0"),
+}
+
+
+class Call:
+    """One request: its path below the space, its parameters and its body."""
+
+    def __init__(self, api: Api, scope: Scope, receive: Receive, space: str, rest: str) -> None:
+        self.database = api.database
+        self.token: bytes = scope[TOKEN]
+        self.space = space
+        self.rest = rest
+        self._scope = scope
+        self._receive = receive
+
+    async def ask(self, sql: str, *arguments: object) -> tuple[int, str]:
+        status, answer = await self.database.call(sql, (self.token, *arguments))
+        if status in (200, 409) and answer is not None:
+            return status, answer
+        raise Refused(status, *NOTHING[status])
+
+    async def body(self) -> bytes:
+        return await read_body(self._scope, self._receive)
+
+    def text(self, name: str) -> str:
+        given = [v for key, v in self._pairs() if key == name]
+        if len(given) != 1 or not given[0].strip() or len(given[0]) > MAX_QUERY:
+            message = f"the parameter {name} is not given once, with up to {MAX_QUERY:,} characters"
+            raise Refused(422, message, "see /v1/openapi.json")
+        check_letters(given[0])
+        return given[0]
+
+    def number(self, name: str, usual: int, most: int, least: int = 0) -> int:
+        given = [v for key, v in self._pairs() if key == name] or [str(usual)]
+        if len(given) == 1 and given[0].isascii() and given[0].isdecimal() and len(given[0]) < 20:
+            number = int(given[0])
+            if least <= number <= most:
+                return number
+        raise Refused(422, f"{name} is not a number of {least:,} to {most:,}", "correct it")
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        query: bytes = self._scope["query_string"]
+        try:
+            return parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
+        except ValueError:
+            raise Refused(422, "too many parameters", "see /v1/openapi.json") from None
+
+
+def check_letters(text: str) -> None:
+    """The database keeps no NUL, and half of a pair is no character."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise Refused(404, *NOTHING[404])
+
+
+async def list_spaces(call: Call) -> tuple[int, str]:
+    return await call.ask("select status, answer from spaces(%s)")
+
+
+async def list_changes(call: Call) -> tuple[int, str]:
+    after = call.number("after", 0, MAX_CURSOR)
+    most = call.number("limit", USUAL_CHANGES, MAX_CHANGES, 1)
+    sql = "select status, answer from changes(%s, %s, %s, %s)"
+    return await call.ask(sql, call.space, after, most)
+
+
+async def get_memory(call: Call) -> tuple[int, str]:
+    return await call.ask("select status, answer from get(%s, %s, %s)", call.space, call.rest)
+
+
+async def list_versions(call: Call) -> tuple[int, str]:
+    most = call.number("limit", MAX_VERSIONS, MAX_VERSIONS, 1)
+    sql = "select status, answer from history(%s, %s, %s, %s)"
+    return await call.ask(sql, call.space, call.rest, most)
+
+
+async def search(call: Call) -> tuple[int, str]:
+    query, most = call.text("q"), call.number("limit", USUAL_FOUND, MAX_FOUND, 1)
+    sql = "select status, answer from search(%s, %s, %s, %s, %s)"
+    return await call.ask(sql, [call.space], query, most, FOUND_LETTERS)
+
+
+async def push(call: Call) -> tuple[int, str]:
+    items, named = read_push(await call.body())
+    try:
+        sql = "select status, answer from push(%s, %s, %s::jsonb, %s)"
+        return await call.ask(sql, call.space, items, named)
+    except errors.UniqueViolation:
+        raise same_but_for_case() from None
+
+
+async def list_proposals(call: Call) -> tuple[int, str]:
+    return await call.ask("select status, answer from proposals(%s, %s)", call.space)
+
+
+async def propose(call: Call) -> tuple[int, str]:
+    items, _ = read_push(await call.body())
+    return await call.ask("select status, answer from propose(%s, %s, %s)", call.space, items)
+
+
+async def decide(call: Call) -> tuple[int, str]:
+    accepted = parse_json(await call.body()).get("accept")
+    if type(accepted) is not bool:
+        raise Refused(422, "accept is neither true nor false", "see /v1/openapi.json")
+    if not call.rest.isascii() or not call.rest.isdecimal() or len(call.rest) > 18:
+        raise Refused(404, *NOTHING[404])
+    try:
+        sql = "select status, answer from decide(%s, %s, %s, %s)"
+        return await call.ask(sql, call.space, int(call.rest), accepted)
+    except errors.UniqueViolation:
+        raise same_but_for_case() from None
+
+
+def same_but_for_case() -> Refused:
+    message = "a memory is there whose name differs only in case: some systems take them for one"
+    return Refused(422, message, "rename yours and push again")
+
+
+Handler = Callable[[Call], Awaitable[tuple[int, str]]]
+# Below /v1/spaces/{space}: the word, and whether something stands behind it.
+ROUTES: dict[tuple[str, bool], dict[str, Handler]] = {
+    ("changes", False): {"GET": list_changes},
+    ("push", False): {"POST": push},
+    ("memories", True): {"GET": get_memory},
+    ("history", True): {"GET": list_versions},
+    ("search", False): {"GET": search},
+    ("proposals", False): {"GET": list_proposals, "POST": propose},
+    ("proposals", True): {"POST": decide},
+}
+
+
+class Api:
+    """Every route; what is not one of them is the 404 of a space that is not there."""
+
+    def __init__(self, database: Database, mcp: ASGIApp, welcome: Callable[[bytes], None]) -> None:
+        self.database = database
+        self.mcp = mcp
+        self.welcome = welcome
+        self.openapi = OPENAPI.read_bytes()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, method = scope["path"], scope["method"]
+        if path == "/healthz":
+            allow(method, {"GET"})
+            await self.database.call("select 200, null", ())
+            return await send_json(send, 200, b'{"healthy":true}')
+        if path == "/v1/openapi.json":
+            allow(method, {"GET"})
+            return await send_json(send, 200, self.openapi)
+        if path == "/mcp":
+            allow(method, {"POST"})
+            check_post(scope)
+            return await self._serve_mcp(scope, receive, send)
+        handler, space, rest = find_route(path, method)
+        status, answer = await handler(Call(self, scope, receive, space, rest))
+        self.welcome(scope[TOKEN])
+        await send_json(send, status, answer.encode())
+
+    async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The tools ask the database themselves; this keeps strangers away from the protocol."""
+        status, _ = await self.database.call(
+            "select status, answer from spaces(%s)", (scope[TOKEN],)
+        )
+        if status != 200:
+            raise Refused(status, *NOTHING[status])
+        self.welcome(scope[TOKEN])
+        await self.mcp(scope, receive, send)
+
+
+def find_route(path: str, method: str) -> tuple[Handler, str, str]:
+    check_letters(path)
+    parts = path.split("/", 5)
+    if path == "/v1/spaces":
+        allow(method, {"GET"})
+        return list_spaces, "", ""
+    if len(parts) < 5 or parts[:3] != ["", "v1", "spaces"]:
+        raise Refused(404, *NOTHING[404])
+    rest = parts[5] if len(parts) > 5 else ""
+    handlers = ROUTES.get((parts[4], bool(rest)))
+    if handlers is None or (len(parts) > 5 and not rest):
+        raise Refused(404, *NOTHING[404])
+    allow(method, handlers.keys())
+    return handlers[method], parts[3], rest
+
+
+def allow(method: str, methods: object) -> None:
+    names = sorted(methods)  # type: ignore[call-overload]
+    if method not in names:
+        hint = f"use {' or '.join(names)}"
+        raise Refused(405, f"{method} is not for this path", hint, allow=", ".join(names))

@@ -1,0 +1,189 @@
+"""In front of every route: hosts, tokens, rates and sizes, before anything is parsed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import time
+import traceback
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memdir.server.database import Unavailable
+from memdir.server.intake import MAX_PUSH_BYTES, Refused
+from memdir.server.rates import Rates
+
+LOG = logging.getLogger("memdir.server")
+TOKEN = "memdir.token"  # key of the token's hash in the ASGI scope
+BODY_SECONDS = 30.0  # for a body to arrive
+MAX_TOKEN = 200  # characters
+STRANGERS_PER_SECOND, STRANGERS_BURST = 20.0, 1_000.0
+BURST_SECONDS = 10  # of its rate that a token may use at once
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+OPEN_PATHS = ("/healthz", "/v1/openapi.json")
+HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+]
+REASONS = {400: "bad request", 401: "unauthorized", 403: "forbidden", 404: "not found"}
+
+
+class Asked(NamedTuple):
+    """The headers that count, each at most once."""
+
+    host: str
+    origin: str
+    token: str
+    kind: str
+    length: str
+
+
+class Door:
+    """Refuses in the order of cost: names, token, rate; a body only where a route takes one."""
+
+    def __init__(self, inside: ASGIApp, hosts: Sequence[str], per_second: float) -> None:
+        self.inside = inside
+        self.hosts = frozenset(host.lower() for host in (*LOCAL_HOSTS, *hosts))
+        self.known = Rates(per_second, per_second * BURST_SECONDS, time.monotonic)
+        self.strangers = Rates(STRANGERS_PER_SECOND, STRANGERS_BURST, time.monotonic)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            asked = read_headers(scope)
+            self._check_origin(asked)
+            if scope["path"] not in OPEN_PATHS:
+                scope[TOKEN] = self._check_token(asked, scope)
+            await self.inside(scope, receive, send)
+        except Refused as refused:
+            if refused.status == 401:
+                self.known.forget(scope.get(TOKEN))
+            await send_refusal(send, refused)
+        except Unavailable as error:
+            gone = Refused(503, error.message, "try again in a moment", retry_after=1)
+            await send_refusal(send, gone)
+        except Exception as error:  # the one net: a bug answers, and says where without any text
+            LOG.error(
+                "%s at %s", type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
+            )
+            await send_refusal(send, Refused(500, "this is a bug in memdir", "please report it"))
+
+    def welcome(self, token: bytes) -> None:
+        """This token was good: from now on its own rate counts, not that of its address."""
+        if token not in self.known:
+            self.known.wait_seconds(token)
+
+    def _check_origin(self, asked: Asked) -> None:
+        if host_name(asked.host) not in self.hosts:
+            raise Refused(421, "unknown host", "the server's --name says which it answers to")
+        own = asked.origin.partition("://")[2]
+        if asked.origin and (host_name(own) not in self.hosts or own != asked.host):
+            raise Refused(403, "a page of another origin may not ask", "ask without a browser")
+
+    def _check_token(self, asked: Asked, scope: Scope) -> bytes:
+        if not asked.token:
+            raise Refused(401, "no token", "send the header Authorization: Bearer TOKEN")
+        token = hashlib.sha256(asked.token.encode("latin-1")).digest()
+        address = (scope.get("client") or ("",))[0]
+        if token in self.known:
+            wait = self.known.wait_seconds(token)
+        else:
+            wait = self.strangers.wait_seconds(address)
+        if wait:
+            seconds = int(wait) + 1
+            hint = f"wait {seconds} s"
+            raise Refused(429, "too many requests", hint, retry_after=seconds)
+        return token
+
+
+def read_headers(scope: Scope) -> Asked:
+    found: dict[bytes, str] = {}
+    for name, value in scope["headers"]:
+        if name in (b"host", b"origin", b"authorization", b"content-type", b"content-length"):
+            if name in found:
+                raise Refused(400, f"the header {name.decode()} occurs twice", "send it once")
+            found[name] = value.decode("latin-1")
+    scheme, _, token = found.get(b"authorization", "").partition(" ")
+    token = token.strip() if scheme.lower() == "bearer" else ""
+    return Asked(
+        found.get(b"host", ""),
+        found.get(b"origin", ""),
+        token if len(token) <= MAX_TOKEN else "",
+        found.get(b"content-type", "").partition(";")[0].strip().lower(),
+        found.get(b"content-length", "0"),
+    )
+
+
+def host_name(host: str) -> str:
+    """Without the port, in lower case."""
+    name, _, port = host.rpartition(":")
+    return (name if name and port.isdecimal() else host).lower()
+
+
+def check_post(scope: Scope) -> None:
+    """By its headers alone: what is too large is not read."""
+    asked = read_headers(scope)
+    if asked.kind != "application/json":
+        raise Refused(415, "the body is not application/json", "say so in Content-Type")
+    if not asked.length.isdecimal() or len(asked.length) > 15:
+        raise Refused(400, "content-length is not a number", "send its bytes")
+    if int(asked.length) > MAX_PUSH_BYTES:
+        raise too_large()
+
+
+def too_large() -> Refused:
+    message = f"a push has at most {MAX_PUSH_BYTES:,} bytes"
+    return Refused(413, message, "send several smaller ones", limit=MAX_PUSH_BYTES)
+
+
+async def read_body(scope: Scope, receive: Receive) -> bytes:
+    """The whole body; counts also what arrives in pieces without a length."""
+    check_post(scope)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message: Message = await receive()
+                if message["type"] != "http.request":
+                    raise Refused(400, "the body ended early", "send it again")
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > MAX_PUSH_BYTES:
+                    raise too_large()
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    except TimeoutError:
+        raise Refused(408, "the body did not arrive in time", "send it again") from None
+
+
+async def send_refusal(send: Send, refused: Refused) -> None:
+    facts = dict(refused.facts)
+    more = []
+    if "allow" in facts:
+        more.append((b"allow", str(facts.pop("allow")).encode()))
+    if "retry_after" in facts:
+        more.append((b"retry-after", str(facts["retry_after"]).encode()))
+    if refused.status == 401:
+        more.append((b"www-authenticate", b"Bearer"))
+    code = REASONS.get(refused.status, "refused")
+    error = {"code": code, "message": refused.message, "next": refused.next, **facts}
+    await send_json(send, refused.status, json.dumps({"error": error}).encode(), more)
+
+
+async def send_json(
+    send: Send, status: int, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        *HEADERS,
+        *more,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,95 @@
+"""One process: the pool, the routes and uvicorn; it keeps nothing that another would miss."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import uvicorn
+
+from memdir.errors import Unwritable
+from memdir.server.agent_tools import make_session_manager
+from memdir.server.api import Api
+from memdir.server.database import Database, open_pool
+from memdir.server.door import Door
+
+BACKLOG = 1_024
+KEEP_ALIVE_SECONDS = 60
+CLOSE_SECONDS = 10  # for answers on their way
+MAX_HEADER_BYTES = 16 * 1024
+
+
+class Listen(NamedTuple):
+    database: str
+    host: str
+    port: int
+    names: Sequence[str] = ()  # under which others reach it
+    connections: int = 4
+    per_second: float = 50.0  # requests of one token
+    certificate: str = ""
+    key: str = ""
+
+
+def open_listener(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise _closed(host, port, error) from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _closed(host, port, error) from None
+    return listener
+
+
+def _closed(host: str, port: int, error: OSError) -> Unwritable:
+    message = f"{host} port {port} cannot be opened: {error.strerror}"
+    return Unwritable(message, next="choose another with --host and --port")
+
+
+async def serve(listen: Listen, listener: socket.socket, begun: Callable[[], None]) -> None:
+    """Until a signal; refuses to begin with a role or tables that are not safe."""
+    async with open_pool(listen.database, listen.connections) as pool:
+        database = Database(pool)
+        sessions = make_session_manager(database)
+        door: Door
+        api = Api(database, sessions.handle_request, lambda token: door.welcome(token))
+        door = Door(api, (listen.host, *listen.names), listen.per_second)
+        config = uvicorn.Config(
+            door,
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=CLOSE_SECONDS,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+            ssl_certfile=listen.certificate or None,
+            ssl_keyfile=listen.key or None,
+        )
+        async with sessions.run():
+            begun()
+            await uvicorn.Server(config).serve([listener])
+
+
+def run(listen: Listen, listener: socket.socket, begun: Callable[[], None]) -> None:
+    with listener:
+        try:
+            import uvloop
+        except ImportError:  # not on every system
+            asyncio.run(serve(listen, listener, begun))
+        else:
+            uvloop.run(serve(listen, listener, begun))

@@ -1,0 +1,135 @@
+"""A PostgreSQL of our own: on loopback, as its own user, gone when the tests end."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from glob import glob
+from pathlib import Path
+
+import psycopg
+
+USER = "postgres"
+PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "max_connections": "60",
+    "shared_buffers": "64MB",
+    "log_min_messages": "fatal",
+    "log_statement": "none",
+}
+QUICK = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off"}
+
+
+def programs() -> str:
+    """The directory of the newest PostgreSQL >= 15, or empty."""
+    found = [Path(which).resolve().parent for which in [shutil.which("postgres")] if which]
+    found += [Path(path) for pattern in PLACES for path in glob(pattern)]
+    usable = [(version, path) for path in found if (version := version_of(path)) >= 15]
+    return str(max(usable)[1]) if usable else ""
+
+
+def version_of(folder: Path) -> int:
+    try:
+        said = subprocess.run([folder / "postgres", "-V"], capture_output=True, text=True).stdout
+        return int(said.split()[-1].split(".")[0]) if (folder / "initdb").exists() else 0
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def why_not() -> str:
+    """Why PostgreSQL cannot be had here; empty if it can."""
+    if not programs():
+        return "PostgreSQL 15 or newer is not installed: make server-test installs it"
+    if os.getuid() == 0:
+        import pwd
+
+        try:
+            pwd.getpwnam(USER)
+        except KeyError:
+            return f"root may not run PostgreSQL, and there is no user {USER}"
+    return ""
+
+
+class Postgres:
+    """`start`, `stop` and `kill` the same data; `durable` keeps fsync on."""
+
+    def __init__(self, *, durable: bool = False) -> None:
+        self.bin = programs()
+        self.folder = Path(tempfile.mkdtemp(prefix="memdir-pg-", dir="/tmp"))
+        self.as_user = {"user": USER, "extra_groups": []} if os.getuid() == 0 else {}
+        if self.as_user:
+            shutil.chown(self.folder, USER)
+        self.data = self.folder / "data"
+        self.socket = self.folder
+        self.settings = SETTINGS | ({} if durable else QUICK)
+        self.process: subprocess.Popen | None = None
+        self.made = 0
+        self.run(
+            "initdb", "-D", self.data, "-U", USER, "-A", "trust", "-N", "-E", "UTF8", "--locale=C"
+        )
+
+    def run(self, program: str, *words: object) -> str:
+        done = subprocess.run(
+            [f"{self.bin}/{program}", *map(str, words)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            env=self.environment(),
+            **self.as_user,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def environment(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(self.folder), "TZ": "UTC"}
+
+    def start(self) -> "Postgres":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = getattr(self, "port", 0) or free.getsockname()[1]
+        words = [f"-c{key}={value}" for key, value in self.settings.items()]
+        where = ["-D", self.data, "-p", str(self.port), "-k", self.socket]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [f"{self.bin}/postgres", *where, *words],
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                **self.as_user,
+            )
+        for _ in range(600):
+            try:
+                psycopg.connect(self.url("postgres")).close()
+                return self
+            except psycopg.OperationalError:
+                assert self.process.poll() is None, (self.folder / "log").read_text()[-2000:]
+                time.sleep(0.1)
+        raise AssertionError("PostgreSQL did not start")
+
+    def stop(self, how: int = signal.SIGINT) -> None:
+        """SIGINT ends it in order, SIGQUIT like a power cut."""
+        if self.process:
+            self.process.send_signal(how)
+            self.process.wait(60)
+            self.process = None
+
+    def remove(self) -> None:
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def url(self, database: str, role: str = USER) -> str:
+        return f"postgresql://{role}@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self) -> str:
+        """The name of an empty one."""
+        self.made += 1
+        name = f"team{self.made}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"create database {name}")
+        return name

@@ -1,0 +1,248 @@
+"""Who may ask and how much, before anything is parsed; the hostile class of HTTP and tokens."""
+
+import json
+import socket
+
+import psycopg
+import pytest
+
+from tests.helpers.hostile import Hostile, inputs
+from tests.helpers.team import Answer, Team
+
+GROUP = "HTTP, MCP and tokens"
+
+
+@pytest.fixture(scope="module")
+def member(team) -> tuple[Team, str, str]:
+    space = team.space(ann="writer")
+    token = team.tokens[f"ann@{space}"]
+    team.push(token, space, ("a.md", 0, "text"))
+    return team, space, token
+
+
+def raw(team: Team, data: bytes) -> bytes:
+    """What stands on the wire, to the byte."""
+    with socket.create_connection(("127.0.0.1", team.port), timeout=60) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        parts = []
+        while part := connection.recv(65_536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1]) if answer else 400
+
+
+# The paths of the inputs are those of another server; ours stand for them.
+PATHS = {"/api/memories": "/v1/spaces", "/v1/memories": "/v1/spaces/{space}/push"}
+FIELDS = ("host header", "origin header", "content type", "method", "token", "path", "request")
+ALLOWED = {
+    "host header": {421, 403},
+    "origin header": {403},
+    "content type": {415},
+    "method": {404, 405},
+    "token": {400, 401},
+    "path": {404},
+    "request": {400},
+}
+
+
+@pytest.mark.parametrize("row", inputs(GROUP, *FIELDS))
+def test_a_hostile_request_is_refused_and_changes_nothing(member, row: Hostile):
+    team, space, token = member
+    if row.http is None:
+        pytest.skip(f"a test of its own: {row.setup}")
+    path = PATHS.get(row.http["path"], row.http["path"]).format(space=space)
+    if row.http["method"] == "POST" and path == "/v1/spaces":
+        path = f"/v1/spaces/{space}/push"
+    body = json.dumps({"items": [{"path": "x.md", "version": 0, "body": "x"}]}).encode()
+    headers = {"Host": f"127.0.0.1:{team.port}", "Authorization": f"Bearer {token}"}
+    if row.http["method"] == "POST":
+        headers |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    headers |= row.http.get("headers", {})
+    lines = [f"{row.http['method']} {path} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    sent = body if row.http["method"] == "POST" else b""
+    answer = raw(team, "\r\n".join([*lines, "", ""]).encode() + sent)
+    assert status_of(answer) in ALLOWED[row.field], answer
+    assert b"access-control" not in answer.lower()
+    assert [item["path"] for item in team.changes(token, space)["items"]] == ["a.md"]
+
+
+@pytest.mark.parametrize("row", inputs(GROUP, "mcp"))
+def test_a_hostile_message_of_the_protocol_leaves_the_server_up(member, row: Hostile):
+    team, _, token = member
+    headers = {"Accept": "application/json, text/event-stream"}
+    answer = team.ask(token, "/mcp", row.value.encode(), headers=headers)
+    assert answer.status in {202, 400, 413}  # 202: a notification, which nobody answers
+    assert team.ask(token, "/v1/spaces").status == 200
+
+
+def test_every_row_of_the_class_is_held():
+    held = {*FIELDS, "mcp", "bind", "idempotency"}  # the last two: test_push.py, and below
+    rows = inputs(GROUP)
+    assert {row.values[0].field for row in rows if row.values[0]} <= held
+
+
+def test_it_listens_on_this_machine_only_and_elsewhere_it_warns(own_team, capfd):
+    own_team.start("--host", "0.0.0.0", "--name", "team.example")
+    own_team.stop()
+    assert "--tls-cert" in " ".join(capfd.readouterr().err.split())
+    own_team.port = 0
+    own_team.start()
+    others = [address[4][0] for address in socket.getaddrinfo(socket.gethostname(), None)]
+    for address in {address for address in others if not address.startswith("127.")}:
+        with pytest.raises(OSError):
+            socket.create_connection((address, own_team.port), timeout=5).close()
+
+
+def test_a_name_given_at_the_start_is_answered(own_team):
+    own_team.start("--name", "team.example")
+    space = own_team.space(ann="reader")
+    token = own_team.tokens[f"ann@{space}"]
+    assert own_team.ask(token, "/v1/spaces", headers={"Host": "team.example"}).status == 200
+    assert own_team.ask(token, "/v1/spaces", headers={"Host": "other.example"}).status == 421
+
+
+REFUSED = {
+    "none": ("", 401),
+    "a wrong one": ("memdir_" + "x" * 43, 401),
+    "a long one": ("x" * 9_000, 401),
+    "not ASCII": ("é", 401),
+}
+
+
+@pytest.mark.parametrize("token, status", REFUSED.values(), ids=REFUSED)
+def test_a_token_that_is_none_is_refused(member, token, status):
+    team, space, _ = member
+    for path in ("/v1/spaces", f"/v1/spaces/{space}/changes", "/mcp"):
+        given = b"{}" if path == "/mcp" else None
+        answer = team.ask(token, path, given)
+        assert answer.status == status
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.error["next"]
+
+
+def test_expired_revoked_and_foreign_tokens_are_refused_at_once(team, owner):
+    space, other = team.space(gone="writer", old="writer"), team.space(bob="writer")
+    gone, old, bob = (team.tokens[key] for key in (f"gone@{space}", f"old@{space}", f"bob@{other}"))
+    path = f"/v1/spaces/{space}/changes"
+    assert [team.ask(token, path).status for token in (gone, old, bob)] == [200, 200, 404]
+    owner.execute(
+        "update token set expires = now() - interval '1 second' where person ="
+        " (select id from person where name = 'old')"
+    )
+    owner.execute(
+        "update token set revoked = now() where person ="
+        " (select id from person where name = 'gone')"
+    )
+    assert [team.ask(token, path).status for token in (gone, old)] == [401, 401]
+    assert team.ask(gone, "/mcp", b"{}").status == 401
+
+
+LARGE = b'{"items":[' + b" " * 1_000_000 + b"]}"
+
+
+def test_a_large_body_is_refused_by_its_length_before_it_is_read(member):
+    team, space, token = member
+    head = (
+        f"POST /v1/spaces/{space}/push HTTP/1.1\r\nHost: 127.0.0.1:{team.port}\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: 2000000000\r\n\r\n"
+    )
+    answer = raw(team, head.encode())
+    assert status_of(answer) == 413
+    assert b"1,000,000 bytes" in answer
+    assert b'"limit": 1000000' in answer
+
+
+def test_a_large_body_without_a_length_is_refused_when_it_gets_too_long(member):
+    team, space, token = member
+    head = (
+        f"POST /v1/spaces/{space}/push HTTP/1.1\r\nHost: 127.0.0.1:{team.port}\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        f"Transfer-Encoding: chunked\r\n\r\n"
+    )
+    chunk = f"{len(LARGE):x}\r\n".encode() + LARGE + b"\r\n0\r\n\r\n"
+    assert status_of(raw(team, head.encode() + chunk)) == 413
+
+
+def test_a_body_that_is_no_json_is_refused(member):
+    team, space, token = member
+    path = f"/v1/spaces/{space}/push"
+    for body in (b"", b"{", b"\xff", b"[" * 100_000, b'{"items": NaN}', b'{"a": ' + b"9" * 5000):
+        assert team.ask(token, path, body).status == 400, body[:20]
+    for given in ([], "text", {}, {"items": {}}, {"items": []}, {"items": [1]}):
+        assert team.ask(token, path, given).status == 422, given
+    ignored = {
+        "tenant": 2,
+        "items": [{"path": "t.md", "version": 0, "body": "x", "space": "other"}],
+    }
+    assert team.ask(token, path, ignored).status == 200
+
+
+def ask_often(team: Team, token: str, times: int) -> list[Answer]:
+    return [team.ask(token, "/v1/spaces") for _ in range(times)]
+
+
+def test_a_token_that_asks_too_often_waits_and_others_do_not(own_team):
+    own_team.start("--rate", "2")
+    space = own_team.space(ann="reader", bob="reader")
+    ann, bob = own_team.tokens[f"ann@{space}"], own_team.tokens[f"bob@{space}"]
+    answers = ask_often(own_team, ann, 40)
+    assert {answer.status for answer in answers} == {200, 429}
+    busy = next(answer for answer in answers if answer.status == 429)
+    assert int(busy.headers["retry-after"]) >= 1
+    assert own_team.ask(bob, "/v1/spaces").status == 200
+
+
+def statuses(team: Team, tokens: list[str]) -> list[int]:
+    """One connection, a question after the other."""
+    found = []
+    with socket.create_connection(("127.0.0.1", team.port), timeout=60) as connection:
+        answers = connection.makefile("rb")
+        for token in tokens:
+            lines = [f"Host: 127.0.0.1:{team.port}", f"Authorization: Bearer {token}"]
+            connection.sendall("\r\n".join(["GET /v1/spaces HTTP/1.1", *lines, "", ""]).encode())
+            found.append(int(answers.readline().split()[1]))
+            length = 0
+            while line := answers.readline().strip():
+                name, _, value = line.partition(b":")
+                length = int(value) if name == b"content-length" else length
+            answers.read(length)
+        answers.close()
+    return found
+
+
+def test_thousands_of_wrong_tokens_are_slowed_and_members_are_not(own_team):
+    own_team.start()
+    space = own_team.space(ann="reader")
+    ann = own_team.tokens[f"ann@{space}"]
+    assert own_team.ask(ann, "/v1/spaces").status == 200
+    answers = statuses(own_team, [f"memdir_{number}" for number in range(3_000)])
+    assert set(answers) == {401, 429}
+    assert answers.count(429) > 1_000
+    assert statuses(own_team, [ann] * 20) == [200] * 20
+
+
+def test_a_member_cannot_be_found_out_by_the_answer_to_a_conflict(team):
+    """A name that exists in another space is no conflict, and says nothing."""
+    one, two = team.space(ann="writer"), team.space(bob="writer")
+    team.push(team.tokens[f"ann@{one}"], one, ("same.md", 0, "of one"))
+    answer = team.push(team.tokens[f"bob@{two}"], two, ("same.md", 0, "of two"))
+    assert answer.status == 200
+
+
+def test_health_tells_whether_the_database_answers(team):
+    assert team.ask("", "/healthz").json == {"healthy": True}
+
+
+def test_a_query_that_is_sql_is_searched_as_text(member):
+    team, space, token = member
+    body = "$tag$;select 1;$tag$ x' OR '1'='1"
+    team.push(token, space, ("sql.md", 0, body))
+    assert team.ask(token, f"/v1/spaces/{space}/memories/sql.md").json["body"] == body
+    with psycopg.connect(team.url) as connection:
+        assert connection.execute("select count(*) from memdir.space").fetchone()[0] > 0
