@@ -63,11 +63,11 @@ def run_openai_agents(memory: Memdir, address: str, prompts: Sequence[str]) -> l
 def run_llama_index(memory: Memdir, address: str, prompts: Sequence[str]) -> list[str]:
     from llama_index.core.agent.workflow import FunctionAgent
     from llama_index.core.memory import Memory
-    from llama_index.llms.anthropic import Anthropic
+    from llama_index.llms.openai import OpenAI
 
     from memdir.integrations.llama_index import MemdirBlock, memory_tools
 
-    llm = Anthropic(model="claude-sonnet-4-5", base_url=address, api_key="k")
+    llm = OpenAI(model="gpt-4o-mini", api_base=f"{address}/v1", api_key="k")
     block = MemdirBlock(memory=memory)
     agent = FunctionAgent(tools=memory_tools(memory), llm=llm, streaming=False)
 
@@ -81,5 +81,5 @@ def run_llama_index(memory: Memdir, address: str, prompts: Sequence[str]) -> lis
 FRAMEWORKS: dict[str, tuple[str, Runner]] = {
     "pydantic-ai": ("pydantic_ai", run_pydantic_ai),
     "openai-agents": ("agents", run_openai_agents),
-    "llama-index": ("llama_index.llms.anthropic", run_llama_index),
+    "llama-index": ("llama_index.llms.openai", run_llama_index),
 }

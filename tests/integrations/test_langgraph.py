@@ -41,7 +41,9 @@ def fill(store: Any) -> None:
     store.put(ANN, "food", {"text": "Ann likes figs.", "score": 3, "tags": ["a", "ű"]})
     store.put(ANN, "drink", {"content": "Ann drinks tea\n\n```json\n{}\n```", "score": 5})
     store.put(BOB, "food", {"text": "Bob likes plums.", "score": 1})
-    store.put(BOB, "A/../key with spaces", {"nested": {"deep": [1, None, 2.5]}, "ok": True})
+    store.put(
+        BOB, "A/../key with spaces", {"deep": {"list": [1, None, 2.5]}, "ok": True, "score": 9}
+    )
     store.put(BOB, "gone", {"text": "Not for long."})
     store.delete(BOB, "gone")
     store.delete(BOB, "never was")
