@@ -38,6 +38,10 @@ class Session:
     def find(self, query: str, limit: int) -> list[str]:
         raise NotImplementedError
 
+    def holds(self, key: str, note: Note) -> bool:
+        """Whether what was saved is found by what only it says."""
+        return key in self.find(f"{note.title} {body(note)[:300]}", 20)
+
     def close(self) -> None:
         self.wire.close()
 
@@ -54,6 +58,7 @@ class Peer:
     npm = False
     cached = True  # what was installed before is used again
     has_mcp = True
+    unranked = ""  # why its ranking cannot be measured offline
     wiped = ""  # what an agent deletes
     way_back = ""  # the command that the documents name, "" if there is none
 
@@ -405,7 +410,10 @@ class ClaudeMemSession(Session):
 
     def find(self, query: str, limit: int) -> list[str]:
         said = text_of(self.wire.call("search", query=query, limit=limit, project="code"))
-        return list(dict.fromkeys(re.findall(r"#\d+", said)))[:limit]
+        return [f"#{number}" for number in re.findall(r"\| #(\d+) ", said)][:limit]
+
+    def holds(self, key: str, note: Note) -> bool:
+        return key in self.find(note.title, 50)
 
 
 class ClaudeMem(Peer):
@@ -413,9 +421,10 @@ class ClaudeMem(Peer):
     versions = ("13.25.3",)
     npm = True
     how = (
-        "its worker (Bun) is running already; SQLite search only: Chroma has to download a model, "
-        "and what it keeps by itself is written by one"
+        "its worker (Bun) is running already; saved through the worker's API, because what it "
+        "keeps by itself is written by a model"
     )
+    unranked = "Chroma ranks, with a model to download; without it only whole phrases match"
     better = (
         "It writes down by itself what happened in a session, with a model, shows it live, and "
         "starts the next session with it."
