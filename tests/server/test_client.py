@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import stat
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +29,7 @@ from memdir.sync.transport import (
     Unreachable,
 )
 from tests.helpers.team import Team
-from tests.helpers.terminal import process
+from tests.helpers.terminal import memdir, process
 
 PEOPLE = ("ann", "bob")
 
@@ -248,6 +250,43 @@ def test_a_memory_reaches_the_second_machine_by_five_commands(team, machines):
     assert [(it["path"], it["author"]) for it in got.json["pulled"]] == [("pelican.md", "ann")]
     again = run(bob, "sync", "--json")
     assert again.json["pulled"] == []
+
+
+def test_it_works_over_tls_and_not_with_a_certificate_of_nobody(own_team, machines, tmp_path):
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    words = [
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
+    words += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(cert)]
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+    own_team.start("--tls-cert", str(cert), "--tls-key", str(key))
+    space = own_team.space(ann="writer")
+    ann = machines[1]["ann"]
+    file = token_file(Path(ann["HOME"]), own_team.tokens[f"ann@{space}"])
+    words = [
+        "team",
+        "join",
+        f"https://localhost:{own_team.port}",
+        "--token-file",
+        str(file),
+        "--json",
+    ]
+    unknown = run(ann, *words)
+    assert "certificate" in unknown.error["message"].lower()
+    assert run({**ann, "SSL_CERT_FILE": str(cert)}, *words).code == 0
+    own_team.stop()
+    broken = memdir("serve", "--database", own_team.app, "--tls-cert", str(key), "--json")
+    assert "--tls-cert FILE" in broken.error["next"]
 
 
 def test_joining_says_which_spaces_there_are(team, machines):

@@ -57,7 +57,9 @@ class Door:
         try:
             asked = read_headers(scope)
             self._check_origin(asked)
-            if scope["path"] not in OPEN_PATHS:
+            if scope["path"] in OPEN_PATHS:
+                self._slow_down(self.strangers, (scope.get("client") or ("",))[0])
+            else:
                 scope[TOKEN] = self._check_token(asked, scope)
             await self.inside(scope, receive, send)
         except Refused as refused:
@@ -89,16 +91,16 @@ class Door:
         if not asked.token:
             raise Refused(401, "no token", "send the header Authorization: Bearer TOKEN")
         token = hashlib.sha256(asked.token.encode("latin-1")).digest()
-        address = (scope.get("client") or ("",))[0]
         if token in self.known:
-            wait = self.known.wait_seconds(token)
+            self._slow_down(self.known, token)
         else:
-            wait = self.strangers.wait_seconds(address)
-        if wait:
-            seconds = int(wait) + 1
-            hint = f"wait {seconds} s"
-            raise Refused(429, "too many requests", hint, retry_after=seconds)
+            self._slow_down(self.strangers, (scope.get("client") or ("",))[0])
         return token
+
+    def _slow_down(self, rates: Rates, key: str | bytes) -> None:
+        if wait := rates.wait_seconds(key):
+            seconds = int(wait) + 1
+            raise Refused(429, "too many requests", f"wait {seconds} s", retry_after=seconds)
 
 
 def read_headers(scope: Scope) -> Asked:

@@ -17,6 +17,7 @@ from memdir.hot.layout import Around
 from memdir.hot.memory import INDEX, stem
 from memdir.store import save
 from memdir.store.ports import Store, read_if_stored
+from memdir.store.purge import purge_versions
 from memdir.store.writer import App, Desk, DryRun
 from memdir.sync.base import MAX_SENT, Base, Known
 from memdir.sync.border import NO_MEMORY, why_not_taken
@@ -198,6 +199,8 @@ def _take(
             if not known.hash:
                 del base.files[path]
     base.pending = {}
+    gone = [it for it, file in theirs.items() if isinstance(file, Gone) and file.purged]
+    purge_versions(app, [path for path in gone if path not in moved])
     if moved:
         report.pulled = [item for item in report.pulled if item.path not in moved]
         base.save()
