@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import CREATED, UPDATED, Change, content_hash
 from memdir.format.names import fold_paths, why_not_portable
 from memdir.hot import memory, safe
+from memdir.hot.disk import TEMPORARY
 from memdir.hot.memory import INDEX, TEAM, is_record_file, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
@@ -223,9 +225,12 @@ class MemoryTool:
                 raise taken
             if INDEX in (*paths, to_below):
                 raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next="edit it")
-            desk.plan = [new for _, new in pairs]
+            desk.plan = [
+                *(path for pair in pairs for path in reversed(pair)),
+                desk.store.index_path,
+            ]
             standing = fold_paths(self._app.store.tree())
-            for new in desk.plan:  # every file may lie where it goes to, or none is moved
+            for _, new in pairs:  # every file may lie where it goes to, or none is moved
                 if reason := self._refuse_file(new, b"", standing):
                     raise BadInput(reason, path=new, next="choose another name")
             moved = [move_memory(old, new, desk.store) for old, new in pairs]
@@ -233,9 +238,12 @@ class MemoryTool:
         return f"Successfully renamed {path} to {to}"
 
     def _is_half_moved(self, pairs: list[tuple[str, str]], to: str) -> bool:
-        """Only copies of what is to be moved stand there: a rename was killed on its way."""
+        """Copies of what is to be moved, or an empty folder: a rename was killed on its way."""
         store, sources = self._app.store, {new: old for old, new in pairs}
         there = [path for path in store.tree() if path == to or path.startswith(f"{to}/")]
+        place = os.path.join(store.root, to)
+        if not there and os.path.isdir(place) and not os.path.islink(place):
+            return all(name.startswith(TEMPORARY) for name in os.listdir(place))
         return bool(there) and all(
             path in sources and store.read(path) == store.read(sources[path]) for path in there
         )

@@ -61,6 +61,7 @@ SECONDS, MORE_SECONDS = 120, 5  # until the first signal to stop, and between fu
 MAX_STOPS = 3  # then it exits
 NICE = 10
 LOCK, NEXT = "worker.lock", "worker.next"
+REMOTES = "sync/remotes.json"  # in the state directory
 SPEAK_OF_CODE = ("project", "local", "team", "records")
 KEPT_SECONDS = 30 * 86_400  # unused caches are deleted after this
 
@@ -257,7 +258,7 @@ def _turn(folder: str) -> Iterator[bool]:
 def _drain(environ: Mapping[str, str], config: Config, start: str) -> int:
     """`start` is looked after even if no job names it."""
     queue, done = Queue(config.state_dir), 0
-    looked, heard = set[str](), set[tuple[str, str]]()
+    looked, heard, ended = set[str](), set[tuple[str, str]](), set[str]()
     while True:
         jobs = []
         for job in read_worker_jobs(queue.take()):
@@ -265,6 +266,7 @@ def _drain(environ: Mapping[str, str], config: Config, start: str) -> int:
                 jobs.append(job)
             else:
                 log_hook(config.state_dir, NAME, f"given up, workers end with it: {job.cwd}")
+        ended |= {job.cwd for job in jobs if job.event == ENDS[-1]}
         places = [start, *(job.cwd for job in jobs if not job.looked)]
         cwd = next((place for place in places if place not in looked), None)
         if cwd is not None:
@@ -275,7 +277,29 @@ def _drain(environ: Mapping[str, str], config: Config, start: str) -> int:
             _hear_once(environ, queue, jobs, due, config)
         else:
             _keep(queue, jobs)
+            for place in sorted(ended):  # last, so that what was captured goes along
+                _sync(environ, place, config)
             return done
+
+
+def _sync(environ: Mapping[str, str], cwd: str, first: Config) -> None:
+    """With the remotes that the user named; silent while one gives no answer."""
+    if not os.path.exists(os.path.join(first.state_dir, REMOTES)):
+        return
+    from memdir.sync.flow import sync_project
+
+    def open_store(scope: str) -> App:
+        chosen = read_config(environ, cwd, scope=scope)
+        return open_app(chosen, now=time.time, tell=lambda text: None, actor="sync")
+
+    try:
+        config = read_config(environ, cwd)
+        if not is_config_silent(config) and config.state_dir == first.state_dir:
+            sync_project(config, open_store, tell=lambda text: None, wait=False)
+    except TimeoutError:
+        raise
+    except (MemdirError, OSError) as error:
+        log_hook(first.state_dir, NAME, hook_trouble(error))
 
 
 def _look_once(
@@ -285,6 +309,8 @@ def _look_once(
     for job in mine:
         job.tries += 1  # before the work, which may kill us
     _keep(queue, jobs)
+    if any(job.event == START for job in mine):
+        _sync(environ, cwd, config)
     finished = _try(environ, cwd, config)
     given_up = [job for job in mine if job.tries >= TRIES]
     if not finished and given_up:

@@ -7,24 +7,28 @@ proves nothing.
 import dataclasses
 import os
 import stat
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from memdir.capture import capture, review
 from memdir.capture import plan as plan_module
 from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, content_hash
-from memdir.hot import disk
+from memdir.hot import disk, layout
 from memdir.hot.memory import stem
 from memdir.records import index_md, lifecycle, write
 from memdir.records.record import write_record
 from memdir.store import changes, git_objects, look, save, state
 from memdir.store.state import Lock
+from memdir.sync import engine
 from tests.faults import driver
 
-FIXED = ".memdir-fixed.tmp"
+FIXED = ".memory.tmp"
 
 
 def switch_off(defect: str) -> None:
@@ -88,6 +92,25 @@ def _write(path: str, data: bytes) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def overwritten() -> None:
+    """In place, in two halves, without making the file empty first."""
+
+    def put_some(self: disk.Disk, files: dict[str, bytes], *how: bool) -> None:
+        for path, data in files.items():
+            place = os.path.join(self.root, path)
+            os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
+            handle = os.open(place, os.O_WRONLY | os.O_CREAT, 0o600)
+            for half in (data[: len(data) // 2], data[len(data) // 2 :]):
+                os.write(handle, half)
+                os.fsync(handle)
+            os.ftruncate(handle, len(data))
+            os.fsync(handle)
+            os.close(handle)
+            disk.sync_directory(os.path.dirname(place))
+
+    _replace(disk.Disk, "_put_some", put_some)
 
 
 def swallowed_errors() -> None:
@@ -238,6 +261,50 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     # Trash expires by its date alone, whatever the clock says.
     "trash by date alone": (look, "KEPT_NEWEST", 0),
     "index left behind": (index_md, "update_record_index", lambda store: False),
+    "accents as shown": (layout, "usual_path", lambda root, path, entry: path),
     # An undo that was killed is taken for one that was answered.
     "answer not awaited": (review, "_find_unanswered_undo", lambda app: None),
 }
+
+
+def no_snapshot_check() -> None:
+    """Write back whatever stands there by now."""
+    _replace(engine.Unmoved, "check", lambda self, path: None)
+
+
+def git_merge() -> None:
+    """Leave the merging to git: marks in memories, and renames found where there are none."""
+    merge = engine._merge
+
+    def merge_by_git(app, base, snapshot, fetched, theirs):
+        plan = merge(app, base, snapshot, fetched, theirs)
+        sides = {path: engine._read(app, path) for path in {*snapshot.raw, *base.files}}
+        old = {path: base.bytes_of(known.hash) for path, known in base.files.items()}
+        new = {**old, **{path: getattr(file, "data", None) for path, file in theirs.items()}}
+        merged = _merged_by_git(old, sides, new)
+        for path, (_, known) in [*plan.results.items()]:
+            plan.results[path] = engine.Merged(merged.get(path)), known
+        return plan
+
+    _replace(engine, "_merge", merge_by_git)
+
+
+def _merged_by_git(*trees: dict[str, bytes | None]) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+
+        def git(*words: str) -> None:
+            identity = ["-c", "user.name=x", "-c", "user.email=x@x"]
+            subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True)
+
+        git("init", "-q", "-b", "base")
+        for name, tree in zip(("base", "ours", "theirs"), trees, strict=True):
+            git("checkout", "-q", "-B", name, *([] if name == "base" else ["base"]))
+            git("rm", "-r", "-q", "-f", "--ignore-unmatch", ".")
+            for path, data in tree.items():
+                if data is not None:
+                    Path(folder, path).write_bytes(data)
+            git("add", "-A")
+            git("commit", "-q", "--allow-empty", "-m", name)
+        git("checkout", "-q", "ours")
+        git("merge", "-q", "--no-edit", "theirs")
+        return {path.name: path.read_bytes() for path in Path(folder).glob("*.md")}

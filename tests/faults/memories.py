@@ -130,7 +130,10 @@ def approve(app: App) -> Done:
     """A draft that waits for a person becomes a memory, and leaves the list."""
     if not (held := review.find_held_drafts(app, (), True)):
         raise Missing("no draft waits")
-    return review.approve_held_drafts(app, held, Wishes(anyway=True))[0].done
+    [settled] = review.approve_held_drafts(app, held, Wishes(anyway=True))
+    if not settled.how:
+        raise Unwritable(settled.done.changes[0].reason)
+    return settled.done
 
 
 def later(app: App) -> Done:

@@ -1,96 +1,269 @@
-"""The plug is pulled: a real journalling file system as its disk has it, at every call.
+"""The power fails between any two blocks: real file systems on a disk that logs its writes.
 
-The store runs on a loop-mounted image that writes back only what is forced. At each system call
-the image is copied while still mounted: that is what the disk holds. Each copy is mounted
-(journal replay) and judged. `journal` lets another program's fsync commit the journal before every
-call, which makes names durable before bytes: the classic "renamed but empty".
+An operation runs on ext4, xfs or btrfs. The disk may hold what was flushed, and any part of what
+was written since then: each such state is built, mounted (journal replay) and judged. Then the
+power fails once more while the next command heals what some of these states hold.
 """
 
 import os
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 
-from tests.faults import mounts, stage, tracer, trees
-from tests.faults.checker import OTHERS, Answer
+from tests.faults import (
+    crash_states,
+    defects,
+    driver,
+    fuse,
+    kernel,
+    logged_disk,
+    mounts,
+    records,
+    stage,
+    trees,
+)
+from tests.faults.checker import Answer
+from tests.faults.logged_disk import ENTRY, Entry
 from tests.faults.stage import Stage, Tally
 
+SEED = 20_260_303
+SECTOR = 512
+RECORDS = "records "  # before the name of an operation on records
+CUT_AGAIN, STATES_AGAIN = 2, 8  # states from which the next command is cut as well, and how often
 # Nothing is written back by a timer, and no heuristics repair what we forget.
-OPTIONS = ("commit=900", "noauto_da_alloc")
+SYSTEMS = {
+    "ext4": (12, ("mkfs.ext4", "-q", "-F", "-b", "1024"), ("commit=900", "noauto_da_alloc")),
+    "xfs": (32, ("mkfs.xfs", "-q", "-f"), ("nouuid",)),
+    "btrfs": (128, ("mkfs.btrfs", "-q", "-f"), ("commit=300",)),
+}
 
 
-def run(operations: Sequence[str], defect: str = "") -> Tally:
-    """Every operation, with a power cut at each of its calls and after its end."""
-    jobs = [(operation, journal) for operation in operations for journal in (False, True)]
-    return stage.run_jobs(_cut, jobs, defect, begin=mounts.enter)
+@dataclass(frozen=True)
+class Cut:
+    """What a disk may hold: all up to a flush, and some of the writes up to the cut."""
+
+    at: int
+    flushed: int
+    kept: tuple[int, ...] = ()
+    torn: int = 0  # bytes of the last write that arrived
 
 
-def _cut(here: Stage, job: tuple[str, bool], tally: Tally) -> None:
-    operation, journal = job
-    image = os.path.join(here.folder, "image")
-    _lay_on(here, operation, image)
-    disk = _Disk(here, image, journal)
-    mounts.mount_image(image, here.root, *OPTIONS)
-    try:
-        traced = tracer.trace(lambda: here.run(operation), at_entry=disk.look)
-        disk.look(-1)
-    finally:
-        mounts.unmount(here.root)
-    how = "journal committed each time" if journal else "nothing written back"
-    for at, path, acknowledged in disk.copies:
-        mounts.mount_image(path, here.root)
-        try:
-            found = here.verdict(operation, acknowledged)
-        finally:
-            mounts.unmount(here.root)
-            here.lying = None
-            os.unlink(path)
-        where = f"before call {at}" if at >= 0 else "after the end"
-        tally.add(f"{operation}, {how}, power cut {where}", found)
-    # Calls at which the disk held the same as at the one before were cut there as well.
-    tally.count(disk.cuts - len(disk.copies))
-    if traced.code:
-        tally.add(operation, [f"it failed: {here.heard()[1]}"])
-    os.unlink(image)
+@dataclass
+class Run:
+    """What the disk was told while an operation ran."""
+
+    entries: list[Entry]
+    start: int
+    answered: int  # the length of the log when the answer was given; beyond its end: never
+    answer: Answer
+    code: int
 
 
-def _lay_on(here: Stage, operation: str, image: str) -> None:
+def why_not(system: str) -> str:
+    make = SYSTEMS[system][1][0]
+    return mounts.why_not(make) or fuse.why_not()
+
+
+def run(system: str, operations: Sequence[str], states: int, defect: str = "") -> Tally:
+    """So many states of each operation, and a few of the next command after some of them."""
+    jobs = [(system, operation, states) for operation in operations]
+    total = Tally()
+    for world, mine in (
+        (crash_states.WORLD, [job for job in jobs if not job[1].startswith(RECORDS)]),
+        (records.WORLD, [job for job in jobs if job[1].startswith(RECORDS)]),
+    ):
+        total.merge(stage.run_jobs(_cut, mine, defect, world, mounts.enter) if mine else Tally())
+    return total
+
+
+def _cut(here: Stage, job: tuple[str, str, int], tally: Tally) -> None:
+    system, name, states = job
+    operation = name.removeprefix(RECORDS)
+    base = os.path.join(here.folder, "base")
+    luck = random.Random(SEED)
+    _lay_on(here, operation, system, base)
+    ran = _record(here, system, base, operation)
+    if ran.code:
+        tally.add(name, [f"it failed: {here.heard()[1]}"])
+        return
+    kept = []
+    for cut, image in _images(here, base, ran, _sample(_cuts(ran), states, luck)):
+        told = ran.answer if cut.at >= ran.answered else None
+        if len(kept) < CUT_AGAIN and luck.random() < 4 * CUT_AGAIN / states and not here.defect:
+            kept.append((f"{image}.{len(kept)}", told))
+            mounts.copy_image(image, kept[-1][0])
+        found = _judge(here, system, image, partial(here.verdict, operation, told))
+        tally.add(f"{name} on {system}: {cut}", found)
+        if here.defect and tally.violations:
+            return
+    for image, told in kept:
+        _cut_again(here, system, operation, image, told, tally)
+        os.unlink(image)
+
+
+def _cut_again(
+    here: Stage, system: str, operation: str, base: str, told: Answer, tally: Tally
+) -> None:
+    """The next command, and the power fails again before or after its answer."""
+    world, expected = here.world, here.expected[operation]
+    ran = _record(here, system, base, "")
+    name = f"{operation}, cut on {system}, next command"
+    if ran.code:
+        tally.add(name, [f"it fails: {here.heard()[1]}"])
+        return
+    new = [world.new]
+
+    def judge() -> list[str]:
+        view = world.view.look(here.root)
+        found = view.judge_next(expected, new) + here.recover(expected, new)
+        gone = [
+            path
+            for path in told or ()
+            if path != view.index_file and expected.after.files.get(path) != view.files.get(path)
+        ]
+        return found + [f"{path}: acknowledged before, gone now" for path in gone]
+
+    for cut, image in _images(
+        here, base, ran, _sample(_cuts(ran), STATES_AGAIN, random.Random(SEED))
+    ):
+        tally.add(f"{name}: {cut}", _judge(here, system, image, judge))
+
+
+# -- what the disk is told ---------------------------------------------------------------------
+
+
+def _lay_on(here: Stage, operation: str, system: str, base: str) -> None:
     """The operation's seed, safely on the disk."""
     here.lay(operation)
     trees.clear(here.root)
-    mounts.make_image(image)
-    mounts.mount_image(image, here.root)
+    megabytes, make, _ = SYSTEMS[system]
+    mounts.make_image(f"{base}.full", megabytes, *make)
+    mounts.copy_image(f"{base}.full", base)  # without the zeros that making it wrote
+    os.unlink(f"{base}.full")
+    mounts.mount_image(base, here.root)
     os.chmod(here.root, 0o700)
     trees.fill(here.seeds[operation], here.root)
     mounts.unmount(here.root)
 
 
-class _Disk:
-    """Copies of an image, one for each time that it has changed."""
+def _record(here: Stage, system: str, base: str, operation: str) -> Run:
+    """Run an operation (or the next command) on a copy of the image, above a disk that logs."""
+    image, log = f"{base}.live", f"{base}.log"
+    mounts.copy_image(base, image)
+    trees.write(f"{here.root}.ack", b"")
+    with logged_disk.serve(image, log) as disk:
+        mounts.mount_image(disk, here.root, *SYSTEMS[system][2])
+        try:
+            handle = os.open(here.root, os.O_RDONLY)
+            mounts.sync_file_system(handle)
+            os.close(handle)
+            start = os.stat(log).st_size
+            code = kernel.wait(kernel.start(lambda: _perform(here, operation, log)))
+            end = os.stat(log).st_size
+        finally:
+            mounts.unmount(here.root)
+            here.lying = None
+    position, *paths = trees.read(f"{here.root}.ack").decode().split() or [""]
+    entries, sizes = logged_disk.read_log(log), [0]
+    for entry in entries:
+        sizes.append(sizes[-1] + ENTRY.size + len(entry.data))
+    answered = sizes.index(int(position)) if position else len(entries) + 1
+    answer = tuple(paths) if position else None
+    for path in (image, log):
+        os.unlink(path)
+    return Run(entries[: sizes.index(end)], sizes.index(start), answered, answer, code)
 
-    def __init__(self, here: Stage, image: str, journal: bool) -> None:
-        self.here = here
-        self.image = image
-        self.journal = journal
-        self.cuts = 0
-        self.copies: list[tuple[int, str, Answer]] = []
-        self.last: tuple[object, ...] = ()
 
-    def look(self, at: int) -> None:
-        if self.journal:
-            self._another_program()
-        self.cuts += 1
-        facts = os.stat(self.image)
-        acknowledged = self.here.heard()[0]
-        state = facts.st_mtime_ns, facts.st_blocks, acknowledged
-        if state == self.last and at >= 0:
-            return
-        path = f"{self.image}.{len(self.copies)}"
-        mounts.command("cp", "--sparse=always", self.image, path)
-        self.copies.append((at, path, acknowledged))
-        self.last = state
+def _perform(here: Stage, operation: str, log: str) -> int:
+    def acknowledge(paths: list[str]) -> None:
+        trees.write(f"{here.root}.ack", " ".join((str(os.stat(log).st_size), *paths)).encode())
 
-    def _another_program(self) -> None:
-        path = f"{self.here.root}/{OTHERS}another-program"
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
-        os.write(handle, b"y")
-        os.fsync(handle)
+    defects.switch_off(here.defect)
+    if operation:
+        code, said = driver.perform(here.world, here.root, operation, acknowledge)
+    else:
+        error = here.attempt(here.world.later)
+        code, said = (driver.REFUSED, [repr(error)]) if error else (driver.DONE, [])
+    trees.write(f"{here.root}.said", "\n".join(said).encode())
+    return code
+
+
+# -- what it may hold --------------------------------------------------------------------------
+
+
+def _cuts(ran: Run) -> Iterator[Cut]:
+    """Before each entry of the log: nothing, all, or a part of what was not flushed yet."""
+    luck, flushed = random.Random(SEED), ran.start
+    for at in range(ran.start, len(ran.entries) + 1):
+        if at > ran.start and ran.entries[at - 1].at < 0:
+            flushed = at
+        pending = tuple(range(flushed, at))
+        yield Cut(at, flushed)
+        if not pending:
+            continue
+        yield Cut(at, flushed, pending)
+        last = len(ran.entries[at - 1].data)
+        if last > SECTOR:
+            yield Cut(at, flushed, pending, luck.randrange(SECTOR, last, SECTOR))
+        if len(pending) > 1:
+            yield Cut(at, flushed, pending[1:])
+            yield Cut(at, flushed, pending[-1:])
+            yield Cut(at, flushed, tuple(it for it in pending if luck.random() < 0.5))
+
+
+def _sample(cuts: Iterator[Cut], most: int, luck: random.Random) -> list[Cut]:
+    """The distinct ones, in order; of many, some."""
+    distinct = list(dict.fromkeys(cuts))
+    if len(distinct) > most:
+        distinct = [*luck.sample(distinct[:-1], most - 1), distinct[-1]]
+    return sorted(distinct, key=lambda cut: cut.at)
+
+
+def _images(here: Stage, base: str, ran: Run, cuts: Sequence[Cut]) -> Iterator[tuple[Cut, str]]:
+    """For each cut the image that it leaves."""
+    flushed, state = f"{base}.flushed", f"{base}.state"
+    mounts.copy_image(base, flushed)
+    done = 0
+    for cut in cuts:
+        with _opened(flushed) as handle:
+            for entry in ran.entries[done : cut.flushed]:
+                _apply(handle, entry)
+        done = cut.flushed
+        mounts.copy_image(flushed, state)
+        with _opened(state) as handle:
+            for number in cut.kept:
+                whole = ran.entries[number]
+                torn = cut.torn and number == cut.kept[-1]
+                _apply(handle, Entry(whole.at, whole.data[: cut.torn]) if torn else whole)
+        yield cut, state
+        os.unlink(state)
+    os.unlink(flushed)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
+    handle = os.open(path, os.O_RDWR)
+    try:
+        yield handle
+    finally:
         os.close(handle)
+
+
+def _apply(handle: int, entry: Entry) -> None:
+    if entry.at >= 0:
+        os.pwrite(handle, entry.data, entry.at)
+
+
+def _judge(here: Stage, system: str, image: str, judge: Callable[[], list[str]]) -> list[str]:
+    options = ("nouuid",) if system == "xfs" else ()
+    try:
+        mounts.mount_image(image, here.root, *options)
+    except OSError as error:
+        return [f"it does not mount: {error}"]
+    try:
+        return judge()
+    finally:
+        mounts.unmount(here.root)
+        here.lying = None

@@ -1,6 +1,6 @@
 """Break the store in every way we know, count what fired, and show that the traps work.
 
-    python tests/faults/run.py --quick | --full [--json] [--only kill,race] [--page FILE]
+    python tests/faults/run.py --quick | --full [--json] [--page FILE] [kill race …]
 
 Exit 1 on a violation, on a point that did not fire, and on a known-bad store that was not caught.
 """
@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from tests.faults import (  # noqa: E402
     clock,
     crash_states,
+    folding,
     full_disk,
     links,
     memories,
@@ -33,6 +34,7 @@ from tests.faults import (  # noqa: E402
     report,
     stage,
     strike,
+    sync,
     tracer,
     trees,
     undo,
@@ -44,10 +46,7 @@ from tests.helpers.tables import table  # noqa: E402
 
 PARTS = {"server": "tests.faults.server"}  # make faults ARGS=server
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
-NOT_HERE = (
-    "power cut on xfs and btrfs: only images of ext4 are made",
-    "case-blind, NFD and lock-less file systems: needs FUSE and a FUSE file system",
-)
+NOT_HERE = ("file systems without locks: none of ours takes the locks away",)
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
@@ -64,7 +63,12 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
-    "powercut": (powercut.run, lambda: tracer.why_not() or mounts.why_not("mkfs.ext4")),
+    "sync": (sync.run, sync.why_not),
+    "folding": (folding.run, folding.why_not),
+    **{
+        f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
+        for system in powercut.SYSTEMS
+    },
 }
 
 
@@ -77,7 +81,10 @@ def run_method(name: str, level: str) -> Row:
     wanted = given.get("operations", [])
     if "*" in wanted:
         world = records.WORLD if name.startswith("records") else memories.WORLD
-        given["operations"] = [one for one in world.operations if f"-{one}" not in wanted]
+        every = [one for one in world.operations if f"-{one}" not in wanted]
+        if "records *" in wanted:
+            every += [powercut.RECORDS + one for one in records.OPERATIONS]
+        given["operations"] = every
     found = {}
     for defect, operation in known:
         bad = {**given, **control, "defect": defect}
@@ -128,15 +135,15 @@ def main(arguments: Sequence[str]) -> int:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
-    parser.add_argument("part", nargs="?", choices=PARTS, help="a harness of its own instead")
+    parser.add_argument("part", nargs="?", choices=(*PARTS, *METHODS), help="this one only")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
-    if given.part:
+    if given.part in PARTS:
         return importlib.import_module(PARTS[given.part]).main(given.level)
     trees.sweep_old_folders()
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
-    found = run_all(given.level, given.only.split(","), say)
+    found = run_all(given.level, [given.part] if given.part else given.only.split(","), say)
     if given.page:
         Path(given.page).write_text(report.page(given.level, found["rows"], found["not_run"]))
     if given.json:

@@ -60,6 +60,7 @@ def run_doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
         changes.rebuild_memory_index(app)  # starts the new history
         checks = list(examine_installation(app))
     checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
+    checks += _check_remotes(app)
     checks.append(prove_to_doctor_that_saving_works(trial))
     return [_without_circle(check, fix) for check in checks]
 
@@ -68,6 +69,14 @@ def _without_circle(check: Check, fixed: bool) -> Check:
     """Advice to run what has just run leads nowhere."""
     circle = not check.ok and (check.fix == ASK_DOCTOR or (fixed and MENDED in check.fix))
     return replace(check, fix=BY_YOU) if circle else check
+
+
+def _check_remotes(app: App) -> Iterator[Check]:
+    from memdir.sync.flow import describe_last_sync, list_last_syncs  # most people name none
+
+    for last in list_last_syncs(app.config):
+        fix = "run: memdir sync  (it says why the remote gives no answer)"
+        yield Check("sync", not last.failed, describe_last_sync(last, app.now()), fix)
 
 
 def examine_installation(app: App) -> Iterator[Check]:

@@ -13,10 +13,11 @@ from memdir.care.doctor import open_trial_store, run_doctor
 from memdir.care.status import Status, collect_status
 from memdir.cli.command import ACTOR, Session, command, make_own_folder
 from memdir.cli.main import COMPLETE
-from memdir.cli.output import Answer, Cell, Fields, pick, show_local_time
+from memdir.cli.output import Answer, Cell, Fields, pick, pick_all, show_local_time
 from memdir.config.config import is_config_silent
 from memdir.hot import safe
 from memdir.models.ledger import Call, read_model_spending
+from memdir.sync.flow import describe_last_sync, list_last_syncs
 from memdir.text.terminal import plural
 from memdir.upkeep.worksheet import Check
 
@@ -157,6 +158,9 @@ def status_command(session: Session) -> Answer:
         model=options.capture_model or options.model,
         store=app.store.root,
     )
+    synced = list_last_syncs(session.config)
+    if synced:
+        fields["sync"] = pick_all(synced, "remote time failed failure")
     lines = []
     for label, text in _status_rows(session, result, hooks):
         style = "bold" if label else ""
@@ -206,6 +210,8 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     left = f"{result.tokens_left or 0:,} of {result.day_tokens:,} tokens left today"
     unreadable = "the ledger cannot be read: memdir budget"
     yield "budget", unreadable if result.tokens_left is None else left
+    for last in list_last_syncs(session.config):
+        yield "sync", describe_last_sync(last, time.time())
     yield "error", result.last_trouble or "none"
 
 

@@ -24,6 +24,7 @@ from memdir.format.draft import HELD, Draft, Wishes, add_why_and_how
 from memdir.hot import acceptance, memory, safe
 from memdir.hot.place import RECORDS
 from memdir.store.accept import Source, Waiting, find_source_in_store, keep_decision
+from memdir.store.givers import UNVERIFIED
 from memdir.store.writer import App
 from memdir.text.terminal import cut_text, one_line, plural, visible_text
 
@@ -49,6 +50,7 @@ WAITING = "id path=memory.path type=memory.type description=memory.description a
 @click.option(
     "--rejected", is_flag=True, help="With list: what was rejected or expired in the last 30 days."
 )
+@click.option("--author", is_flag=True, help="With accept: its author's later memories, too.")
 @save.anyway_option
 @click.option("--type", metavar="TYPE", help="With edit: another type; see: memdir types.")
 @click.option("--name", metavar="NAME", help="With edit: the name of the file.")
@@ -61,6 +63,7 @@ def review_command(
     every: bool,
     yes: bool,
     rejected: bool,
+    author: bool,
     anyway: bool,
     **given: str | None,
 ) -> Answer:
@@ -69,7 +72,8 @@ def review_command(
     `approve` saves it, `edit` changes it first, by options or in your editor. `reject` drops it;
     for 30 days `restore` brings it back. The start of an ID is enough; a session's id means all of
     its drafts. A draft expires after 30 days. Memories of a repository or a team wait here, too,
-    until you `accept` them, and again after each change.
+    until you `accept` them, and again after each change; with `--author`, what its author writes
+    from then on is told at once.
     """
     apps = _apps_of_drafts(session, ids)
     app = apps[0]
@@ -78,6 +82,8 @@ def review_command(
         raise click.UsageError("--type, --name, --description and --body-file belong to edit.")
     if rejected and action != LIST:
         raise click.UsageError("--rejected belongs to list.")
+    if author and action != ACCEPT:
+        raise click.UsageError("--author belongs to accept.")
     if action != LIST and not ids and not every:
         raise click.UsageError(f"Which one? memdir review {action} ID, or --all.")
     if action == LIST and not ids:
@@ -85,7 +91,7 @@ def review_command(
     if action == ACCEPT or (action in (SHOW, REJECT) and ids):
         sources = _choose_sources(session, action, ids, every and yes)
         if sources or action == ACCEPT:
-            return _decide(session, action, sources)
+            return _decide(session, action, sources, author)
     find = review_module.find_held_drafts
     if action == RESTORE or rejected:
         find = review_module.find_rejected_drafts
@@ -338,7 +344,9 @@ def _choose_sources(session: Session, action: str, ids: Sequence[str], every: bo
     return [replace(known[n], waiting=tuple(dict.fromkeys(some))) for n, some in chosen.items()]
 
 
-def _decide(session: Session, action: str, chosen: Sequence[Source]) -> Answer:
+def _decide(
+    session: Session, action: str, chosen: Sequence[Source], author: bool = False
+) -> Answer:
     fields: Fields = {
         "held": [],
         "store": session.config.store,
@@ -353,11 +361,19 @@ def _decide(session: Session, action: str, chosen: Sequence[Source]) -> Answer:
             lines += [*visible_text(item.memory.head).strip("\n").split("\n"), ""]
         return Answer(fields, lines)
     decision = acceptance.ACCEPTED if action == ACCEPT else acceptance.REJECTED
+    people: dict[str, None] = {}
     for source in chosen:
-        keep_decision(source.app, source.waiting, decision)
+        people |= dict.fromkeys(keep_decision(source.app, source.waiting, decision, authors=author))
     dry_run = session.asked.dry_run
     would = "would be " if dry_run else ""
     lines = [f"{would}{decision}: {one_line(item.memory.path)}" for _, item in items]
+    for name in people:
+        text = f"from now on, what {one_line(name)} writes is {would}accepted"
+        unsure = (
+            f"; whoever may push can use this name ({UNVERIFIED})" if UNVERIFIED in name else ""
+        )
+        lines += session.screen.block("", text + unsure, "")
+    fields |= {"authors": [*people]} if author else {}
     return Answer({**fields, "decision": decision, "dry_run": dry_run}, lines or [NOTHING])
 
 

@@ -12,7 +12,6 @@ from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Answer, Fields, Screen
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import check_memory_name
-from memdir.hot import safe
 from memdir.hot.memory import TEAM
 from memdir.hot.place import store_key
 from memdir.store.identity import find_origin
@@ -190,16 +189,8 @@ def _status(session: Session) -> Answer:
     if remote is None:
         fields: Fields = {"remote": "", "joined": False}
         return Answer(fields, ["no team yet: memdir team join, or memdir team join URL"])
-    last = next(it for it in flow.list_last_syncs(config) if it.remote == shown_address(remote.url))
+    address = shown_address(remote.url)
+    last = next(it for it in flow.list_last_syncs(config) if it.remote == address)
+    text = flow.describe_last_sync(last, session.app.now())
     fields = {"joined": True, **asdict(last), "review": remote.review, "branch": remote.branch}
-    return Answer(fields, [*screen.block("team:", sync_line(last, session.app.now()), "")])
-
-
-def sync_line(last: flow.Last, now: float) -> str:
-    """When a remote was in step, and since when it gives no answer."""
-    age = safe.age_words(safe.age_days(last.time, now)) if last.time else "never"
-    text = f"{last.remote}, in step: {age}"
-    if last.failed:
-        since = safe.age_words(safe.age_days(last.failed, now))
-        text += f"; no answer since {since} ({last.failure})"
-    return text
+    return Answer(fields, [*screen.block("team:", text, "")])

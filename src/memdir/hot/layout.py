@@ -35,6 +35,21 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
 
 
+def usual_path(root: str, path: str, entry: "os.DirEntry[str]") -> str:
+    """As people write it, where a disk shows names with accents taken apart (HFS+ on a Mac)."""
+    if path.isascii():
+        return path
+    from unicodedata import normalize  # few have such names
+
+    usual = normalize("NFC", path)
+    try:
+        if usual == path or os.lstat(os.path.join(root, usual)).st_ino != entry.inode():
+            return path
+    except OSError:
+        return path  # two names there
+    return usual
+
+
 def describe_odd_content(path: str, start: bytes, size: int) -> "Finding | None":
     if start.isascii() and size:
         return None  # fast path for nearly every file
@@ -262,6 +277,7 @@ class Markdown(OnDisk):
         tree: dict[str, tuple[int, ...]] = {}
         records = False
         for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
+            path = usual_path(self.root, path, entry)
             if path[-5:] == ".json" and is_record_file(path):
                 records = True
             elif facts := self._fingerprint(path, entry):
@@ -288,6 +304,7 @@ class Markdown(OnDisk):
                 continue
             if name.lower() in NOT_MEMORIES:
                 continue
+            path = usual_path(self.root, path, entry)
             if entry.is_file(follow_symlinks=False):
                 yield folder, name, path
             else:

@@ -68,11 +68,9 @@ def find_origin(checkout: str) -> str:
     if not program:
         return ""
     git = Git(checkout, program, work_tree=False)
-    out, ended = git.ask("config", "--get", "remote.origin.url", seconds=SECONDS)
-    if not ended.whole or not out.strip():
-        return ""
     out, ended = git.ask("ls-remote", "--get-url", "origin", seconds=SECONDS)
-    return os.fsdecode(out).strip() if ended.whole else ""
+    address = os.fsdecode(out).strip() if ended.whole else ""
+    return "" if address == "origin" else address  # git gives back the name it does not know
 
 
 def identity_folder(identity: str) -> str:

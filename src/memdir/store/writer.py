@@ -16,7 +16,7 @@ from memdir.config.config import Config
 from memdir.errors import Finding, HistoryBroken, MemdirError, Missing, Unwritable
 from memdir.hot import safe
 from memdir.hot.disk import Disk, read_start
-from memdir.hot.layout import Around
+from memdir.hot.layout import Around, usual_path
 from memdir.hot.memory import INDEX, is_memory_file
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
@@ -173,8 +173,8 @@ class Shelf:
         where = os.path.join(self.folder, room)
         items: list[Shelved] = []
         hidden: list[Finding] = []
-        for _, path, _ in Disk(where).walk(lambda _: True, hidden):
-            label, _, rest = path.partition("/")
+        for _, path, entry in Disk(where).walk(lambda _: True, hidden):
+            label, _, rest = usual_path(where, path, entry).partition("/")
             number, _, stamp = label.partition("-")
             try:
                 moment = time.strptime(stamp, STAMP)

@@ -38,6 +38,7 @@ class Base:
     cursor: str = ""
     files: dict[str, Known] = field(default_factory=dict)
     pending: dict[str, tuple[str, Known]] = field(default_factory=dict)  # hash to be written
+    begun: str = ""  # the cursor that `pending` came with
     sent: dict[str, dict[str, str]] = field(default_factory=dict)  # id -> path -> hash
     parked: dict[str, tuple[str, Known]] = field(default_factory=dict)  # why it is not taken
     rules: str = ""  # under which `seen` was judged
@@ -76,9 +77,9 @@ class Base:
     def recover(self, hashes: Mapping[str, str]) -> None:
         """After a kill: a file that was written has met what came; the others have not."""
         for path, (written, known) in self.pending.items():
-            if hashes.get(path, "") == written:
+            if hashes and hashes.get(path, "") == written:
                 self.files[path] = known
-        self.pending = {}
+        self.pending, self.begun = {}, ""
 
     def save(self, durable: bool = True) -> None:
         values = {key: value for key, value in vars(self).items() if key not in OWN}
@@ -105,7 +106,8 @@ def open_base(folder: str) -> Base:
     try:
         with state.state_errors(os.path.join(folder, NAME), "cannot be read"):
             value = state.read_state_json(folder, NAME, dict, MAX_BYTES) or {}
-        base.cursor, base.rules = str(value.get("cursor", "")), str(value.get("rules", ""))
+        for name in ("cursor", "begun", "rules"):
+            setattr(base, name, str(value.get(name, "")))
         base.files = {path: Known(**known) for path, known in value.get("files", {}).items()}
         for name in ("pending", "parked"):
             rows = value.get(name, {}).items()

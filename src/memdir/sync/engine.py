@@ -124,9 +124,12 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
         if turn:
             rules.pause(PAUSE_SECONDS * 2**turn * rules.chance.random())
         snapshot = _look(app, base, rules)
-        fetched = transport.fetch(Since(base.cursor, tuple(base.sent)))
+        fetched = transport.fetch(Since(base.cursor, tuple(base.sent), base.begun))
+        base.recover(snapshot.raw if fetched.begun else {})
         if fetched.received:
             base.received(fetched.received)
+        if fetched.whole and base.cursor:
+            _forget_rewritten(base, fetched)
         if not _take(app, base, snapshot, fetched, rules, report):
             continue  # merge what was changed meanwhile
         if app.dry_run:
@@ -145,14 +148,19 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
     return report
 
 
+def _forget_rewritten(base: Base, fetched: Fetched) -> None:
+    """Of a remote that was emptied, rewritten or rolled back, only what is the same is known."""
+    for path, known in [*base.files.items()]:
+        file = fetched.files.get(path)
+        if not isinstance(file, File) or digest_of(file.data) != known.hash:
+            del base.files[path]
+
+
 def _look(app: App, base: Base, rules: Rules) -> Snapshot:
     if base.files and not app.store.tree():
         # A folder that is gone as a whole was not emptied memory by memory.
         base.files, base.cursor, base.sent = {}, "", {}
-    snapshot = take_snapshot(app.store, base, rules.team, _syncs_index(app))
-    if base.pending:
-        base.recover(snapshot.raw)
-    return snapshot
+    return take_snapshot(app.store, base, rules.team, _syncs_index(app))
 
 
 def _syncs_index(app: App) -> bool:
@@ -163,9 +171,10 @@ def _take(
     app: App, base: Base, snapshot: Snapshot, fetched: Fetched, rules: Rules, report: Report
 ) -> bool:
     """False if something here was changed meanwhile, so that it has to be merged again."""
-    theirs = _sort_out(app, base, snapshot, fetched, report)
-    plan = _merge(app, base, snapshot, fetched, theirs)
-    if plan is None:
+    try:
+        theirs = _sort_out(app, base, snapshot, fetched, report)
+        plan = _merge(app, base, snapshot, fetched, theirs)
+    except Moved:
         return False
     standing = {path: snapshot.raw.get(path, "") for path in (*plan.results, INDEX)}
     written = {
@@ -191,6 +200,7 @@ def _take(
         if path in written and path != INDEX
     }
     if base.pending:
+        base.begun = fetched.cursor
         base.save()
     moved = _write_back(app, written, standing, plan, rules) if written else set()
     for path, (_, known) in plan.results.items():
@@ -198,7 +208,7 @@ def _take(
             base.files[path] = known
             if not known.hash:
                 del base.files[path]
-    base.pending = {}
+    base.pending, base.begun = {}, ""
     gone = [it for it, file in theirs.items() if isinstance(file, Gone) and file.purged]
     purge_versions(app, [path for path in gone if path not in moved])
     if moved:
@@ -252,6 +262,9 @@ def _why_no_room(app: App, path: str) -> str:
         here = os.path.join(app.store.root, *parts[:size])
         folder = size < len(parts) and os.path.isdir(here) and not os.path.islink(here)
         if os.path.lexists(here) and not folder:
+            facts = app.store.facts(path)
+            if facts and facts[2] <= app.config.options.max_file_bytes:
+                raise Moved(f"{path} is new here", path=path)
             return f"{'/'.join(parts[:size])} stands in its place, and is no memory"
     return ""
 
@@ -262,8 +275,8 @@ def _merge(
     snapshot: Snapshot,
     fetched: Fetched,
     theirs: Mapping[str, File | Gone],
-) -> Plan | None:
-    """None if a file is no longer what the snapshot says."""
+) -> Plan:
+    """Raises Moved if a file is no longer what the snapshot says."""
     plan = Plan()
     for path, file in theirs.items():
         data = file.data if isinstance(file, File) else None
@@ -280,9 +293,12 @@ def _merge(
         else:
             ours = _read(app, path)
             if snapshot.raw.get(path, "") != ("" if ours is None else digest_of(ours)):
-                return None
+                raise Moved(f"{path} was changed meanwhile", path=path)
             before = base.bytes_of(known.hash)
-            plan.results[path] = merge_path(path, before, ours, data), new
+            if fetched.whole and base.cursor:  # what a rewritten remote has may be the older text
+                plan.results[path] = merge_path(path, before, data, ours), new
+            else:
+                plan.results[path] = merge_path(path, before, ours, data), new
     for box in fetched.outboxes:
         for path, (was, file) in box.files.items():
             if why_not_taken(path, {}) or (path == INDEX and not _syncs_index(app)):
@@ -410,7 +426,9 @@ def _send(
 
 def _changes(base: Base, snapshot: Snapshot) -> list[str]:
     here = snapshot.sent
-    paths = [path for path, hash in here.items() if base.files.get(path, Known()).hash != hash]
+    # What the remote has and is not taken here is not overwritten there.
+    known = {**base.files, **{path: Known(here.get(path, "")) for path in base.parked}}
+    paths = [path for path, hash in here.items() if known.get(path, Known()).hash != hash]
     gone = [path for path in base.files if path not in here and path not in snapshot.held]
     # The index last: it lists what was sent before it.
     return sorted([*paths, *gone], key=lambda path: (path == INDEX, path))

@@ -10,6 +10,7 @@ from typing import cast
 
 from memdir.config.config import Config
 from memdir.errors import BadInput, MemdirError
+from memdir.hot import safe
 from memdir.hot.memory import TEAM
 from memdir.store import state
 from memdir.store.state import Lock
@@ -185,3 +186,13 @@ def list_last_syncs(config: Config) -> list[Last]:
         for key, remote in remotes.remotes.items()
         if key in (PERSONAL, team_key(config))
     ]
+
+
+def describe_last_sync(last: Last, now: float) -> str:
+    """When a remote was in step, and since when it gives no answer."""
+    age = safe.age_words(safe.age_days(last.time, now)) if last.time else "never"
+    text = f"{last.remote}, in step: {age}"
+    if last.failed:
+        since = safe.age_words(safe.age_days(last.failed, now))
+        text += f"; no answer since: {since} ({last.failure})"
+    return text

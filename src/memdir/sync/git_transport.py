@@ -165,8 +165,10 @@ class GitTransport:
         if self.remote.machine in out and out[self.remote.machine][1]:
             self._drop_outbox()
             del out[self.remote.machine]
-        cursor = Cursor(head, out).written()
-        return Fetched(cursor, files, whole, received, tuple(others), tuple(skipped))
+        # An empty remote has no state that it could be put back from.
+        cursor, begun = Cursor(head, out).written(), read_cursor(since.begun).main in ids
+        cursor = cursor if head or out else ""
+        return Fetched(cursor, files, whole, received, begun, tuple(others), tuple(skipped))
 
     def prepare(self, push: Push) -> str:
         """A commit on what was fetched, durable here before anything is sent."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from memdir.format.index_merge import MARKS, merge_indexes
 from memdir.hot.memory import INDEX, decode, encode, read_header
 from memdir.text.merge import find_changed_regions
+
+T = TypeVar("T", str, bytes)
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,12 @@ def merge_path(path: str, base: bytes | None, ours: bytes | None, theirs: bytes 
         return Merged(theirs if ours is None else ours)
     if path == INDEX:
         return Merged(_merge_index(decode(base or b""), decode(ours), decode(theirs)))
-    merged = None if base is None else merge_lines(decode(base), decode(ours), decode(theirs))
+    if base is None:  # both are new: one may have all of the other
+        mine, other = ours.split(b"\n"), theirs.split(b"\n")
+        if _has(mine, other):
+            return Merged(ours)
+        return Merged(theirs, None if _has(other, mine) else ours)
+    merged = merge_lines(decode(base), decode(ours), decode(theirs))
     return Merged(theirs, ours) if merged is None else Merged(encode(merged))
 
 
@@ -58,7 +66,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> str | None:
     return text if new <= known else None
 
 
-def _has(lines: list[str], others: list[str]) -> bool:
+def _has(lines: list[T], others: list[T]) -> bool:
     """All of the others stand in these lines, in their order."""
     rest = iter(lines)
     return all(line in rest for line in others)

@@ -88,10 +88,14 @@ class Gone:
 
 @dataclass(frozen=True)
 class Since:
-    """`cursor` is what the last fetch or push gave; `sent` are pushes whose end is unknown."""
+    """`cursor` is what the last fetch or push gave; `sent` are pushes whose end is unknown.
+
+    `begun` is the cursor of a fetch that was merged in part only, when its machine was killed.
+    """
 
     cursor: str = ""
     sent: tuple[str, ...] = ()
+    begun: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,16 @@ class Outbox:
 
 @dataclass(frozen=True)
 class Fetched:
-    """`cursor` stands for exactly this state, with all of `outboxes` merged in."""
+    """`cursor` stands for exactly this state, with all of `outboxes` merged in.
+
+    `begun` is False if the state of `since.begun` is no part of it: the remote was put back.
+    """
 
     cursor: str
     files: Mapping[str, File | Gone]
     whole: bool = False
     received: str = ""
+    begun: bool = True
     outboxes: tuple[Outbox, ...] = ()
     skipped: tuple[Finding, ...] = ()
 
