@@ -298,25 +298,6 @@ begin
     jsonb_build_object('name', who, 'spaces', spaces));
 end $$;
 
--- The words go, also from the history; what stays is that something was here.
-create function purge(in_space text, in_path text, by_whom text) returns bigint
-language plpgsql as $$
-declare
-  wanted bigint;
-  gone bigint;
-begin
-  select id into wanted from space where name = in_space for update;
-  delete from version where space = wanted and path = in_path;
-  update memory set body = null, hash = '', purged = true, author = by_whom, at = now(),
-      version = version + 1, seq = (select seq + 1 from space where id = wanted)
-    where space = wanted and path = in_path returning seq into gone;
-  if gone is null then return null; end if;
-  update space set seq = gone where id = wanted;
-  insert into audit (person, act, space, detail)
-    values (by_whom, 'purge', in_space, jsonb_build_object('paths', jsonb_build_array(in_path)));
-  return gone;
-end $$;
-
 revoke execute on all functions in schema memdir from public;
 grant execute on function me(), my_name(), mine(), mine_to_write(), my_roles(), bearer(bytea),
   enter(bytea), spaces(bytea), get(bytea, text, text), changes(bytea, text, bigint, int),
