@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check bench faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures server-test docs dist
+.PHONY: help demo quick test check bench figures peers faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures server-test docs dist
 
 PYTHON ?=
 ARGS ?=
@@ -41,14 +41,21 @@ server-test: $(READY) ## install PostgreSQL where root may (apt-get), and test t
 	  { echo 'Install PostgreSQL 15 or newer (package postgresql), then run this again.' >&2; exit 1; }
 	@.venv/bin/pytest -n auto tests/server $(ARGS)
 
-bench: $(READY) ## measure speed and write down the figures
+bench: $(READY) ## measure speed
 	@$(RUN) benchmarks/run.py $(ARGS)
+
+figures: $(READY) ## measure everything, write docs/figures.md (15 minutes, a quiet machine)
+	@$(RUN) benchmarks/figures.py --page docs/figures.md $(ARGS)
+
+peers: $(READY) ## measure other memories beside memdir, write docs/compare.md
+	@$(RUN) benchmarks/peers.py --page docs/compare.md --json docs/compare.json $(ARGS)
 
 faults: $(READY) ## kill, fill the disk, race: the short run
 	@$(RUN) tests/faults/run.py --quick $(ARGS)
 
 reliability-report: $(READY) ## break the store in every way, write docs/reliability.md
-	@$(RUN) tests/faults/run.py --quick --page docs/reliability.md $(ARGS)
+	@$(RUN) tests/faults/run.py --quick --rows .venv/reliability.json \
+	    --page docs/reliability.md $(ARGS)
 
 faults-full: $(READY) ## the same for every crash point; takes long
 	@$(RUN) tests/faults/run.py --full $(ARGS)

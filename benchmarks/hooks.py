@@ -25,8 +25,11 @@ from memdir.config.scope import project_scope_name
 RUNS = 40
 PROMPTS = {200: 12.0, 1_000: None, 10_000: 20.0}
 START, STOP = 40.0, 10.0  # milliseconds over a bare interpreter
+BEFORE_TOOL, RULES, BEFORE = "PreToolUse", 200, 5.0  # milliseconds over one without guards
 MEMORIES = 1_000  # of the start of a session, and of the end of a turn
 SETTLED = 0.5  # seconds after which a file counts as unchanged and a process has begun
+RECORD = ("records", "save", "--category", "preference", "--title", "Tabs", "--tag", "style")
+RECORD += ("--set", "topic=a", "--set", "value=b", "--set", "reason=c", "--set", "strength=strong")
 SETUP = ("setup", "claude-code", "--settings", "--dry-run", "--json")
 MEMDIR = "from memdir.cli.main import main; main()"
 BARE = ("-I", "-S", "-c", "pass")
@@ -43,7 +46,41 @@ def measure() -> list[Row]:
         project = Project(os.path.join(folder, "start"), MEMORIES)
         rows.append(project.row("SessionStart", {"source": "startup"}, START))
         rows.append(project.row("Stop", {"stop_hook_active": False}, STOP))
+        rows.append(guards_row(folder))
     return rows
+
+
+def guards_row(folder: str) -> Row:
+    """A command before it runs, where 200 rules guard commands, against where none does."""
+    free, guarded = (Project(os.path.join(folder, name), RULES) for name in ("free", "guarded"))
+    head = "---\nname: rule-{0}\ndescription: rule {0}\ntype: feedback\n---\n\n"
+    for number in range(RULES):
+        with open(os.path.join(guarded.store, f"rule-{number}.md"), "w") as file:
+            file.write(head.format(number) + f"Never run `tool{number} wipe --all`.\n")
+    for project in (free, guarded):  # where there are records the hook starts in both
+        project.memdir(*RECORD)
+    assert len(json.loads(guarded.memdir("guards", "--json"))["guards"]) == RULES
+
+    def act(project: Project) -> Callable[[], None]:
+        line = project.command(BEFORE_TOOL)
+
+        def run() -> None:
+            call = {"tool_name": "Bash", "tool_input": {"command": "cd src && ls -la | head -3"}}
+            session = {"session_id": f"{next(project.sessions)}", "hook_event_name": BEFORE_TOOL}
+            given = json.dumps({**call, **session, "cwd": project.code}).encode()
+            shell = ["/bin/sh", "-c", line]
+            subprocess.run(shell, input=given, check=True, env=project.env, cwd=project.code)
+
+        for _ in range(3):
+            run()
+        return run
+
+    acts = act(free), act(guarded)
+    for project in (free, guarded):
+        project.wait()
+    taken = interleaved(RUNS, *acts)
+    name = f"{BEFORE_TOOL}, {RULES} rules, over none"
+    return Row(name, middle(taken[0]), middle(taken[1]), BEFORE, over=True, note=_note(*taken))
 
 
 class Project:
@@ -62,11 +99,14 @@ class Project:
         self.sessions = count()
         time.sleep(SETTLED)
 
+    def memdir(self, *words: str) -> bytes:
+        line = [sys.executable, "-c", MEMDIR, *words]
+        done = subprocess.run(line, env=self.env, cwd=self.code, check=True, capture_output=True)
+        return done.stdout
+
     def command(self, event: str) -> str:
         """What `memdir setup` would have the client run for an event."""
-        setup = [sys.executable, "-c", MEMDIR, *SETUP]
-        done = subprocess.run(setup, env=self.env, cwd=self.code, check=True, capture_output=True)
-        return str(json.loads(done.stdout)["hooks"][event])
+        return str(json.loads(self.memdir(*SETUP))["hooks"][event])
 
     def row(self, event: str, asked: dict[str, object], goal: float | None) -> Row:
         """One event against a bare interpreter, taken in turns; each time in a new session."""

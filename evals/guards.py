@@ -39,7 +39,9 @@ def evaluate_guards(data: str) -> tuple[Report, dict[str, object]]:
     alarms = [line for line in commands if _speaks(guards, line, stops=True)]
     reminders = [line for line in commands if _speaks(guards, line, stops=False)]
     lists = tomllib.loads(INCIDENTS.read_text("utf-8"))
-    results, later = ([_incident(*row) for row in lists[name]] for name in ("rows", "later"))
+    results, later, newest = (
+        [_incident(*row) for row in lists[name]] for name in ("rows", "later", "newest")
+    )
     rows = [line.split("\t") for line in LABELS.read_text("utf-8").splitlines()]
     labels = {"\t".join(row[:4]): list(filter(None, row[4:])) for row in rows}
     verdicts = [(labels.get(_key(path, guard), []), guard) for path, guard in rules]
@@ -62,17 +64,17 @@ def evaluate_guards(data: str) -> tuple[Report, dict[str, object]]:
             share_figure("commands of incidents stopped", _count(results), len(results)), STOPPED
         ),
         _with_goal(share_figure("of incidents gathered later", _count(later), len(later)), STOPPED),
+        _with_goal(share_figure("of the newest", _count(newest), len(newest)), STOPPED),
     )
+    incidents = (*results, *later, *newest)
     table = Table(
         "incidents",
         tuple((name, TEXT) for name in ("thread", "stopped", "rule", "command")),
-        (*results, *later),
+        incidents,
     )
     remarks = (f"{unlabelled} rules have no label",) if unlabelled else ()
     section = Section("Guards", figures, (table,), remarks)
-    summary = (
-        f"{len(rules)} rules of {data}, {len(commands)} commands, {len(results + later)} incidents"
-    )
+    summary = f"{len(rules)} rules of {data}, {len(commands)} commands, {len(incidents)} incidents"
     report = Report("guards", data, summary, (section,))
     fields = evaluation_report_fields(report)
     return report, {**fields, "rules": [_key(path, guard) for path, guard in rules]}

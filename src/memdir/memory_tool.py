@@ -239,7 +239,7 @@ class MemoryTool:
 
     def _is_half_moved(self, pairs: list[tuple[str, str]], to: str) -> bool:
         """Copies of what is to be moved, or an empty folder: a rename was killed on its way."""
-        store, sources = self._app.store, {new: old for old, new in pairs}
+        store, sources = self._app.store, {new: old for old, new in pairs if new != old}
         there = [path for path in store.tree() if path == to or path.startswith(f"{to}/")]
         place = os.path.join(store.root, to)
         if not there and os.path.isdir(place) and not os.path.islink(place):

@@ -11,8 +11,12 @@ from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
-DATA = Path(__file__).parents[1] / "data/pasted.toml"
-MESSAGES = [one["text"] for one in tomllib.loads(DATA.read_text(encoding="utf-8"))["message"]]
+DATA = Path(__file__).parents[1] / "data"
+MESSAGES = [
+    one["text"]
+    for name in ("pasted.toml", "pasted_again.toml")
+    for one in tomllib.loads((DATA / name).read_text(encoding="utf-8"))["message"]
+]
 OSLO = "the staging cluster is in Oslo"
 
 

@@ -86,11 +86,13 @@ def test_no_field_takes_a_hidden_character(mark, store, project):
     text = memory("y", f"{value} the rest")
     assert not tool("create", "x.md", file_text=text).is_error
     assert memdir("import", archive(project, "y.md", text)).code == 0
-    memdir(*RECORD, "--title", f"A {value}", "--tag", value)
+    memdir(*RECORD, "--set", f"value={value}", "--title", f"A {value}", "--tag", value)
     names = [*(project / ".claude/memory/preferences").iterdir()]
     heads = [json.loads(name.read_text())[key] for name in names for key in ("title", "tags")]
+    kept = [json.loads(name.read_text())["content"]["value"] for name in names]
     single = len(mark) == 1  # a heap of accents in a text is only ugly
     assert not single or mark not in (store / "MEMORY.md").read_text() + str(heads).lower()
+    assert not single or kept == [value.replace(mark, "\n" if mark == "\x85" else "")]
 
 
 def test_a_text_with_a_nul_is_refused_on_every_way_in(store, project):

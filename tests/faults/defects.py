@@ -19,11 +19,11 @@ from memdir.capture import capture, review
 from memdir.capture import plan as plan_module
 from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, content_hash
-from memdir.hot import disk, layout
+from memdir.hot import disk, layout, memory
 from memdir.hot.memory import stem
 from memdir.records import index_md, lifecycle, write
 from memdir.records.record import write_record
-from memdir.store import changes, git_objects, look, save, state
+from memdir.store import changes, git_objects, look, purge, save, state
 from memdir.store.state import Lock
 from memdir.sync import engine
 from tests.faults import driver
@@ -261,6 +261,9 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     # Trash expires by its date alone, whatever the clock says.
     "trash by date alone": (look, "KEPT_NEWEST", 0),
     "index left behind": (index_md, "update_record_index", lambda store: False),
+    # What a killed purge left in the history is not looked for again.
+    "old packs forgotten": (purge, "replace_state", lambda folder, name, data: None),
+    "strict decoding": (memory, "decode", lambda data: data.decode()),
     "accents as shown": (layout, "usual_path", lambda root, path, entry: path),
     # An undo that was killed is taken for one that was answered.
     "answer not awaited": (review, "_find_unanswered_undo", lambda app: None),

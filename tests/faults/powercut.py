@@ -31,7 +31,7 @@ from tests.faults.stage import Stage, Tally
 SEED = 20_260_303
 SECTOR = 512
 RECORDS = "records "  # before the name of an operation on records
-CUT_AGAIN, STATES_AGAIN = 2, 8  # states from which the next command is cut as well, and how often
+STATES_AGAIN = 8  # cuts of the next command, from each state that it starts with
 # Nothing is written back by a timer, and no heuristics repair what we forget.
 SYSTEMS = {
     "ext4": (12, ("mkfs.ext4", "-q", "-F", "-b", "1024"), ("commit=900", "noauto_da_alloc")),
@@ -66,9 +66,11 @@ def why_not(system: str) -> str:
     return mounts.why_not(make) or fuse.why_not()
 
 
-def run(system: str, operations: Sequence[str], states: int, defect: str = "") -> Tally:
-    """So many states of each operation, and a few of the next command after some of them."""
-    jobs = [(system, operation, states) for operation in operations]
+def run(
+    system: str, operations: Sequence[str], states: int, again: int = 2, defect: str = ""
+) -> Tally:
+    """So many states of each operation; from `again` of them the next command is cut as well."""
+    jobs = [(system, operation, states, again) for operation in operations]
     total = Tally()
     for world, mine in (
         (crash_states.WORLD, [job for job in jobs if not job[1].startswith(RECORDS)]),
@@ -78,8 +80,8 @@ def run(system: str, operations: Sequence[str], states: int, defect: str = "") -
     return total
 
 
-def _cut(here: Stage, job: tuple[str, str, int], tally: Tally) -> None:
-    system, name, states = job
+def _cut(here: Stage, job: tuple[str, str, int, int], tally: Tally) -> None:
+    system, name, states, again = job
     operation = name.removeprefix(RECORDS)
     base = os.path.join(here.folder, "base")
     luck = random.Random(SEED)
@@ -91,7 +93,7 @@ def _cut(here: Stage, job: tuple[str, str, int], tally: Tally) -> None:
     kept = []
     for cut, image in _images(here, base, ran, _sample(_cuts(ran), states, luck)):
         told = ran.answer if cut.at >= ran.answered else None
-        if len(kept) < CUT_AGAIN and luck.random() < 4 * CUT_AGAIN / states and not here.defect:
+        if len(kept) < again and luck.random() < 4 * again / states and not here.defect:
             kept.append((f"{image}.{len(kept)}", told))
             mounts.copy_image(image, kept[-1][0])
         found = _judge(here, system, image, partial(here.verdict, operation, told))

@@ -23,6 +23,8 @@ class Row:
     remark: str = ""
     controls: dict[str, bool] = field(default_factory=dict)
     seconds: float = 0.0
+    name: str = ""
+    level: str = ""
 
     @property
     def fine(self) -> bool:
@@ -52,7 +54,7 @@ class Row:
         return [first, *(f"  {text}" for text in wrapped)]
 
 
-def page(level: str, rows: Sequence[dict[str, Any]], not_run: Sequence[str]) -> str:
+def page(rows: Sequence[dict[str, Any]], not_run: Sequence[str]) -> str:
     """The same for people who only read: what was tried, what was found, what was not run."""
     text = [
         "# Reliability",
@@ -61,17 +63,16 @@ def page(level: str, rows: Sequence[dict[str, Any]], not_run: Sequence[str]) -> 
         "and counts where that fired and what was lost or torn then. A control is a store with one",
         "protection switched off, which the method must find, or it would prove nothing.",
         "",
-        f"Level of this run: {level}.",
-        "",
-        "| method | tried | points | fired | violations | controls found | missed |",
-        "| --- | --- | ---: | ---: | ---: | --- | --- |",
+        "| method | level | tried | points | fired | violations | controls found | missed |",
+        "| --- | --- | --- | ---: | ---: | ---: | --- | --- |",
     ]
     for row in rows:
         tally, controls = row["tally"], row["controls"]
         numbers = " | ".join(f"{tally[name]:,}" for name in ("points", "fired", "violations"))
         found = ", ".join(name for name, caught in controls.items() if caught) or "-"
         missed = ", ".join(name for name, caught in controls.items() if not caught) or "-"
-        text.append(f"| {row['method']} | {row['operations']} | {numbers} | {found} | {missed} |")
+        what = f"{row['method']} | {row['level']} | {row['operations']}"
+        text.append(f"| {what} | {numbers} | {found} | {missed} |")
     text.append("")
     remarks = [f"{row['method']}: {row['remark'].strip()}" for row in rows if row["remark"]]
     remarks += [f"not run: {reason}" for reason in not_run]

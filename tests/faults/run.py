@@ -24,6 +24,7 @@ from tests.faults import (  # noqa: E402
     crash_states,
     folding,
     full_disk,
+    fuzz,
     links,
     memories,
     model,
@@ -32,6 +33,7 @@ from tests.faults import (  # noqa: E402
     race,
     records,
     report,
+    secret,
     stage,
     strike,
     sync,
@@ -52,6 +54,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
     "errors": (strike.fail, tracer.why_not),
     "undo": (undo.run, tracer.why_not),
+    "secret": (secret.run, tracer.why_not),
     "crash_states": (crash_states.run, tracer.why_not),
     "twice": (crash_states.twice, tracer.why_not),
     "race": (partial(race.run, race.MemoryWriter), str),
@@ -59,6 +62,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "model": (model.run, str),
     "links": (links.run, str),
     "clock": (clock.run, str),
+    "fuzz": (fuzz.run, str),
     "full_disk": (full_disk.run, mounts.why_not),
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
@@ -100,7 +104,7 @@ def run_method(name: str, level: str) -> Row:
         "how": how,
     }
     facts |= {key: " ".join(given.get(key, [])) for key in ("everywhere", "likely")}
-    return Row(title, size.format(**facts), tally, remark.format(**facts), found)
+    return Row(title, size.format(**facts), tally, remark.format(**facts), found, 0.0, name, level)
 
 
 def at_level(given: Mapping[str, Any], level: str) -> dict[str, Any]:
@@ -125,7 +129,23 @@ def run_all(level: str, names: Sequence[str], say: Callable[[str], None]) -> dic
     for reason in not_run:
         say(f"not run: {reason}")
     fine = all(row.fine for row in rows)
-    return {"rows": [dataclasses.asdict(row) for row in rows], "not_run": not_run, "fine": fine}
+    facts = [dataclasses.asdict(row) for row in rows]
+    return {"rows": facts, "not_run": not_run, "fine": fine}
+
+
+def add_to(path: Path, found: dict) -> dict:
+    """The rows of earlier runs as well, each method as it was run last."""
+    earlier = json.loads(path.read_text()) if path.exists() else {"rows": [], "not_run": []}
+    rows = {row["name"]: row for row in (*earlier["rows"], *found["rows"])}
+    order = [name for name in METHODS if name in rows]
+    reasons = {
+        reason: None
+        for reason in (*earlier["not_run"], *found["not_run"])
+        if reason.partition(":")[0] not in rows
+    }
+    both = {"rows": [rows[name] for name in order], "not_run": list(reasons)}
+    path.write_text(json.dumps(both, indent=1))
+    return both
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -136,6 +156,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
     parser.add_argument("part", nargs="?", choices=(*PARTS, *METHODS), help="this one only")
+    parser.add_argument("--rows", metavar="FILE", help="add to what earlier runs kept there")
     parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
     given = parser.parse_args(arguments)
     if given.part in PARTS:
@@ -144,8 +165,9 @@ def main(arguments: Sequence[str]) -> int:
     start = time.monotonic()
     say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
     found = run_all(given.level, [given.part] if given.part else given.only.split(","), say)
+    shown = add_to(Path(given.rows), found) if given.rows else found
     if given.page:
-        Path(given.page).write_text(report.page(given.level, found["rows"], found["not_run"]))
+        Path(given.page).write_text(report.page(shown["rows"], shown["not_run"]))
     if given.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
     end = "all held" if found["fine"] else "NOT all held"

@@ -25,16 +25,20 @@ LIKELY = {
     "EACCES": frozenset((*_NAMED, "newfstatat")),
     "EROFS": frozenset((*_NAMED, "fchmod", "pwrite64")),
 }
-STANDS = ("stands", "is created", "is updated", "is retired", "is archived", "is restored")
+STANDS = (
+    "stands",
+    "Done before that",
+    "is created",
+    "is updated",
+    "is retired",
+    "is archived",
+    "is restored",
+)
 # A pointer whose file nobody could look for stays: that is an answer, not a violation.
 DOUBT = re.compile(r"index: \S+ does not exist")
 SEVERAL = frozenset(("capture",))  # operations of several changes, each with the lock
-SINGLE = frozenset(
-    (
-        *("create", "first", "update", "keep-old", "edit", "retire", "restore"),
-        *("old-kept", "rename", "old-name", "delete", "unarchive", "save", "save-again"),
-    )
-)
+# They say in other ways, or to nobody, what was done: a batch by its list, a hook by its log.
+TOLD_ELSEWHERE = frozenset(("capture", "commit", "recovery", "enqueue", "rebuild", "approve"))
 
 Job = tuple[str, int, str, Strike]  # operation, which call, the error or nothing for a kill
 
@@ -138,6 +142,6 @@ def words(here: Stage, operation: str, outcome: Outcome) -> list[str]:
         return []
     if "nothing was written" in said:
         return [f"it says that nothing was written, but {changed[0]} was: {said}"]
-    if operation in SINGLE and not any(word in said for word in STANDS):
+    if operation not in TOLD_ELSEWHERE and not any(word in said for word in STANDS):
         return [f"it does not say that {changed[0]} has changed: {said}"]
     return []

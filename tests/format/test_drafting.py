@@ -120,7 +120,7 @@ def test_relative_dates_become_absolute_in_every_field():
 @cases("type", "body", "why", "how", "missing")
 def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
     _, told = complete_draft(Draft(body, type=type, why=why, how=how), RULES)
-    expected = f"a {type} memory without {missing} is hard to apply"
+    expected = f"no {missing} given: agents cannot tell when this {type} memory applies"
     assert told == ((expected,) if missing else ())
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from memdir.format.prohibitions import find_guards
 from memdir.hot.guard import MAX_GUARDS
+from memdir.hot.shell import read_programs
 from tests.helpers.hooked import Client
 from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import process
@@ -58,6 +59,12 @@ def test_another_sentence_guards_nothing(sentence):
 def test_a_command_is_matched_by_its_words(client, sentence, command, stopped):
     client.write("rule.md", memory(sentence))
     assert (run(client, command).get("permissionDecision") == "deny") is stopped
+
+
+@cases("guards")
+def test_an_act_in_prose_is_many_commands(sentence, command, stopped):
+    programs = list(read_programs(command, {}))
+    assert any(guard.concerns(programs, frozenset()) for guard in find_guards(sentence)) is stopped
 
 
 def test_it_is_stopped_once_with_the_reason_and_passes_then(client):
@@ -133,8 +140,15 @@ def test_the_setting_switches_all_of_it_off(client):
         "Never " * 50_000,
         "`" * 50_001,
         "Never run `(a+)+$` `[[[[` `$(rm -rf /)` `;;;`.",
+        "Use a instead of cat, " + "cat or " * 40_000,
+        "Never run any destructive, dangerous or " * 9_000 + "git commands (" + "a, " * 9_000,
+        "Never add co-authored lines or commit or push or " * 9_000,
+        "只有" * 50_000 + "`git push`",
     ],
-    ids=["a long word", "many words", "many nevers", "ticks", "odd marks"],
+    ids=[
+        *("a long word", "many words", "many nevers", "ticks", "odd marks", "many instead"),
+        *("many dangers", "many acts", "another script"),
+    ],
 )
 def test_hostile_text_compiles_to_nothing_harmful(client, text):
     client.write("rule.md", memory(text))
@@ -149,3 +163,34 @@ def test_there_is_a_limit(client):
         client.write(f"many{i}.md", memory(rules))
     assert run(client, "git x0-0")["permissionDecision"] == "deny"
     assert run(client, "git x2-9") == {}
+
+
+EVERYTHING = ("ls", "cat", "git", "grep", "python", "npm", "make", "rm", "cd", "find")
+
+
+def test_rules_against_everything_stop_each_session_once_and_go_at_one_word(client):
+    client.write("all.md", memory("Never run " + ", ".join(f"`{name}`" for name in EVERYTHING)))
+    line = " && ".join(f"{name} x" for name in EVERYTHING)
+    assert run(client, line)["permissionDecision"] == "deny"
+    assert run(client, line) == {}
+    for name in EVERYTHING:
+        run(client, f"{name} y")
+        assert run(client, f"{name} y") == {}
+    assert guards(client, "off", "all")["guards"][0]["on"] is False
+    assert run(client, "git z", session_id="another") == {}
+
+
+@pytest.mark.parametrize("scope, folder", [("local", ".claude/memory"), ("team", "team")])
+def test_a_rule_of_a_repository_counts_as_long_as_it_says_what_was_accepted(client, scope, folder):
+    own = client.write("own.md", memory("About the blue box.", "project"))
+    below = client.project / folder if scope == "local" else own.parent / folder
+    planted = client.write("planted.md", memory(RULE), below)
+    assert run(client, PUSH) == {}
+    place = ("--scope", scope, "--project", str(client.project))
+    accepted = process("review", "accept", "--all", "--yes", *place, **client.env, **OWN)
+    assert accepted.code == 0, accepted.stderr
+    if scope == "local":
+        assert run(client, PUSH)["permissionDecision"] == "deny"
+    planted.write_text(memory("Never run `ls`. " + RULE))
+    for command in ("ls", PUSH):
+        assert run(client, command, session_id="another") == {}

@@ -251,3 +251,23 @@ def test_an_undo_that_was_killed_is_an_undo_in_the_log(opened):
     assert b"One" in files(opened)["a.md"]
     undo(opened)
     assert "a.md" not in files(opened)
+
+
+def test_an_undo_that_was_killed_before_its_answer_is_answered_by_the_next_one(opened):
+    for name in ("first", "second", "third"):
+        opened.save(f"About the {name}.", name)
+    review.undo_until_answered(opened.app())  # and nobody reads the answer
+    again = review.undo_and_hold_again(opened.app())
+    assert [change.path for change in again.changes if change.reason] == ["third.md"]
+    assert any("nothing more is taken back now" in remark for remark in again.remarks)
+    assert sorted(opened.files()) == ["MEMORY.md", "first.md", "second.md"]
+    review.undo_and_hold_again(opened.app())
+    assert sorted(opened.files()) == ["MEMORY.md", "first.md"]
+
+
+def test_an_undo_that_was_killed_does_not_answer_for_a_later_change(opened):
+    opened.save("About the first.", "first")
+    review.undo_until_answered(opened.app())
+    opened.save("About the second.", "second")
+    assert review.undo_and_hold_again(opened.app()).undone[0].cause.name == "second"
+    assert "second.md" not in opened.files()

@@ -2,7 +2,7 @@
 
 from memdir.store.identity import identity_folder, identity_of_address
 from memdir.sync.border import why_not_taken
-from memdir.sync.merge import merge_path
+from memdir.sync.path_merge import merge_path
 from tests.helpers.tables import table, toml_cases
 
 

@@ -170,8 +170,8 @@ def test_last_week_gets_the_day_it_counts_from_and_a_missing_reason_is_reported(
     answer = memdir("restructure", "--json").json
     assert "last week (as of 2026-03-20)" in (unfit / "rule.md").read_text("utf-8")
     remarks = " ".join(answer["remarks"])
-    assert "no Why stands in release-steps.md, rule.md" in remarks
-    assert "no How to apply stands in release-steps.md, rule.md" in remarks
+    assert "no Why in release-steps.md, rule.md" in remarks
+    assert "no How to apply in release-steps.md, rule.md" in remarks
 
 
 @pytest.mark.parametrize("repair", [("index", "--rebuild"), ("doctor", "--fix")])
@@ -201,3 +201,15 @@ def test_a_save_leaves_a_line_that_says_something_alone(unfit):
 
 def contents(store):
     return {path.name: path.read_bytes() for path in store.glob("*.md")}
+
+
+def test_a_dry_run_is_a_summary_and_the_diff_is_asked_for(store):
+    sections = "\n".join(f"## Part {n}\n\n" + "Words of this part. " * 9 + "\n" for n in range(40))
+    store.mkdir(parents=True)
+    (store / "MEMORY.md").write_text(f"# Notes\n\n{sections}")
+    short = memdir("restructure", "--dry-run").text
+    assert short.endswith("dry run: nothing was written; --diff shows every line\n")
+    assert "+++ b/" not in short and short.count("\n") < 100
+    long = memdir("restructure", "--dry-run", "--diff").text
+    assert long.count("\n-") > 100 and long.endswith("\ndry run: nothing was written\n")
+    assert memdir("dream", "--dry-run").text.endswith("--diff shows every line\n")

@@ -209,7 +209,7 @@ def test_the_same_memory_of_two_types_is_put_before_a_person_and_only_one_may_go
     found = planned("".join(f"- [{name}]({name}) — x\n" for name in pages), pages)
     (proposal,) = found.work.proposals
     assert {proposal.path, proposal.what.removeprefix("says the same as ")} < {*pages}
-    assert proposal.evidence == ("every sentence of it stands there", "their types differ")
+    assert proposal.evidence == ("every sentence of it is there already", "their types differ")
     assert proposal.command == f"memdir retire {proposal.path}"
     assert (found.gone, failed(found)) == ((), [])
 

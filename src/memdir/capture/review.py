@@ -37,8 +37,8 @@ from memdir.text import secrets
 
 UNANSWERED = "undo-unanswered"  # the changes of an undo, until its answer was given
 CUT_OFF = (
-    "the undo before ended before it could say so; it took this back, and this one takes back "
-    "nothing more. For one more: memdir undo"
+    "an undo that was cut off had taken this back; nothing more is taken back now. "
+    "For one more: memdir undo"
 )
 
 
@@ -70,7 +70,9 @@ def undo_until_answered(
             desk.changes += changes.put_back_memories(app, desk, unseen)
         elif not explicit and (unanswered := _find_unanswered_undo(app)):
             undo, desk.undone[:] = unanswered
-            desk.changes += [Change(UNDONE, stem(path), path) for _, path in undo.paths]
+            for kind, path in undo.paths:
+                reason = "gone again" if kind == ports.GONE else ""
+                desk.changes.append(Change(UNDONE, stem(path), path, reason=reason))
             desk.remarks.append(CUT_OFF)
         else:
             log = readable_store_log(app, since)

@@ -176,9 +176,9 @@ def setup_command(
     session: Session, client: str, remove: bool, show_diff: bool, **chosen: bool
 ) -> Answer:
     """CLIENT is claude-code, codex, gemini-cli, opencode or cursor. Recall then runs at the session
-    start and at each prompt. Lists the files it changes. A second run changes nothing; --remove
-    restores the files byte for byte. Memories are never touched, and the agent's own memory stays
-    on.
+    start and at each prompt. Lists the files it changes, then what it found in your memories and
+    the command to run next. A second run changes nothing; --remove restores the files byte for
+    byte. Memories are never touched, and the agent's own memory stays on.
     """
     if chosen["plugin"] and chosen["settings"]:
         raise click.UsageError("give --plugin or --settings, not both")
@@ -309,8 +309,8 @@ def share_command(session: Session, names: tuple[str, ...], to: str) -> Answer:
     }
     copy = "your copy stays; to keep only the shared one: memdir retire NAME"
     says = [] if done.dry_run else [copy, there("to undo: memdir undo")]
-    lines = [*session.screen.diff_lines(text), ""] if text else []
-    lines += session.screen.done_lines(replace(done, diff=()), says)
+    lines = session.screen.done_lines(replace(done, diff=()), says)
+    lines += ["", *session.screen.diff_lines(text)] if text else []
     return Answer(fields, lines, int(answers.is_refused(done.changes)))
 
 

@@ -39,7 +39,7 @@ LISTED = (
 @click.option("--limit", type=click.IntRange(0), default=MAX_ROWS, help=LIMIT)
 @click.option("--type", metavar="TYPE", help="Only this type.")
 def list_command(session: Session, limit: int, type: str | None) -> Answer:
-    """`stale` counts claims that the code no longer bears out, as far as they were checked (memdir
+    """`stale` counts claims that the code no longer supports, as far as they were checked (memdir
     audit --deep). A * marks what is pinned, `not accepted yet` what others wrote and no agent is
     told (memdir review).
     """

@@ -222,7 +222,7 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
     if items:
         yield from screen.table(rows, (int(screen.columns * NAME_SHARE),))
         yield from screen.block(
-            "", f"Shown whole from {SURE:g} on, as a line from {UNSURE:g}. Words are stems."
+            "", f"Shown in full from score {SURE:g}, as one line from {UNSURE:g}. Words are stems."
         )
     odd = [finding for finding in found.findings if finding.kind != "catalog-made"]
     yield from ["", *screen.finding_lines(odd)] if odd else []

@@ -107,7 +107,7 @@ MISMATCHES = {
     "twice": "a second line",
     "unreadable": "a line that nobody can read",
 }
-IN_STEP = "the index is in step with the records"
+IN_STEP = "the index matches the records"
 
 
 @record_command("candidate", 'memdir records candidate --category decision --new-info "Use uv"')
@@ -245,11 +245,11 @@ def _count_lines(screen: Screen, health: Fields, enabled: dict[str, bool]) -> li
 
 
 @record_command("index", "memdir records index --validate", changes=True)
-@click.option("--rebuild", is_flag=True, help="Write index.md anew from the records.")
+@click.option("--rebuild", is_flag=True, help="Rebuild index.md from the records.")
 @click.option("--validate", is_flag=True, help="Exit with 1 where it differs from the records.")
 @click.option("--health", is_flag=True, help="The same as records status.")
 def index_command(session: Session, rebuild: bool, validate: bool, health: bool) -> Answer:
-    """Look at index.md, which every change brings in step, or write it anew."""
+    """Check index.md, or rebuild it; every change updates it."""
     if sum((rebuild, validate, health)) > 1:
         raise click.UsageError("Give one of the three.", click.get_current_context())
     app, screen = session.app, session.screen

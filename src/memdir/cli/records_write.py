@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 SCORE = "category=type score threshold"
 SETTINGS = "memory-config"
 session_option = click.option(
-    "--session", "session_id", metavar="ID", default="", help="Whose private directory."
+    "--session",
+    "session_id",
+    metavar="ID",
+    default="",
+    help="The session whose private directory is meant.",
 )
 intents_option = click.option(
     "--input", "input_", metavar="FILE", required=True, help="- is stdin; else beside the drafts."

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 import click
 
 from memdir.cli.command import STDIN, Session, command, read_day_option, read_text_option
-from memdir.cli.output import CHANGE, Answer, Fields, Screen, dry_run_fields, pick, pick_all
+from memdir.cli.output import (
+    CHANGE,
+    DRY_RUN,
+    Answer,
+    Fields,
+    Screen,
+    dry_run_fields,
+    pick,
+    pick_all,
+)
 from memdir.format.draft import CREATED, RETIRED
 from memdir.format.type_guess import guess_memory_type
 from memdir.store import logs
@@ -40,8 +49,12 @@ LABELS = {
 }
 
 
+DIFF = "With --dry-run: show every changed line."
+
+
 @command("restructure", "memdir restructure --dry-run", changes=True)
-def restructure_command(session: Session) -> Answer:
+@click.option("--diff", "show_diff", is_flag=True, help=DIFF)
+def restructure_command(session: Session, show_diff: bool) -> Answer:
     """Pointers stay in the index, one line each; content moves to files with a header. Overlong
     files are split at headings, memories that say the same are merged. If a line of knowledge
     would be lost, nothing is written. One undo takes it all back.
@@ -59,7 +72,8 @@ def restructure_command(session: Session) -> Answer:
         **dry_run_fields(done),
     )
     code = int(not all(check.ok for check in plan.checks))
-    return Answer(fields, _restructure_lines(screen, plan, done), code)
+    lines = [*_restructure_lines(screen, plan, done), *_last_lines(screen, plan, done, show_diff)]
+    return Answer(fields, lines, code)
 
 
 def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
@@ -90,7 +104,6 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from screen.block("?", text, style="yellow")
         yield from [f"    {screen.advise(proposal.command)}"] if proposal.command else []
     yield from screen.more_lines(len(proposals), FEW)
-    yield from _last_lines(screen, plan, done)
 
 
 def _figures(screen: Screen, before: Figures, after: Figures) -> list[str]:
@@ -109,16 +122,19 @@ def _change_lines(screen: Screen, done: Done) -> Iterator[str]:
     yield from screen.more_lines(len(done.changes), FEW)
 
 
-def _last_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
+def _last_lines(screen: Screen, plan: Plan, done: Done, show_diff: bool) -> Iterator[str]:
     yield from screen.blocks("note:", (*plan.work.remarks[:FEW], *done.remarks))
-    if done.dry_run:
+    if done.dry_run and (show_diff or not done.changes):
         yield from screen.dry_lines(done)
+    elif done.dry_run:
+        yield from ["", f"{DRY_RUN}; --diff shows every line"]
     elif done.changes:
         yield from ["", "Undo all of it: " + screen.advise("memdir undo")]
 
 
 @command("dream", "memdir dream --dry-run", changes=True)
-def dream_command(session: Session) -> Answer:
+@click.option("--diff", "show_diff", is_flag=True, help=DIFF)
+def dream_command(session: Session, show_diff: bool) -> Answer:
     """Saves what the logs say to remember, merges memories that say the same, makes dates absolute
     and tidies the index. Old memories that the code contradicts move to the trash. Nothing is
     deleted; one undo takes it all back.
@@ -141,7 +157,7 @@ def dream_command(session: Session) -> Answer:
         lines = [f"{would} {plural(len(done.changes), 'file')}:", *_change_lines(screen, done)]
     if doubts := [*_doubts(screen, run)]:
         lines += ["", *doubts]
-    return Answer(fields, [*lines, *_last_lines(screen, run.plan, done)])
+    return Answer(fields, [*lines, *_last_lines(screen, run.plan, done, show_diff)])
 
 
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:

@@ -218,7 +218,9 @@ def complete_draft(draft: Draft, rules: Rules) -> tuple[Draft, tuple[str, ...]]:
         lower = draft.body.lower()
         missing = " and ".join(mark.strip("*:") for mark in (WHY, HOW) if mark.lower() not in lower)
         if missing:
-            remarks.append(f"a {draft.type} memory without {missing} is hard to apply")
+            remarks.append(
+                f"no {missing} given: agents cannot tell when this {draft.type} memory applies"
+            )
     return draft, tuple(dict.fromkeys(remarks))
 
 

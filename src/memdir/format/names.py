@@ -115,6 +115,8 @@ def why_not_portable(path: str, standing: Mapping[str, str]) -> str:
             return f"{part!r} is a device on some systems; choose another name"
         if not _SPECIAL.isdisjoint(part) or part != part.strip() or part[-1:] == ".":
             return f"{part[:60]!r} is no file name on some systems; use letters, digits, - and _"
+        if part[:1] == "-":
+            return f"programs take {part[:60]!r} for an option; choose another name"
         if make_visible(part) != part:
             return "its name holds hidden characters; choose another name"
     for mine in fold_paths([path]).values():

@@ -10,7 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memdir.hot.guard import BEFORE, FORBID, MAX_GUARDS, NEEDS, Command, Guard
+from memdir.format.acts import (
+    ACT,
+    ANY_OF,
+    BRANCHES,
+    CODE,
+    DESTRUCTIVE,
+    DESTRUCTIVE_GIT,
+    ENGLISH,
+    INSTEAD,
+    NEVER,
+    PROGRAMS,
+    WORD_OR_MARK,
+    WORDS_TOO,
+    commands_of_act,
+)
+from memdir.hot.guard import ANY, BEFORE, FORBID, MAX_GUARDS, NEEDS, WITHIN, Command, Guard
 from memdir.hot.shell import read_commands
 from memdir.text import pattern
 from memdir.text.markdown import FENCED, HEADING, Block, markdown_blocks
@@ -22,7 +37,7 @@ _SOME = r"⟦\d+⟧(?:[*_]*\s*(?:,|/|\bor\b|\band\b|, or|, and)\s*[*_]*⟦\d+⟧
 _MANY = rf"[*_]*(?P<what>{_SOME})[*_]*"
 _HOW = (
     r"(?:\s+(?:ever|again|use|using|run|running|reach for|bare|raw|blanket|plain|execute|"
-    r"call|invoke|do|you|a|an|the|any|every|each|all|just|simply|type))*"
+    r"call|invoke|do|you|a|an|the|any|every|each|all|just|simply|type|bash|with))*"
 )
 _FORBIDDEN = pattern(
     rf"(?is)(?:\b(?:never|do not|don['’]t|must not|mustn['’]t|avoid)\b[*_]*{_HOW}|"
@@ -45,6 +60,9 @@ _WITH = (
         r"(?:the\s+)?[*_]*⟦(?P<flag>\d+)⟧[*_]*(?P<rest>.*)"
     ),
 )
+_ALWAYS = pattern(
+    r"(?is)\balways\b[*_]*\s+(?:run|use|call|invoke)\s+[*_]*⟦(?P<what>\d+)⟧[*_]*\s*(?:$|[.!;])"
+)
 _FIRST = (
     pattern(
         r"(?is)^(?:\W*always\s+|\W*please\s+)?\W*(?:run|do|"
@@ -64,31 +82,23 @@ _BARE = pattern(
     r"(?:\s*\b(?:ever|use|using|(run|running|execute|executing)|call|do|invoke|you|every|"
     r"each|any))*\s+[*_\"“]*"
 )
+
 # "Never commit or push without approval" means git, in prose.
-_GIT_VERB = (
-    r"(?:(?:(?:creat|mak|open)(?:e|ing)\s+(?:an?\s+|any\s+)?)"
-    r"(?:git commits?|commits?|PRs?|pull requests?)|"
-    r"merg(?:e|ing)\s+(?:an?\s+|any\s+|the\s+)?(?:PRs?|pull requests?)|"
-    r"(?:git )?(?:force[- ]push(?:ing)?|commit(?:ting)?|push(?:ing)?|merg(?:e|ing)|rebas(?:e|ing)|"
-    r"stash(?:ing)?|amend(?:ing)?))\b"
-)
-_GIT = (
-    ("merg.*(?:pr|pull)", ("gh pr merge",)),
-    (r"\bpr|pull", ("gh pr create",)),
-    ("force", ("git push --force", "git push --force-with-lease")),
-    ("amend", ("git commit --amend",)),
-    *((verb, (f"git {verb}",)) for verb in ("commit", "push", "stash")),
-    ("merg", ("git merge",)),
-    ("rebas", ("git rebase",)),
-)
 _GIT_VERBS = pattern(
-    r"(?i)(?P<lead>\b(?:(?:never|not|don['’]t)\b[*_]*\s+(?:(?:ever|actually|automatically|just|also)"
-    r"\s+)*|only\s+|(?:before|prior to)\s+(?:(?:any|every|each|you)\s+)?)|^\W*)"
-    rf"(?P<verbs>{_GIT_VERB}(?:(?:\s*/\s*|,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+){_GIT_VERB})*)"
-    r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b)?"
+    r"(?i)(?P<lead>\b(?:(?:never|(?<!does )(?<!did )not|don['’]t)\b[*_]*\s+"
+    r"(?:(?:ever|actually|automatically|just|also|to)\s+)*|only\s+|"
+    r"(?:before|prior to)\s+(?:(?:any|every|each|you)\s+)?)|^\W*)"
+    rf"(?P<verbs>{ACT}(?:(?:\s*/\s*|,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+){ACT})*)"
+    r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b|\s+for claude\b)?"
+    r"(?:\s+(?:directly\s+|straight\s+)?(?:to|on|onto|into)\s+(?:the\s+)?[*_\"“]*"
+    r"(?:(?P<branch>main|master|production|prod|develop|trunk|⟦\d+⟧)[*_\"”]*(?:\s+branch\b)?)"
+    r"|\s+directly(?=[.!*_\s]*$)"
+    r"|\s+(?:to|in|on)\s+(?:the\s+|any\s+|your\s+)?(?:git\s+)?(?:commits?|PRs?)(?:\s+messages?)?"
+    r"|\s+(?P<file>[\w/-]+\.[a-zA-Z]{1,5})\b(?:\s+to\s+(?:git|the repo\w*))?)?"
     r"(?:\s+to\s+(?:the\s+)?(?:remote|origin|github)\b(?:\s+repo(?:sitory)?\b)?)?"
     r"(?:\s+(?:autonomously|automatically|on your own|by yourself|yourself))?(?:\s+or\s+deploy)?"
-    r"(?=[*_]*\s+[*_]*(?:without|unless|until|before|only|requires?|needs?|when|if|after)\b|\s*[,;]|[.!*_]*$)"
+    r"(?=[*_]*\s+[*_]*(?:without|unless|until|before|only|requires?|needs?|when|if|after"
+    r"|should|must|may)\b|\s*[,;(]|[.!*_\"”]*$)"
 )
 # "git restore/checkout" is two commands.
 _SLASHED = pattern(r"(?<![\w/`])([a-z][\w-]*) ([a-z][a-z-]+(?:/[a-z][a-z-]+)+)(?![\w/])")
@@ -100,18 +110,7 @@ _LISTED = pattern(
 )
 _LIST_MARK = pattern(r"\s*(?:,|/|;|\bor\b|\band\b)\s*")
 _BARE_FLAG = pattern(r"(?<!\S)--[a-z][\w-]*")
-# Programs whose names are English words: without backticks, only after "run" or with a flag.
-_WORDS_TOO_TEXT = """
-bun cat claude expo find fly go just kill make node rails rake sleep tail touch
-"""
-_WORDS_TOO = frozenset(_WORDS_TOO_TEXT.split())
 _BARE_WORD = pattern(r"(?:\s+(?=(?:--|\.)(?:\s|$))|[\s\"“]*(?=\S*[\w/]))([\w./:@+=-]*[\w/]|--|\.)")
-_ENGLISH_TEXT = """
-a an and any are as at because before but by command commands directly during every except for
-from if in instead into is it its manually of on only or outside since so than that the then there
-this to unless until when while with without you your ever again anywhere here yourself
-"""
-_ENGLISH = frozenset(_ENGLISH_TEXT.split())
 _BARE_JOINED = pattern(r"\s*(?:,\s*(?:or|and)?|/|\bor\b|\band\b)\s*[\"“]*")
 MAX_BARE_WORDS = 7
 _SENTENCE_END = pattern(r"(?<=[.!?])(?<!etc\.)(?<!e\.g\.)(?<!i\.e\.)[*_)\"'”]*\s+|\n(?=\s*\n)|;\s")
@@ -125,7 +124,7 @@ _DONE = pattern(
 # A ban that the user may lift is still one for the agent: it is stopped, and asks.
 _ASKED = (
     r"(?:ask\w*|approv\w*|permission|consent|go-ahead|user command|"
-    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|review\w*|says?)"
+    r"confirm\w*|authori\w*|agree\w*|told|tell|request\w*|instruct\w*|review\w*|show\w*|says?)"
 )
 _CONSENT = pattern(
     r"(?i)[,\s*_]*\b(?:unless|except|without|until|"
@@ -148,7 +147,8 @@ _SAID_OTHERWISE = tuple(
         r"avoided)\b",
         rf"{_SOME}[*_]*(?:\s+(?:commands?|operations?|always))*\s+(?:requires?|needs?|must have)\s+"
         rf"{_GIVEN}{_SURE_CONSENT}\b[^.;⟦]*",
-        rf"(?:\bonly\b{_HOW}\s*[*_]*{_SOME}|{_SOME}[*_]*\s+only)[*_]*\s+"
+        rf"(?:\bonly\b{_HOW}\s*[*_]*{_SOME}|{_SOME}[*_]*\s+(?:(?:should|must|may|can)\s+)?only"
+        r"(?:\s+(?:happen|occur|be\s+\w+))?)[*_]*\s+"
         rf"(?:with|when|if|after|once|upon|on)\s+{_GIVEN}{_ASKED}\b[^.;⟦]*",
         rf"\b(?:(?:get|obtain|request|seek|wait for|need)\s+{_GIVEN}{_SURE_CONSENT}|"
         rf"(?:ask|confirm|check with)\b\s*{_GIVEN}(?:{_SURE_CONSENT}\s+)?)"
@@ -158,8 +158,10 @@ _SAID_OTHERWISE = tuple(
         rf"(?:(?:ask|confirm with|check with)\b"
         r"(?=\s+(?:me|us|the\s+user|user|for|first)\b|[.!\s]*$)[^.;⟦]*|"
         rf"(?:get|obtain|request|seek|wait for)\s+{_GIVEN}{_SURE_CONSENT}\b[^.;⟦]*)",
+        rf"只有?[^⟦。；]{{0,20}}(?:要求|同意|批准|许可|許可|允许|允許|确认|確認)[^⟦。；]{{0,8}}{_SOME}",
     )
 )
+_SURELY_ASKED = pattern(rf"(?i)\b(?:ask|confirm|{_SURE_CONSENT})")
 _MARK = pattern(r"⟦\d+⟧")
 # A line that introduces a list of what is forbidden.
 _BANNED_LIST = pattern(
@@ -180,50 +182,35 @@ _CONDITION_BEFORE = pattern(
     r"(?i)\b(?:if|when|whenever|while|during|until|unless|in|on|for|after|before|inside|"
     r"outside|once|inside)\b"
 )
-# First words of code rather than of a command.
-_CODE_TEXT = """
-import from const let var def class return await async new function type if for while select
-insert update delete with public private static use struct enum interface extends raise not and
-or in is throw try catch except yield assert print include require
-"""
-_CODE = frozenset(_CODE_TEXT.split())
-# Programs that a single word in backticks may mean; another single word may be a name in the code.
-PROGRAMS_TEXT = """
-adb alembic ansible apt apt-get artisan aws awk az bash brew bun bundle cargo cat cd chmod chown
-claude cmake composer conda cp curl dd deno docker docker-compose dotnet eslint find flutter
-gcloud gh git go gradle grep helm java jest jq just kill killall kubectl ln ls make mv mvn mypy
-mysql nano nc node nox npm npx nvm perl php pip pip3 pipenv pkill pm2 pnpm podman poetry
-prettier psql pulumi pytest python python3 rake reboot redis-cli rg rm rsync ruby ruff rustup
-scp sed serverless sh shutdown sleep sqlite3 ssh sudo svn systemctl tail tee terraform tox touch
-truncate tsc uv uvx vi vim virtualenv vitest wget xargs yarn yq prisma supabase rails wrangler
-vercel fly heroku firebase eas expo drizzle-kit knex sequelize typeorm flyway liquibase bazel nx
-turbo lerna dropdb createdb mongo mongosh
-"""
-PROGRAMS = frozenset(PROGRAMS_TEXT.split())
 _PLACEHOLDER = pattern(r"(?<!\S)(?:<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\.\.\.|…|\$\{?\w+\}?|\*)(?!\S)")
 _WORD = pattern(r"[a-z0-9][a-z0-9._+-]*$|\.{0,2}/[\w.-]+/[\w./-]+$|\.{1,2}/[\w.-]+$")
+_CLAUSE_END = pattern(r"[.!]\s|\s[—–]\s")
 _ASIDE = pattern(r"\s*\([^()]*\)")
 
 
 def read_guarded_command(span: str) -> Command | None:
     """None if the text in backticks is not one plain command."""
-    bare = _PLACEHOLDER.sub(" ", span.strip("`").strip()).removeprefix("$ ")
-    if any(mark in bare for mark in "|;&()<>=\"'\n`*[]{}$…"):
+    bare = _PLACEHOLDER.sub(ANY, span.strip("`").strip()).removeprefix("$ ").rstrip(f" {ANY}")
+    plain = bare.replace(f" {ANY} ", " ").replace(f" {WITHIN}", " ")
+    if any(mark in plain for mark in "|;&()<>=\"'\n`*[]{}$…"):
         return None
     if bare and all(word[:2] == "--" and len(word) > 3 for word in bare.split()):
         return Command("", (), bare.split())  # whatever is run with that flag
     simple = list(read_commands(bare, {}))
     words = simple[0].words if len(simple) == 1 else []
-    if words[-1:] == ["--"]:
-        return None  # what comes after it is not said
-    if not words or words[0] in _CODE or not _WORD.match(words[0]):
+    if not words or words[0] in CODE or not _WORD.match(words[0]):
         return None
-    if len(words) == 1 and words[0] not in PROGRAMS and "/" not in words[0]:
+    if len(words) == 1 and words[0] not in PROGRAMS and not re.search(r"/|\.sh$", words[0]):
         return None
+    marks = (WITHIN, "-")
+    last = [word for word in words[-1:] if word == "--"]  # whatever comes after it
     flags = [
-        flag for word in words[1:] if word[:1] == "-" and word != "--" for flag in split_flags(word)
-    ]
-    rest = tuple(word for word in words[1:] if word[:1] != "-")
+        flag
+        for word in words[1:]
+        if word[0] in marks and word != "--"
+        for flag in split_flags(word)
+    ] + last
+    rest = tuple(word for word in words[1:] if word[0] not in marks)
     return Command(words[0].rpartition("/")[2], rest, tuple(dict.fromkeys(flags)))
 
 
@@ -300,7 +287,11 @@ def _listed_under_a_ban(block: Block) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
-    sentence = _SLASHED.sub(_spell_out, sentence)
+    sentence = _SLASHED.sub(_spell_out, NEVER.sub("never", sentence))
+    sentence = INSTEAD.sub(lambda found: _mark_instead(found, spans), sentence)
+    sentence = ANY_OF.sub(lambda found: _mark_program(found, spans), sentence)
+    if _BANNED_LIST.search(sentence) or _SURELY_ASKED.search(sentence):
+        sentence = DESTRUCTIVE.sub(lambda found: _mark_destructive(found, spans), sentence)
     sentence = _LISTED.sub(lambda found: _mark_listed(found, spans), sentence)
     if verbs:  # a title says in short what the text explains
         sentence = _GIT_VERBS.sub(lambda found: _mark_git_verbs(found, spans), sentence)
@@ -323,12 +314,12 @@ def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
 def _bare_command(sentence: str, start: int, ran: bool) -> tuple[str, int]:
     words, end = list[str](), start
     while len(words) < MAX_BARE_WORDS and (found := _BARE_WORD.match(sentence, end)):
-        if found[1].lower() in _ENGLISH or (not words and found[1] not in PROGRAMS):
+        if found[1].lower() in ENGLISH or (not words and found[1] not in PROGRAMS):
             break
         words.append(found[1])
         end = found.end()
     flagged = any(word[:1] == "-" for word in words)
-    if words and words[0] in _WORDS_TOO and not ran and not flagged:
+    if words and words[0] in WORDS_TOO and not ran and not flagged:
         return "", start
     enough = len(words) > 1 or (words and sentence.startswith((" with", " only with"), end))
     return (" ".join(words), end) if enough else ("", start)
@@ -360,13 +351,50 @@ def _mark(command: str, spans: list[str]) -> str:
     return _SPAN.format(len(spans) - 1)
 
 
+def _mark_instead(found: re.Match[str], spans: list[str]) -> str:
+    """`use rg instead of grep`: the other one is banned."""
+    words = [word for word in WORD_OR_MARK.findall(found["what"]) if word not in ("or", "and")]
+    names = [spans[int(word[1:-1])].strip("`") if word[0] == "⟦" else word for word in words]
+    if not names or not all(name.split()[0] in PROGRAMS for name in names):
+        return found[0]
+    return (
+        f"{found['use']}, never {' or '.join(_mark(name, spans) for name in names)}{found['end']}"
+    )
+
+
+def _mark_program(found: re.Match[str], spans: list[str]) -> str:
+    if found["program"] not in PROGRAMS:
+        return found[0]
+    return _mark(found["program"], spans)
+
+
+def _mark_destructive(found: re.Match[str], spans: list[str]) -> str:
+    """The words of a list in brackets count, and what everybody calls destructive in git."""
+    if "git" not in found[0].lower():
+        return found[0]
+    listed = _LISTED.sub(
+        lambda one: _mark_listed(one, spans), f"git commands {found['list'] or ''}"
+    )
+    marks = [_mark(command, spans) for command in DESTRUCTIVE_GIT]
+    return " or ".join([*_MARK.findall(listed), *marks])
+
+
 def _mark_git_verbs(found: re.Match[str], spans: list[str]) -> str:
     lead, rest = found["lead"], found.string[found.end() :]
-    verbs = pattern(rf"(?i){_GIT_VERB}").findall(found["verbs"])
-    commands = [command for verb in verbs for command in _git_commands(verb.lower())]
+    verbs = pattern(rf"(?i){ACT}").findall(found["verbs"])
+    commands = [command for verb in verbs for command in commands_of_act(verb.lower())]
+    if branch := found["branch"]:
+        branch = spans[int(branch[1:-1])].strip("`") if branch[0] == "⟦" else branch
+        if branch not in BRANCHES:
+            return found[0]
+        commands = [f"git push {ANY} {branch}"]
+    if found["file"]:
+        commands = [f"git {verb} {WITHIN}{found['file'].lower()}" for verb in ("add", "commit")]
     marks = " or ".join(_SPAN.format(len(spans) + n) for n in range(len(commands)))
     if lead.lower().strip(" *_").startswith(("never", "not", "don")):
-        meant, lead = not rest.strip('.!*_" ') or bool(_CONSENT.match(rest)), "never "
+        rest = _ASIDE.sub("", rest)
+        alone = not rest.strip('.!*_" ') and commands[0] != "rm"  # "never delete files" is no rule
+        meant, lead = alone or bool(_CONSENT.match(rest)), "never "
     else:
         marked = f"{found.string[: found.start()]}{lead}{marks}{rest}"
         meant = any(form.search(marked) for form in _SAID_OTHERWISE)
@@ -374,10 +402,6 @@ def _mark_git_verbs(found: re.Match[str], spans: list[str]) -> str:
         return found[0]
     spans += commands
     return f"{lead}{marks}"
-
-
-def _git_commands(verb: str) -> tuple[str, ...]:
-    return next(commands for form, commands in _GIT if pattern(form).search(verb))
 
 
 def _say_as_ban(sentence: str) -> str:
@@ -393,7 +417,7 @@ def _guards_of_sentence(sentence: str, spans: list[str], whole: str) -> Iterator
     ) -> Iterator[Guard]:
         if what := read_guarded_command(spans[int(command)]):
             before = sentence[:start]
-            clause = before.rpartition(". ")[2]
+            clause = _CLAUSE_END.split(before)[-1]
             rest = _CONSENT.sub("", _ASIDE.sub("", rest))
             stops = bool(_DONE.match(rest)) and not _CONDITION.search(rest)
             stops = stops and not _CONDITION_BEFORE.search(clause)
@@ -412,6 +436,12 @@ def _guards_of_sentence(sentence: str, spans: list[str], whole: str) -> Iterator
     for form in _WITH:
         if (found := form.search(sentence)) and (flags := _read_flags(spans[int(found["flag"])])):
             yield from guard(NEEDS, found["what"], flags, found.start(), found["rest"])
+    if found := _ALWAYS.search(sentence):
+        whole_command = read_guarded_command(spans[int(found["what"])])
+        if whole_command and whole_command.flags and whole_command.program:
+            flags = Command("", (), whole_command.flags)
+            bare = Command(whole_command.program, whole_command.words, ())
+            yield Guard(NEEDS, bare, flags, not _CONDITION_BEFORE.search(sentence), whole)
     for form in _FIRST:
         if (found := form.search(sentence)) and (
             first := read_guarded_command(spans[int(found["first"])])

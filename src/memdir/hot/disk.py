@@ -40,8 +40,6 @@ _ADVICE = {
     errno.ENOTDIR: "a file stands where a directory should be; move it away",
     errno.EISDIR: "a directory stands there; move it away or choose another name",
 }
-
-
 ASK_DOCTOR = "run: memdir doctor"
 _FULL_SYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's memory
 

@@ -38,6 +38,10 @@ ALIASES = {"--force": "-f", "--recursive": "-r", "--all": "-a", "--volumes": "-v
 ALIASES |= {short: long for long, short in ALIASES.items()}
 
 
+ANY = "*"  # whatever word
+WITHIN = "…"
+
+
 class Command:
     """Whatever runs this program with these first words and all of these flags."""
 
@@ -60,7 +64,7 @@ class Command:
                 break
             if word[:1] == "-":
                 skip = True  # the next word may be its value
-            elif word == wanted[0]:
+            elif wanted[0] in (word, ANY):
                 wanted.pop(0)
                 skip = False
             elif not skip:
@@ -71,9 +75,11 @@ class Command:
 
 
 def guard_has_flag(words: list[str], flag: str) -> bool:
+    if flag.startswith(WITHIN):  # somewhere in what it is given, such as a message
+        return any(flag[1:] in word.lower() for word in words[1:])
     for word in words[1:]:
         if word == "--":
-            return False
+            return flag == word
         if word.partition("=")[0] in (flag, ALIASES.get(flag)):
             return True
         if word[:1] == "-" and word[1:2] != "-" and len(flag) == 2 and flag[1] in word[1:]:

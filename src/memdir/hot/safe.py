@@ -102,13 +102,21 @@ _HIDDEN = frozenset(
     ]
 )
 # Format characters of hieroglyphs, shorthand and music; tags and selectors can hide text.
-_HIDDEN_ABOVE = ((0x13430, 0x1343F), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF))
+_HIDDEN_ABOVE = (
+    (0x13430, 0x13442),
+    (0x16FE4, 0x16FE4),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D159, 0x1D159),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)
 # Joiners, emoji styles and Mongolian forms are also removed, unless a script or an emoji
 # needs them.
 _NON_JOINER, _JOINER = "\u200c", "\u200d"
 _STYLES = "\ufe0e\ufe0f"
 _MONGOLIAN = "\u180b\u180c\u180d\u180e\u180f"
-_SOMETIMES = _NON_JOINER + _JOINER + _STYLES + _MONGOLIAN
+_BLANK_DOTS = "\u2800"  # the space of Braille
+_SOMETIMES = _NON_JOINER + _JOINER + _STYLES + _MONGOLIAN + _BLANK_DOTS
 _KEYCAP = "\u20e3"
 _EMOJI = (("↔", "↪"), ("⌚", "⏿"), ("▪", "◾"), ("☀", "➿"), ("⬅", "⭕"))  # first and last
 _MORE_EMOJI = "©®‼⁉™ℹⓂ⤴⤵〰〽㊗㊙"
@@ -222,6 +230,8 @@ def make_visible(text: str) -> str:
 def _needed(char: str, before: str, after: str) -> bool:
     if char in _MONGOLIAN:
         return "\u1820" <= before <= "\u18aa"
+    if char == _BLANK_DOTS:
+        return all("\u2801" <= beside <= "\u28ff" for beside in (before, after))
     if char in _STYLES:
         return _is_emoji(before) or (after == _KEYCAP and before in "0123456789#*")
     if "\u0600" <= before <= "\u18af" and "\u0600" <= after <= "\u18af":

@@ -19,6 +19,7 @@ builtin doas
 PREFIXES = frozenset(PREFIXES_TEXT.split())
 VALUED = ("-u", "-g", "-n", "-I", "-P")  # options of a prefix that have a value: sudo -u bob rm
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
+SSH_VALUED = "BbcDEeFIiJLlmOopQRSWw"  # options of ssh that have a value
 # `python -m pip` runs pip, `npx prisma` runs prisma.
 RUNNERS = {
     "python": ("-m",),
@@ -106,6 +107,14 @@ def read_programs(
                 if option[:1] == "-" and option[-1] == "c":
                     yield from read_programs(words[i], variables, depth + 1)
                     break
+            script = next((word for word in words[1:] if word[:1] != "-"), "")
+            if "." in script or "/" in script:
+                yield [script.rpartition("/")[2]]  # sh deploy.sh
+        elif program == "ssh" and depth < MAX_DEPTH:
+            rest = words[1:]
+            while rest and rest[0][:1] == "-":
+                rest = rest[2 if rest[0][-1:] in SSH_VALUED else 1 :]
+            yield from read_programs(" ".join(rest[1:]), variables, depth + 1)
         elif (by := RUNNERS.get(program.rstrip(".0123456789"))) is not None:
             rest = words[1:]
             while rest and (rest[0][:1] == "-" or rest[0] in ("exec", "dlx")) and rest[0] not in by:

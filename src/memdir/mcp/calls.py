@@ -165,7 +165,7 @@ def _save(stores: Stores, given: Given, client: str) -> Answer:
         given["text"],
         name=check_memory_name(name) if name else "",
         source=app.actor,
-        expected=given.get("if_hash") or None,
+        expected=given.get("if_hash"),
         **{key: given[key] for key in ("type", "description", "why", "how") if key in given},
     )
     done = changes.save_memory(app, draft, Wishes(bool(given.get("anyway")), offered=(ANYWAY,)))

@@ -293,8 +293,21 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
         hint = "check the connection and model.base_url"
         # Only an unsent request certainly costs nothing.
         usage = NOTHING if error.phase in ("pool", "connect") else None
+        if _is_untrusted(error):
+            hint = "if the authority is your own: SSL_CERT_FILE=FILE, with its certificate"
+            message = f"{name}: the certificate of the server or proxy is not trusted; {hint}"
+            return ModelUnavailable(message, next=hint, usage=usage)
         return ModelUnavailable(f"{name}: no connection", next=hint, usage=usage)
     if isinstance(error, exceptions.ContentFilterError):
         return _refused(name)
     problem = f"the answer cannot be read ({type(error).__name__})"
     return BadAnswer(f"{name}: {problem}", next=CHECK_ADDRESS)
+
+
+def _is_untrusted(error: BaseException | None) -> bool:
+    """The library in between says only that there is no connection; the cause has a chain."""
+    while error is not None:
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

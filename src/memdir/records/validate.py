@@ -246,6 +246,16 @@ def clean_record_title(title: str) -> str:
     return _TAG_MARKER.sub("# ", line) if "#" in line else line
 
 
+def _make_visible(value: object) -> object:
+    if isinstance(value, str):
+        return safe.make_visible(value)
+    if isinstance(value, list):
+        return [_make_visible(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _make_visible(item) for key, item in value.items()}
+    return value
+
+
 def clean_record_tags(tags: list[str]) -> list[str]:
     clean = [clean_record_title(part).lower() for tag in tags for part in tag.split(",")]
     return [tag for tag in dict.fromkeys(clean) if tag]
@@ -265,6 +275,9 @@ def repair_record(
     if isinstance(content, dict) and None in content.values():
         fixed["content"] = {key: value for key, value in content.items() if value is not None}
         done.append("content: empty (null) fields left out")
+    if (seen := _make_visible(fixed.get("content"))) != fixed.get("content"):
+        fixed["content"] = seen
+        done.append("content: hidden characters removed")
     for key in [key for key, value in fixed.items() if value is None]:
         del fixed[key]
         done.append(f"{str(key)[:MAX_SHOWN_CHARACTERS]} was null: left out")

@@ -32,13 +32,14 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
     wanted = expand_names(names, source.store.files())
     memories = {memory.path: memory for memory in find_memories(source.store, wanted)}
     files = [(memory, source.store.read(path)) for path, memory in memories.items()]
+    private, scan = source.store.files(), source.store.scan().memories
     with target.changing("share") as desk:
         reasons = [_refuse(memory, data, desk, target) for memory, data in files]
         allowed = [file for file, reason in zip(files, reasons, strict=True) if not reason]
         _check_conflicts(desk, target, allowed)
         desk.cause = replace(desk.cause, reason=f"from {source.config.scope}")
         desk.plan = [memory.path for memory, _ in allowed]
-        standing = fold_paths(desk.store.tree())
+        standing, index = fold_paths(desk.store.tree()), desk.store.index()
         changes = [
             Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
             if reason
@@ -46,10 +47,8 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
             for (memory, data), reason in zip(files, reasons, strict=True)
         ]
         made = [change.path for change in changes if change.changed]
-        index = desk.store.index()
         finish_change(target, desk, changes)  # a share that was killed may have left out the index
-        behind = set(source.store.files()).difference(desk.store.files())
-        scan = source.store.scan().memories
+        behind = set(private).difference(desk.store.files())
         titles = {memory.name: memory.path for memory in scan if memory.path in behind}
         for memory, data in allowed:
             if memory.path in made:

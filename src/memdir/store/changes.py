@@ -294,6 +294,7 @@ def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: boo
     # These record their changes of the index, so it needs no update here.
     alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
     if remark or (index_path not in wanted and not alone):
+        desk.plan.append(index_path)
         _keep_index(app, desk)
     if remark:
         kind = UNDONE if index_path in wanted else SKIPPED

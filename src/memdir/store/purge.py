@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from memdir.errors import MemdirError, Missing
 from memdir.format.draft import PURGED, UPDATED, Change, content_hash
 from memdir.hot.acceptance import HISTORY
-from memdir.hot.disk import Disk, remove_file, sync_directory
+from memdir.hot.disk import Disk, sync_directory
 from memdir.hot.memory import decode, encode, stem
 from memdir.store import changes, git_objects, look
 from memdir.store.history import ANNOUNCED, TABLE
 from memdir.store.ports import Logged, name_few_paths, read_if_stored
-from memdir.store.state import state_errors
+from memdir.store.state import remove_state, replace_state, state_errors
 from memdir.store.writer import (
     FOLDER,
     THEIRS,
@@ -29,6 +29,7 @@ from memdir.store.writer import (
 from memdir.text.secrets import text_before_secrets
 
 REMOVED = "[removed]"
+UNFINISHED = "purging"  # there while old packs may still have what was removed
 SHORT, LONG = 8, 16  # characters of a value that stands nowhere by chance
 _KEY = re.compile(r"-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\Z)", re.S)
 _WORD = re.compile(r"\S+?(?=[.,;:!?)*_]*(?:\s|\Z))")
@@ -71,6 +72,26 @@ class _Cleaner:
         return _cut(data, self.everywhere)
 
 
+class _Eraser(_Cleaner):
+    """Every version of one memory as a whole, and its lines in the index."""
+
+    def clean(self, data: bytes, path: str = "") -> bytes:
+        if path == self.path:
+            return REMOVED.encode()
+        if path == self.index:
+            pointer = encode(f"({self.path})")
+            lines = data.splitlines(keepends=True)
+            return b"".join(line for line in lines if pointer not in line)
+        return data
+
+
+def purge_versions(app: App, path: str) -> None:
+    """Nothing of a memory stays here, not even in the history; its file is gone already."""
+    if not app.dry_run:
+        with app.lock.held("memdir purge", app.tell):
+            _clean_what_is_kept(app, _Eraser(path, app.store.index_path, (), ()))
+
+
 def _cut(data: bytes, values: Sequence[bytes]) -> bytes:
     for value in values:
         data = data.replace(value, REMOVED.encode())
@@ -84,7 +105,8 @@ def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
     """
     path = name if name.endswith(".md") else f"{name}.md"
     values = sorted(set(_find_values(app, path)), key=len, reverse=True)
-    if not values:
+    folder = store_state_folder(app.config)
+    if not values and not os.path.exists(os.path.join(folder, UNFINISHED)):
         raise Missing(
             f"{path}: no secret is known in any version of it; nothing was removed",
             path=path,
@@ -181,11 +203,8 @@ def _secrets_of(text: str) -> Iterator[str]:
 
 
 def _clean_what_is_kept(app: App, cleaner: _Cleaner) -> None:
+    """The history last: it tells what to look for, should this be killed and given again."""
     folder = store_state_folder(app.config)
-    if app.history.begun:
-        _rewrite_history(os.path.join(folder, HISTORY), cleaner)
-        for name in (TABLE, ANNOUNCED):  # the table is made again
-            remove_file(os.path.join(folder, name))
     shutil.rmtree(store_cache_folder(app.config), ignore_errors=True)
     for item in look.list_shelved_memories(app):
         data = app.shelf.read(item)
@@ -197,6 +216,13 @@ def _clean_what_is_kept(app: App, cleaner: _Cleaner) -> None:
             for _, path, _ in list(disk.walk(lambda _: True, [], hidden=True)):
                 if HISTORY not in path.split("/"):
                     _clean_file(disk, path, cleaner, keep)
+    if app.history.begun:
+        place = os.path.join(folder, HISTORY)
+        with state_errors(place, "old versions could not be removed from it"):
+            replace_state(folder, UNFINISHED, b"")  # until the old packs are gone
+            _rewrite_history(place, cleaner)
+            for name in (TABLE, ANNOUNCED, UNFINISHED):  # the table is made again
+                remove_state(folder, name)
 
 
 def _clean_file(disk: Disk, path: str, cleaner: _Cleaner, keep: bool) -> None:
@@ -250,6 +276,6 @@ def _rewrite_history(folder: str, cleaner: _Cleaner) -> None:
     sync_directory(os.path.join(folder, os.path.dirname(git_objects.BRANCH)))
     for name in os.listdir(os.path.join(folder, git_objects.PACKS)):
         if not name.startswith(f"pack-{git_objects.NOTHING}-{head}."):
-            remove_file(os.path.join(folder, git_objects.PACKS, name))
+            os.unlink(os.path.join(folder, git_objects.PACKS, name))
     for oid in objects.list_loose():
-        remove_file(os.path.join(folder, git_objects.loose_path(oid)))
+        os.unlink(os.path.join(folder, git_objects.loose_path(oid)))

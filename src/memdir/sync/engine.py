@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from random import Random
 
 from memdir.errors import MemdirError
 from memdir.format.draft import CREATED, RETIRED, UPDATED, Change, content_hash
@@ -19,62 +17,18 @@ from memdir.store import save
 from memdir.store.ports import Store, read_if_stored
 from memdir.store.purge import purge_versions
 from memdir.store.writer import App, Desk, DryRun
-from memdir.sync.base import MAX_SENT, Base, Known
+from memdir.sync.base import Base, Known
 from memdir.sync.border import NO_MEMORY, why_not_taken
-from memdir.sync.merge import Merged, merge_path
-from memdir.sync.snapshot import Snapshot, read_to_send, take_snapshot
-from memdir.sync.transport import (
-    AGAIN,
-    MAX_PUSH_BYTES,
-    REFUSED,
-    TAKEN,
-    Author,
-    Fetched,
-    File,
-    Gone,
-    Push,
-    Since,
-    Transport,
-)
+from memdir.sync.delivery import kind_of_change, list_changes, send_changes
+from memdir.sync.path_merge import Merged, merge_path
+from memdir.sync.report import REMOVED, WAITS, Item, Report, Rules
+from memdir.sync.snapshot import Snapshot, syncs_index, take_snapshot
+from memdir.sync.transport import AGAIN, Author, Fetched, File, Gone, Since, Transport
 from memdir.sync.variant import hold_variant
 
 VERB = "sync"
 TRIES = 8
 PAUSE_SECONDS = 0.05  # doubled at each try, with jitter, so that equals do not stay equals
-IN_STEP, OUTBOX, WAITS, PROPOSED = "in step", "outbox", "waits", "proposed"
-REMOVED = "removed"
-
-
-@dataclass(frozen=True)
-class Item:
-    path: str
-    change: str
-    author: str = ""
-    reason: str = ""
-
-
-@dataclass
-class Report:
-    """What one store got and gave; `waiting` is not taken or not sent, `stays` is private."""
-
-    pulled: list[Item] = field(default_factory=list)
-    pushed: list[Item] = field(default_factory=list)
-    conflicts: list[Item] = field(default_factory=list)
-    waiting: list[Item] = field(default_factory=list)
-    stays: list[Item] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    result: str = IN_STEP
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How this store is synced; `came` is told what others wrote, before agents may see it."""
-
-    team: bool = False
-    review: bool = False
-    came: Callable[[App, Mapping[str, tuple[bytes, Author, float]]], None] = lambda app, files: None
-    pause: Callable[[float], None] = time.sleep
-    chance: Random = field(default_factory=Random)
 
 
 @dataclass
@@ -84,6 +38,7 @@ class Plan:
     results: dict[str, tuple[Merged, Known]] = field(default_factory=dict)
     authors: dict[str, tuple[Author, float]] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)  # of the remote, by hash
+    purged: set[str] = field(default_factory=set)
 
 
 class Moved(MemdirError):
@@ -135,7 +90,7 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
         if app.dry_run:
             _preview(app, base, snapshot, report)
             return report
-        result = _send(app, transport, base, rules, report, last=turn == TRIES - 1)
+        result = send_changes(app, transport, base, rules, report, last=turn == TRIES - 1)
         if result != AGAIN:
             break
     if result == AGAIN:
@@ -160,11 +115,7 @@ def _look(app: App, base: Base, rules: Rules) -> Snapshot:
     if base.files and not app.store.tree():
         # A folder that is gone as a whole was not emptied memory by memory.
         base.files, base.cursor, base.sent = {}, "", {}
-    return take_snapshot(app.store, base, rules.team, _syncs_index(app))
-
-
-def _syncs_index(app: App) -> bool:
-    return app.rules().index and app.store.index_path == INDEX
+    return take_snapshot(app.store, base, rules.team, syncs_index(app))
 
 
 def _take(
@@ -203,6 +154,8 @@ def _take(
         base.begun = fetched.cursor
         base.save()
     moved = _write_back(app, written, standing, plan, rules) if written else set()
+    for path in plan.purged - moved:
+        purge_versions(app, path)
     for path, (_, known) in plan.results.items():
         if path not in moved:
             base.files[path] = known
@@ -236,7 +189,7 @@ def _sort_out(
     standing = fold_paths([path for path in snapshot.raw if path not in came])
     taken: dict[str, File | Gone] = {}
     for path, file in sorted(came.items()):
-        if path == INDEX and not _syncs_index(app):
+        if path == INDEX and not syncs_index(app):
             continue
         if isinstance(file, Gone) and path in snapshot.held and path not in snapshot.raw:
             continue
@@ -286,6 +239,7 @@ def _merge(
         if data is not None:
             plan.contents[hash] = data
         if isinstance(file, Gone) and file.purged:
+            plan.purged.add(path)
             plan.results[path] = Merged(None), new
         elif hash in (known.hash, snapshot.sent.get(path, "")) and path != INDEX:
             if (hash and known != new) or (not hash and path in base.files):
@@ -301,7 +255,7 @@ def _merge(
                 plan.results[path] = merge_path(path, before, ours, data), new
     for box in fetched.outboxes:
         for path, (was, file) in box.files.items():
-            if why_not_taken(path, {}) or (path == INDEX and not _syncs_index(app)):
+            if why_not_taken(path, {}) or (path == INDEX and not syncs_index(app)):
                 continue
             data = file.data if isinstance(file, File) else None
             done, known = plan.results.get(path, (None, base.files.get(path, Known())))
@@ -366,7 +320,7 @@ def _follow_in_index(app: App, desk: Desk, plan: Plan, unmoved: Unmoved) -> None
     names = [change.name for change in desk.changes if change.path != INDEX]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     desk.cause = replace(desk.cause, name=names[0] + more if names else "")
-    if not _syncs_index(app):
+    if not syncs_index(app):
         return
     gone = Lookup([path for path, (merged, _) in plan.results.items() if merged.data is None], {})
     for _ in range(TRIES):
@@ -385,112 +339,11 @@ def _follow_in_index(app: App, desk: Desk, plan: Plan, unmoved: Unmoved) -> None
             continue
 
 
-def _send(
-    app: App, transport: Transport, base: Base, rules: Rules, report: Report, *, last: bool
-) -> str:
-    """TAKEN when nothing is left to send; AGAIN when others were faster."""
-    while True:
-        snapshot = take_snapshot(app.store, base, rules.team, _syncs_index(app))
-        report.stays = [Item(path, "stays", "", why) for path, why in snapshot.held.items()]
-        changes = _changes(base, snapshot)
-        if not changes:
-            return TAKEN
-        batch = _read_batch(app, snapshot, changes)
-        if batch is None:
-            return AGAIN
-        if rules.review:
-            return _propose(transport, base, batch, report)
-        versions = {path: base.files.get(path, Known()).version for path in batch}
-        push = Push(base.cursor, batch, versions, _message(batch))
-        id = transport.prepare(push)
-        hashes = {path: "" if data is None else digest_of(data) for path, data in batch.items()}
-        base.keep({hashes[path]: data for path, data in batch.items() if data is not None})
-        base.sent[id] = hashes
-        while len(base.sent) > MAX_SENT:
-            del base.sent[next(iter(base.sent))]
-        base.save()
-        pushed = transport.push(id, push)
-        if pushed.result == REFUSED or (pushed.result == AGAIN and last):
-            _leave(transport, id, push, report, pushed.reason, pushed.next)
-            return TAKEN
-        if pushed.result == AGAIN:
-            return AGAIN
-        for path, hash in hashes.items():
-            report.pushed.append(Item(path, _kind(base, path, hash)))
-            base.files[path] = Known(hash, pushed.versions.get(path, ""))
-            if not hash:
-                del base.files[path]
-        base.cursor, base.sent = pushed.cursor, {}
-        base.save()
-
-
-def _changes(base: Base, snapshot: Snapshot) -> list[str]:
-    here = snapshot.sent
-    # What the remote has and is not taken here is not overwritten there.
-    known = {**base.files, **{path: Known(here.get(path, "")) for path in base.parked}}
-    paths = [path for path, hash in here.items() if known.get(path, Known()).hash != hash]
-    gone = [path for path in base.files if path not in here and path not in snapshot.held]
-    # The index last: it lists what was sent before it.
-    return sorted([*paths, *gone], key=lambda path: (path == INDEX, path))
-
-
-def _read_batch(app: App, snapshot: Snapshot, changes: list[str]) -> dict[str, bytes | None] | None:
-    """As much as fits into one push; None if a file is no longer that of the snapshot."""
-    batch: dict[str, bytes | None] = {}
-    size = 0
-    for path in changes:
-        data = read_to_send(app.store, path, snapshot) if path in snapshot.sent else None
-        if data is None and (path in snapshot.sent or app.store.exists(path)):
-            return None
-        size += len(data or b"")
-        if batch and size > MAX_PUSH_BYTES:
-            break
-        batch[path] = data
-    return batch
-
-
-def _message(batch: Mapping[str, bytes | None]) -> str:
-    first = next(iter(batch))
-    return first if len(batch) == 1 else f"{first} and {len(batch) - 1} more"
-
-
-def _kind(base: Base, path: str, hash: str) -> str:
-    return REMOVED if not hash else UPDATED if path in base.files else CREATED
-
-
-def _leave(
-    transport: Transport, id: str, push: Push, report: Report, reason: str, next: str
-) -> None:
-    left = transport.leave(id, push)
-    report.result = OUTBOX if left.result == TAKEN else WAITS
-    where = "an outbox that the others merge" if left.result == TAKEN else "here"
-    paths = [path for path in push.changes if path != INDEX]
-    report.waiting += [Item(path, "not sent", "", reason) for path in paths]
-    report.remarks.append(f"the remote refused it ({reason}); it waits in {where}. {next}".strip())
-
-
-def _propose(
-    transport: Transport, base: Base, batch: Mapping[str, bytes | None], report: Report
-) -> str:
-    """Each memory as a branch of its own; what was offered once is offered again if it changes."""
-    for path, data in batch.items():
-        hash = "" if data is None else digest_of(data)
-        if path == INDEX or base.proposed.get(path) == hash:
-            continue
-        push = Push(base.cursor, {path: data}, {}, _message({path: data}))
-        done = transport.propose(stem(path), push)
-        if done.result != TAKEN:
-            report.remarks.append(f"{path} could not be proposed ({done.reason}). {done.next}")
-            report.waiting.append(Item(path, "not sent", "", done.reason))
-            continue
-        base.proposed[path] = hash
-        report.pushed.append(Item(path, PROPOSED))
-    return TAKEN
-
-
 def _preview(app: App, base: Base, snapshot: Snapshot, report: Report) -> None:
     coming = {item.path for item in report.pulled}
-    for path in _changes(base, snapshot):
+    for path in list_changes(base, snapshot):
         if path != INDEX and path not in coming:
-            report.pushed.append(Item(path, _kind(base, path, snapshot.sent.get(path, ""))))
+            report.pushed.append(
+                Item(path, kind_of_change(base, path, snapshot.sent.get(path, "")))
+            )
     report.stays = [Item(path, "stays", "", why) for path, why in snapshot.held.items()]

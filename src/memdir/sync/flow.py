@@ -11,18 +11,21 @@ from typing import cast
 from memdir.config.config import Config
 from memdir.errors import BadInput, MemdirError
 from memdir.hot import safe
+from memdir.hot.disk import digest_of
 from memdir.hot.memory import TEAM
 from memdir.store import state
 from memdir.store.state import Lock
 from memdir.store.writer import App, store_state_folder
 from memdir.sync.base import open_base
 from memdir.sync.border import accept_known_authors
-from memdir.sync.engine import Report, Rules, sync_store
+from memdir.sync.engine import sync_store
 from memdir.sync.git_transport import GitTransport, shown_address
 from memdir.sync.remotes import PERSONAL, Remotes, personal_folder, read_remotes, team_key
+from memdir.sync.report import Report, Rules
 from memdir.sync.transport import Place, Remote, Since, Transport, Unreachable, open_transport
 
 LAST = "last.json"
+HASH_CHARACTERS = 12
 NOTICE_SECONDS, LOCK_SECONDS = 2.0, 120.0
 Open = Callable[[str], App]  # the store of a scope
 
@@ -79,7 +82,8 @@ def _sync_remote(
     app, done = stores[0][1], []
     try:
         for scope, app, prefix in stores:
-            base = open_base(os.path.join(store_state_folder(app.config), "sync-" + key[:8]))
+            name = f"sync-{digest_of((key + prefix).encode())[:HASH_CHARACTERS]}"
+            base = open_base(os.path.join(store_state_folder(app.config), name))
             team = key != PERSONAL
             rules = Rules(team, remote.review and team, accept_known_authors)
             part = cast(GitTransport, transport).at(prefix) if prefix else transport

@@ -43,6 +43,7 @@ from memdir.sync.transport import (
 PERSONAL_BRANCH, TEAM_BRANCH = "memories", "memdir"
 OURS = "refs/memdir/"  # where what was fetched stands
 SECONDS = 60.0  # per command
+MAX_PACK_FILES, MAX_LOOSE_FILES = 150, 10  # the second in one of 256 folders
 PROTOCOLS = "file:git:http:https:ssh"  # not `ext`, which runs commands
 NETWORK = (
     *("SSH_AUTH_SOCK", "SSH_AGENT_PID", "http_proxy", "https_proxy", "HTTPS_PROXY"),
@@ -51,6 +52,8 @@ NETWORK = (
 NETWORK_SETTINGS = {
     **{key: value for key, value in SETTINGS.items() if key not in ("protocol.allow",)},
     "gc.auto": "0",
+    "gc.packRefs": "false",  # we read each ref from its file
+    "gc.writeCommitGraph": "false",
     "maintenance.auto": "false",
     "push.gpgSign": "false",
     "push.followTags": "false",
@@ -138,7 +141,12 @@ class GitTransport:
         return Author(self.remote.name, self.remote.email)
 
     def close(self) -> None:
+        """Many small packs become one; what a killed push left goes with time."""
         self.fetched[0] = False
+        folder = os.path.join(self.folder, "objects")
+        counts = [(f"{folder}/pack", MAX_PACK_FILES), (f"{folder}/17", MAX_LOOSE_FILES)]
+        if any(os.path.isdir(path) and len(os.listdir(path)) > most for path, most in counts):
+            self._git("gc", "--quiet")
 
     def fetch(self, since: Since) -> Fetched:
         if not self.fetched[0]:

@@ -9,6 +9,7 @@ from memdir.errors import MemdirError
 from memdir.hot.disk import digest_of
 from memdir.hot.memory import INDEX
 from memdir.store.ports import Store, read_if_stored
+from memdir.store.writer import App
 from memdir.sync.base import Base
 from memdir.sync.border import RULES, index_without, why_it_stays
 
@@ -24,6 +25,10 @@ class Snapshot:
     sent: dict[str, str]
     held: dict[str, str]  # why it stays
     unread: frozenset[str] = field(default_factory=frozenset)
+
+
+def syncs_index(app: App) -> bool:
+    return app.rules().index and app.store.index_path == INDEX
 
 
 def take_snapshot(store: Store, base: Base, team: bool, with_index: bool) -> Snapshot:

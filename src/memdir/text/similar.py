@@ -61,7 +61,7 @@ class Alike:
 
     def explain(self) -> str:
         if self.held:
-            return "every sentence of it stands there"
+            return "every sentence of it is there already"
         return f"{self.score:.0%} alike, and both name {', '.join(self.values[:3])}"
 
     def choose_poorer(self, clocks: Mapping[str, float]) -> str:

@@ -294,16 +294,8 @@ def _revision(form: dict[str, str], document: Document) -> Revision:
 
 
 ACTS = (
-    post_approve,
-    post_confirm,
-    post_edit_draft,
-    post_reject,
-    post_reopen,
-    post_restore,
-    post_restructure,
-    post_retire,
-    post_share,
-    *UNDOS,
+    *(post_approve, post_confirm, post_edit_draft, post_reject, post_reopen, post_restore),
+    *(post_restructure, post_retire, post_share, *UNDOS),
 )
 POSTS: dict[str, Handler] = {"save": post_save, "remember": post_remember, "audit": post_audit} | {
     run.__name__.removeprefix("post_").replace("_", "-"): _act(run) for run in ACTS

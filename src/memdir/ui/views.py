@@ -359,19 +359,10 @@ def doctor_page(visit: Visit) -> Response:
     return visit.render("doctor.html", "Doctor", checks=checks)
 
 
-VIEWS: dict[str, Handler] = {
-    "": home_page,
-    "changes": changes_page,
-    "change": change_page,
-    "memories": memories_page,
-    "memory": memory_page,
-    "waiting": waiting_page,
-    "item": item_page,
-    "told": told_page,
-    "findings": findings_page,
-    "lab": lab_page,
-    "restructure": restructure_page,
-    "shelf": shelf_page,
-    "budget": budget_page,
-    "doctor": doctor_page,
+PAGES: tuple[Handler, ...] = (
+    *(changes_page, change_page, memories_page, memory_page, waiting_page, item_page, told_page),
+    *(findings_page, lab_page, restructure_page, shelf_page, budget_page, doctor_page),
+)
+VIEWS: dict[str, Handler] = {"": home_page} | {
+    view.__name__.removesuffix("_page"): view for view in PAGES
 }

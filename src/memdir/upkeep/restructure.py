@@ -282,7 +282,7 @@ def remark_missing_reasons(work: Work) -> None:
     for mark in (WHY, HOW):
         without = [path for path in bare if mark.lower() not in work.pages[path].text.lower()]
         if without:
-            message = f"no {mark.strip('*:')} stands in {name_few_paths(without)}"
+            message = f"no {mark.strip('*:')} in {name_few_paths(without)}"
             work.remarks.append(f"{message}; add it if you know it: memdir edit NAME")
 
 

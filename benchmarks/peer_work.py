@@ -1,0 +1,222 @@
+"""The work that every peer does: the same memories, the same prompts, the same deletions."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from benchmarks.peer_install import measure_size
+from benchmarks.peer_kinds import Peer, Session
+from benchmarks.peer_place import Asked, Clock, Failed, Note, Place, Root
+
+FIRST = 5
+RUNS = 9  # of what is timed; at least LEAST of them
+LEAST = 3
+ENOUGH = 10.0  # seconds for one timed row
+WRITERS, EACH = 2, 20
+DELETED = 5
+NO_MCP = {"not run": "it has no MCP server"}
+Cells = dict[str, dict[str, object]]
+
+
+def read_corpus(data: str) -> list[Root]:
+    """The memory directories that have labelled prompts; the index of a directory is no memory."""
+    roots: dict[str, Root] = {}
+    for line in Path(data, "queries.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        folder = os.path.join(data, row["repo"].replace("/", "__"), row["root"])
+        root = roots.setdefault(folder, Root(folder))
+        if row["gold"]:
+            root.asked.append(Asked(row["prompt"], tuple(row["gold"])))
+    for root in roots.values():
+        for path in sorted(Path(root.folder).rglob("*.md")):
+            if path.name != "MEMORY.md":
+                text = path.read_text("utf-8", errors="replace")
+                name = path.relative_to(root.folder).as_posix()
+                root.notes.append(Note(name, _title(path.stem, text), text))
+    return sorted(roots.values(), key=lambda root: -len(root.notes))
+
+
+def _title(stem: str, text: str) -> str:
+    """Its description, else its name."""
+    lines = (line for line in text.split("\n")[:12] if line.startswith("description:"))
+    return next(lines, "").partition(":")[2].strip(" \"'")[:120] or stem.replace("_", " ")
+
+
+class Trial:
+    """One peer, measured; each cell on its own, so that one that fails costs only itself."""
+
+    def __init__(self, peer: Peer, roots: list[Root], clock: Clock, say: Callable[[str], None]):
+        self.peer, self.roots, self.clock, self.say = peer, roots, clock, say
+        self.cells: Cells = {}
+        self.keys: dict[str, str] = {}  # what a peer calls a memory → its path
+
+    def measure(self) -> Cells:
+        size, packages = measure_size(self.peer)
+        self.cells["install"] = {"megabytes": size, "packages": packages}
+        for work in (self.asked, self.writers, self.deletion):
+            began = time.monotonic()
+            try:
+                work()
+            except Failed as error:
+                self.cells[work.__name__] = {"not run": str(error)}
+            except (KeyError, ValueError, IndexError, OSError) as error:
+                reason = f"its answer was not understood: {type(error).__name__}: {error}"
+                self.cells[work.__name__] = {"not run": reason[:200]}
+            self.say(f"  {work.__name__}: {time.monotonic() - began:.0f} s")
+        return self.cells
+
+    @contextmanager
+    def place(self) -> Iterator[Place]:
+        """A home that is thrown away; nothing goes on running in it."""
+        with tempfile.TemporaryDirectory(prefix="memdir-peer-", ignore_cleanup_errors=True) as at:
+            place = Place(at, self.clock, **self.peer.variables())
+            try:
+                yield place
+            finally:
+                with suppress(Failed):
+                    self.peer.stop(place)
+
+    @contextmanager
+    def session(self, place: Place) -> Iterator[Session]:
+        session = self.peer.open(place)
+        try:
+            yield session
+        finally:
+            session.close()
+
+    def asked(self) -> None:
+        """Every directory in a home of its own: keep its memories, put its prompts.
+
+        The largest is also the one that is timed; every start of a server counts as one.
+        """
+        told, ranked, starts, missing = [], [], [], 0
+        for number, root in enumerate(self.roots):
+            with self.place() as place:
+                keys = self.peer.lay_down(place, root.notes)
+                with self.session(place) as session:
+                    starts.append(session.started)
+                    for note in root.notes if keys is None else ():
+                        missing += not self._keep(session, note)
+                    keys = self.keys if keys is None else keys
+                    for asked in root.asked:
+                        got = [keys.get(key, "") for key in session.find(asked.prompt, FIRST)]
+                        told.append(share(got, asked))
+                    listed = {"bytes": session.listed, "tools": session.tools}
+                    if not number:
+                        speed = self._running(session)
+                for asked in root.asked:
+                    if (found := self.peer.search(place, asked.prompt, FIRST)) is not None:
+                        ranked.append(share(found, asked))
+                if not number:
+                    speed |= self._new_process(place)
+                    self.cells["speed"] = speed
+            self.keys = {}
+        self.cells["start"] = {"ms": starts, **listed} if self.peer.has_mcp else NO_MCP
+        ranking = {"R@5": statistics.mean(ranked or told), "n": len(told), "refused": missing}
+        ranking |= {"R@5 of what is told": statistics.mean(told)} if ranked else {}
+        self.cells["ranking"] = {"not run": self.peer.unranked} if self.peer.unranked else ranking
+
+    def _keep(self, session: Session, note: Note) -> bool:
+        if key := session.save(note):
+            self.keys[key] = note.path
+        return bool(key)
+
+    def _running(self, session: Session) -> dict[str, object]:
+        """A prompt and a save in a process that is running."""
+        prompts, other = self.roots[0].asked, self.roots[1].notes
+        again = timed(lambda i: session.find(prompts[i % len(prompts)].prompt, FIRST))
+        return {"again": again, "save again": timed(lambda i: kept(session.save(other[i])))}
+
+    def _new_process(self, place: Place) -> dict[str, object]:
+        """The same, in a new process each time."""
+        prompts, other = self.roots[0].asked, self.roots[1].notes
+        recall = self.peer.recall(place)
+        cold = timed(lambda i: recall(prompts[i % len(prompts)].prompt), warm_up=False)
+        saves = timed(lambda i: self.peer.save(place, other[RUNS + 1 + i]), warm_up=False)
+        return {"recall": cold, "save": saves}
+
+    def writers(self) -> None:
+        """Two processes that save at the same moment: what was acknowledged must be found."""
+        notes = [note for root in self.roots[1:3] for note in root.notes]
+        notes = [note for note in unique(notes) if len(note.text) > 300]
+        kept_keys: list[tuple[str, Note]] = []
+        refused: list[str] = []
+        with self.place() as place:
+
+            def write(mine: list[Note]) -> None:
+                try:
+                    with self.session(place) as session:
+                        ready.wait(120)
+                        for note in mine:
+                            if key := session.save(note):
+                                kept_keys.append((key, note))
+                            else:
+                                refused.append("refused")
+                except (Failed, threading.BrokenBarrierError) as error:
+                    ready.abort()
+                    refused.extend([str(error)] * (len(mine)))
+
+            ready = threading.Barrier(WRITERS)
+            parts = [notes[i * EACH : (i + 1) * EACH] for i in range(WRITERS)]
+            threads = [threading.Thread(target=write, args=(part,)) for part in parts]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            with self.session(place) as session:
+                found = sum(session.holds(key, note) for key, note in kept_keys)
+        asked = WRITERS * EACH
+        self.cells["writers"] = {"asked": asked, "acknowledged": len(kept_keys), "found": found}
+        if refused:
+            self.cells["writers"]["why"] = max(set(refused), key=refused.count)
+
+    def deletion(self) -> None:
+        """An agent deletes the files; then the way back that the documents name."""
+        notes = self.roots[1].notes[:DELETED]
+        with self.place() as place:
+            with self.session(place) as session:
+                keys = {kept(session.save(note)): note for note in notes}
+            self.peer.wipe(place)
+            way = {"wiped": self.peer.wiped, "way back": self.peer.way_back}
+            self.cells["deletion"] = {"saved": len(keys), "back": 0, **way}
+            try:
+                self.peer.bring_back(place)
+                with self.session(place) as session:
+                    back = sum(session.holds(key, note) for key, note in keys.items())
+                self.cells["deletion"] |= {"back": back}
+            except Failed as error:
+                self.cells["deletion"] |= {"why": str(error)}
+
+
+def timed(act: Callable[[int], object], warm_up: bool = True) -> list[float]:
+    """Milliseconds of each run; a warm-up is not counted."""
+    if warm_up:
+        act(0)
+    taken: list[float] = []
+    while len(taken) < RUNS and (len(taken) < LEAST or sum(taken) < ENOUGH * 1e3):
+        start = time.perf_counter()
+        act(len(taken) + 1)
+        taken.append((time.perf_counter() - start) * 1e3)
+    return taken
+
+
+def kept(key: str) -> str:
+    if not key:
+        raise Failed("it refused to save")
+    return key
+
+
+def share(found: list[str], asked: Asked) -> float:
+    return len(set(found) & set(asked.gold)) / len(set(asked.gold))
+
+
+def unique(notes: list[Note]) -> list[Note]:
+    return list({Path(note.path).name: note for note in notes}.values())

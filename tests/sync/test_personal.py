@@ -1,0 +1,331 @@
+"""Two machines of one person over a plain git remote, from their commands."""
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from memdir.sync import git_transport
+from tests.helpers.machines import SSH, Machine, bare, everything_in, said
+from tests.helpers.serving_git import serve_git
+
+SECRET = "gh" + "p_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
+
+
+def change(machine: Machine, name: str, old: str, new: str) -> None:
+    path = machine.store() / f"{name}.md"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def sync(*machines: Machine) -> list[dict]:
+    return [machine.json("sync") for machine in machines]
+
+
+def test_a_second_machine_has_everything_after_the_same_command(ann, bob, remote):
+    ann.remember("No merges in March.", "freeze")
+    ann.remember("Ann is new to Rust.", "rust", "user", "--scope", "user")
+    assert len(ann.json("sync", "--to", remote)["pushed"]) >= 2
+    got = bob.json("sync", "--to", remote)
+    assert {item["path"] for item in got["pulled"]} == {"freeze.md", "rust.md"}
+    for scope in ("project", "user"):
+        assert bob.files(scope) == ann.files(scope)
+    assert "No merges in March." in bob("recall", "may I merge in March?").text
+
+
+def test_changes_of_both_meet_by_lines_and_identical_files_are_not_touched(ann, bob, joined):
+    ann.remember("Logs are in UTC.", "logs")
+    sync(ann, bob)
+    untouched = bob.store() / "logs.md"
+    before = untouched.stat()
+    change(ann, "freeze", "No merges in March.", "No merges in April.")
+    change(bob, "freeze", "Since 2025.", "Since 2024.")
+    sync(ann, bob, ann)
+    text = ann.files()["freeze.md"]
+    assert "No merges in April." in text and "Since 2024." in text
+    assert ann.files() == bob.files()
+    assert untouched.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_the_same_lines_stand_once_and_the_other_text_waits(ann, bob, joined):
+    change(ann, "freeze", "Ask Ann.", "Ask Cora.")
+    change(bob, "freeze", "Ask Ann.", "Ask Dan.")
+    (_, got) = sync(ann, bob)
+    assert [item["path"] for item in got["conflicts"]] == ["freeze.md"]
+    assert "Ask Cora." in bob.files()["freeze.md"] and set(bob.files()) == set(ann.files())
+    (held,) = bob.inbox()
+    assert "Ask Dan." in held["draft"]["body"] and "Ann" in held["reason"]
+    assert bob("review", "approve", held["id"]).code == 0
+    sync(bob, ann)
+    assert any("Ask Dan." in text for text in ann.files().values())
+
+
+def test_what_was_edited_stays_against_what_was_removed(ann, bob, joined):
+    ann("forget", "freeze")
+    change(bob, "freeze", "Ask Ann.", "Ask Bob.")
+    sync(ann, bob, ann)
+    assert "Ask Bob." in ann.files()["freeze.md"] == bob.files()["freeze.md"]
+    bob("forget", "freeze")
+    sync(bob, ann)
+    assert "freeze.md" not in ann.files() and "freeze.md" not in ann.files()["MEMORY.md"]
+
+
+def test_one_sync_is_one_undo(ann, bob, joined):
+    for name in ("one", "two", "three"):
+        ann.remember(f"Fact {name}.", name)
+    sync(ann)
+    before = bob.files()
+    sync(bob)
+    assert len(bob.files()) == len(before) + 3
+    assert bob("undo").code == 0
+    assert bob.files() == before
+
+
+def test_secrets_and_what_says_so_stay_here_with_their_lines(ann, bob, joined):
+    ann.remember(f"The token is {SECRET}", "key", "reference", "--allow-secret")
+    path = ann.store() / "mine.md"
+    path.write_text(
+        "---\nname: mine\ndescription: a diary\ntype: project\nsync: no\n---\nDear me.\n"
+    )
+    ann("index", "--rebuild")
+    (sent,) = sync(ann)
+    stays = {item["path"]: item["reason"] for item in sent["stays"]}
+    assert "github-token" in stays["key.md"] and "sync: no" in stays["mine.md"]
+    assert SECRET not in str(sent)
+    left = everything_in(joined)
+    for text in (SECRET, "Dear me", "a diary", "key.md", "mine.md"):
+        assert text not in left
+    sync(bob)
+    assert "key.md" not in bob.files() and "(key.md)" in ann.files()["MEMORY.md"]
+
+
+def test_a_dry_run_tells_and_changes_nothing(ann, bob, joined):
+    ann.remember("Logs are in UTC.", "logs")
+    told = ann.json("sync", "--dry-run")
+    assert [item["path"] for item in told["pushed"]] == ["logs.md"]
+    sync(ann)
+    before = bob.files()
+    told = bob.json("sync", "--dry-run")
+    assert [item["path"] for item in told["pulled"]] == ["logs.md"] and bob.files() == before
+
+
+def test_a_project_that_git_cannot_name_is_asked_for_a_name_once(tmp_path, remote, monkeypatch):
+    machine = Machine(tmp_path, "cora", "", monkeypatch)
+    machine.remember("A fact.", "fact")
+    answer = machine("sync", "--to", remote)
+    assert answer.code == 1 and "memdir sync --name NAME" in said(answer)
+    assert machine("sync", "--name", "shop").code == 0
+    other = Machine(tmp_path, "dan", "", monkeypatch)
+    other("sync", "--to", remote)
+    assert other("sync", "--name", "shop").code == 0 and "fact.md" in other.files()
+
+
+def test_without_a_remote_it_says_how_to_name_one(ann):
+    answer = ann("sync")
+    assert answer.code == 1 and "memdir sync --to URL" in said(answer)
+
+
+# -- what goes wrong ----
+
+
+@pytest.mark.parametrize("address", ["", "-x", "ext::sh -c true", "a\nb"])
+def test_what_is_no_address_is_refused(ann, address):
+    answer = ann("sync", "--to", address)
+    assert answer.code == 1 and "is not the address of a remote" in said(answer)
+
+
+def test_a_remote_that_is_gone_loses_nothing_and_status_says_since_when(ann, bob, joined):
+    ann.remember("Logs are in UTC.", "logs")
+    shutil.move(joined, joined + ".away")
+    answer = ann("sync")
+    assert answer.code == 1 and "waits here" in said(answer) and "logs.md" in ann.files()
+    assert "no answer since: today" in said(ann("status"))
+    checks = ann("doctor", "--json").json["checks"]
+    assert [check["ok"] for check in checks if check["name"] == "sync"] == [False]
+    shutil.move(joined + ".away", joined)
+    sync(ann, bob)
+    assert "logs.md" in bob.files() and "no answer" not in ann("status").text
+
+
+def test_a_mistyped_address_is_not_kept(ann, tmp_path):
+    assert ann("sync", "--to", str(tmp_path / "nowhere.git")).code == 1
+    assert "memdir sync --to URL" in said(ann("sync"))
+
+
+@pytest.mark.parametrize("how", ["emptied", "rolled back", "another one"])
+def test_a_remote_that_was_rewritten_gets_everything_again(ann, bob, joined, how, tmp_path):
+    git = ["git", "--git-dir", joined]
+    first = subprocess.check_output([*git, "rev-parse", "memories"], text=True).strip()
+    ann.remember("Logs are in UTC.", "logs")
+    change(ann, "freeze", "Ask Ann.", "Ask Cora.")
+    sync(ann, bob)
+    if how == "another one":
+        shutil.rmtree(joined)
+        bare(tmp_path)
+    else:
+        command = (
+            ["-d", "refs/heads/memories"] if how == "emptied" else ["refs/heads/memories", first]
+        )
+        subprocess.run([*git, "update-ref", *command], check=True)
+    sync(bob, ann, bob)
+    assert ann.files() == bob.files() and "Ask Cora." in ann.files()["freeze.md"]
+    assert "logs.md" in everything_in(joined)
+
+
+def test_a_remote_that_refuses_gets_an_outbox_that_others_merge(ann, bob, joined):
+    hook = Path(joined, "hooks/update")
+    hook.write_text('#!/bin/sh\n[ "$1" != refs/heads/memories ]\n')
+    hook.chmod(0o755)
+    ann.remember("Logs are in UTC.", "logs")
+    told = ann.json("sync")
+    assert told["remotes"][0]["result"] == "outbox" and told["waiting"]
+    sync(bob)
+    assert "logs.md" in bob.files()
+    hook.unlink()
+    change(ann, "freeze", "Ask Ann.", "Ask Cora.")
+    sync(bob, ann, bob, ann)
+    assert ann.files() == bob.files() and not ann.inbox() and not bob.inbox()
+    branches = subprocess.check_output(["git", "--git-dir", joined, "branch", "-a"], text=True)
+    assert "outbox" not in branches
+
+
+def test_names_that_differ_only_in_case_are_told_and_not_lost(ann, bob, joined):
+    (ann.store() / "Logs.md").write_text("---\nname: Logs\ntype: project\n---\nUpper.\n")
+    (bob.store() / "logs.md").write_text("---\nname: logs\ntype: project\n---\nLower.\n")
+    (_, told) = sync(ann, bob)
+    assert "Logs.md" in [item["path"] for item in told["waiting"]]
+    assert "Upper." in everything_in(joined) and "Lower." in bob.files()["logs.md"]
+    bob("forget", "logs")
+    sync(bob, bob)
+    assert "Upper." in bob.files()["Logs.md"]
+
+
+def test_a_memory_of_ten_megabytes_stays_here(ann, bob, joined):
+    (ann.store() / "large.md").write_text("---\nname: large\n---\n" + "x" * 10_000_000)
+    (ann.store() / "big.md").write_text("---\nname: big\n---\n" + "x " * 500_000)
+    (told,) = sync(ann)
+    assert "big.md" in [item["path"] for item in told["stays"]]
+    sync(bob)
+    assert {"large.md", "big.md"}.isdisjoint(bob.files())
+
+
+def test_a_large_memory_of_the_remote_is_told_and_stays_there(ann, tmp_path, joined):
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "-b", "memories", joined, str(clone)], check=True)
+    (folder,) = (clone / "projects").iterdir()
+    (folder / "huge.md").write_text("x" * 10_000_000)
+    os.symlink("/etc/passwd", folder / "link.md")
+    (folder / ".hidden.md").write_text("x")
+    run = ["git", "-c", "user.name=x", "-c", "user.email=x", "-C", str(clone)]
+    subprocess.run([*run, "add", "-A"], check=True)
+    subprocess.run([*run, "commit", "-qm", "x"], check=True)
+    subprocess.run([*run, "push", "-q"], check=True)
+    (told,) = sync(ann)
+    waits = {item["path"] for item in told["waiting"]}
+    assert {"huge.md", "link.md", ".hidden.md"} == waits
+    assert not {"huge.md", "link.md", ".hidden.md"} & set(os.listdir(ann.store()))
+    ann.remember("Logs are in UTC.", "logs")
+    sync(ann)
+    assert "huge.md" in subprocess.check_output(
+        ["git", "--git-dir", joined, "ls-tree", "-r", "--name-only", "memories"], text=True
+    )
+
+
+def test_clocks_days_apart_change_nothing(ann, bob, joined):
+    for path in ann.store().glob("*.md"):
+        os.utime(path, (time.time() + 5 * 86_400,) * 2)
+    for path in bob.store().glob("*.md"):
+        os.utime(path, (time.time() - 5 * 86_400,) * 2)
+    change(ann, "freeze", "Ask Ann.", "Ask Cora.")
+    change(bob, "freeze", "Since 2025.", "Since 2024.")
+    sync(ann, bob, ann, bob)
+    assert ann.files() == bob.files() and "Ask Cora." in bob.files()["freeze.md"]
+
+
+def test_a_store_that_is_gone_as_a_whole_comes_back(ann, bob, joined):
+    shutil.rmtree(bob.store())
+    sync(bob, ann)
+    assert "freeze.md" in bob.files() and "freeze.md" in ann.files()
+
+
+# -- git itself ----
+
+
+def test_over_ssh(ann, bob, joined, tmp_path, monkeypatch):
+    script = tmp_path / "ssh"
+    script.write_text(SSH)
+    script.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
+    ann.remember("Logs are in UTC.", "logs")
+    address = f"me@example.invalid:{joined}"
+    assert ann("sync", "--to", address).code == 0
+    monkeypatch.delenv("GIT_SSH_COMMAND")  # it was kept with the remote
+    assert ann("sync").code == 0 and bob.json("sync")["pulled"]
+
+
+def test_over_http(ann, bob, joined):
+    with serve_git(joined) as address:
+        ann.remember("Logs are in UTC.", "logs")
+        assert ann("sync", "--to", address).code == 0
+        assert bob.json("sync", "--to", address)["pulled"]
+    assert ann("sync").code == 1
+
+
+def test_neither_hooks_nor_settings_of_the_user_run(ann, joined, tmp_path):
+    ran = tmp_path / "ran"
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    for name in ("pre-push", "post-checkout", "post-merge", "pre-commit", "prepare-commit-msg"):
+        (hooks / name).write_text(f"#!/bin/sh\necho {name} >> {ran}\n")
+        (hooks / name).chmod(0o755)
+    (ann.home / ".gitconfig").write_text(
+        f"[core]\n\thooksPath = {hooks}\n\tfsmonitor = touch {ran}\n[push]\n\tgpgSign = true\n"
+        f"[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = touch {ran}\n"
+    )
+    ann.remember("Logs are in UTC.", "logs")
+    assert ann("sync").code == 0
+    assert not ran.exists()
+
+
+def test_a_sync_with_nothing_new_runs_git_at_most_six_times(ann, joined, tmp_path, monkeypatch):
+    real, log = shutil.which("git"), tmp_path / "calls"
+    (tmp_path / "bin").mkdir()
+    counted = tmp_path / "bin/git"
+    counted.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {real} "$@"\n')
+    counted.chmod(0o755)
+    sync(ann)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    sync(ann)
+    assert 1 <= len(log.read_text().splitlines()) <= 6
+
+
+def test_many_syncs_leave_few_files_of_their_own(ann, bob, joined, monkeypatch):
+    monkeypatch.setattr(git_transport, "MAX_PACK_FILES", 6)
+    for turn in range(8):
+        ann.remember(f"Fact {turn}.", f"fact-{turn}")
+        sync(ann, bob)
+    for machine in (ann, bob):
+        (folder,) = machine.home.glob(".local/state/memdir/sync/personal/sync.git/objects/pack")
+        assert len(os.listdir(folder)) <= 12
+    assert ann.files() == bob.files() and len(bob.files()) == 10
+
+
+@pytest.mark.slow
+def test_four_machines_at_once_lose_nothing(tmp_path, remote, monkeypatch):
+    names = ("ann", "bob", "cora", "dan")
+    machines = [Machine(tmp_path, name, "git@h.invalid:o/shop", monkeypatch) for name in names]
+    for machine in machines:
+        machine("sync", "--to", remote)
+    for turn in range(3):
+        for machine in machines:
+            machine.remember(f"Fact {turn} of {machine.name}.", f"{machine.name}-{turn}")
+        runs = [machine.start("sync") for machine in machines]
+        words = [run.communicate()[1] for run in runs]
+        assert [run.returncode for run in runs] == [0] * len(machines), words
+    sync(*machines, *machines)
+    assert all(machine.files() == machines[0].files() for machine in machines)
+    assert len(machines[0].files()) == 3 * len(machines) + 1
