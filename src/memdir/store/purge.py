@@ -57,17 +57,13 @@ class _Cleaner:
     index: str
     everywhere: tuple[bytes, ...]
     here: tuple[bytes, ...]
-    whole: bool = False  # nothing of this memory stays, nor its line in an index
 
     def clean(self, data: bytes, path: str = "") -> bytes:
-        if path == self.path and self.whole:
-            return REMOVED.encode()
         if path == self.path:
             return _cut(data, self.everywhere + self.here)
         if path == self.index:  # its own line there
             pointer = encode(f"({self.path})")
             lines = data.splitlines(keepends=True)
-            lines = [line for line in lines if not self.whole or pointer not in line]
             data = b"".join(_cut(line, self.here) if pointer in line else line for line in lines)
         return _cut(data, self.everywhere)
 
@@ -139,24 +135,6 @@ def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
     return replace(desk.done, diff=())  # a diff would show the value
 
 
-def purge_versions(app: App, paths: Sequence[str]) -> None:
-    """Memories that were erased for everybody: no version of them stays in what memdir keeps."""
-    for path in paths:
-        versions = set(_find_versions(app, path)) - {b"", REMOVED.encode()}
-        if not versions:
-            continue
-        with app.changing("purge") as desk:
-            desk.cause = replace(desk.cause, name=stem(path))
-            for item in look.list_shelved_memories(app):
-                if item.path == path and item.number != THEIRS:
-                    desk.shelf.clear(item)
-            desk.changes.append(Change(PURGED, stem(path), path))
-        with app.lock.held("memdir purge", app.tell):
-            long = sorted((it for it in versions if len(it) >= LONG), key=len, reverse=True)
-            cleaner = _Cleaner(path, app.store.index_path, tuple(long), (), whole=True)
-            _clean_what_is_kept(app, cleaner)
-
-
 def _is_unmistakable(value: str) -> bool:
     """No word or version: long, or of small and capital letters and digits."""
     mixed = all(re.search(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
@@ -171,18 +149,16 @@ def _name_what_stays(count: int, path: str, others: list[str]) -> str:
 
 
 def _find_values(app: App, path: str) -> Iterator[str]:
-    for data in set(_find_versions(app, path)):
+    versions = [read_if_stored(app.store, path) or b""]
+    versions += [
+        app.shelf.read(item) for item in look.list_shelved_memories(app) if item.path == path
+    ]
+    if app.history.begun:
+        for logged in app.history.log():
+            if path in [changed for _, changed in logged.paths]:
+                versions += [app.history.content(oid, path) or b"" for oid in (logged.id,)]
+    for data in set(versions):
         yield from _secrets_of(decode(data))
-
-
-def _find_versions(app: App, path: str) -> Iterator[bytes]:
-    yield read_if_stored(app.store, path) or b""
-    for item in look.list_shelved_memories(app):
-        if item.path == path:
-            yield app.shelf.read(item)
-    for logged in app.history.log() if app.history.begun else ():
-        if path in [changed for _, changed in logged.paths]:
-            yield app.history.content(logged.id, path) or b""
 
 
 def _secrets_of(text: str) -> Iterator[str]:

@@ -162,8 +162,6 @@ def _take(
             if not known.hash:
                 del base.files[path]
     base.pending, base.begun = {}, ""
-    gone = [it for it, file in theirs.items() if isinstance(file, Gone) and file.purged]
-    purge_versions(app, [path for path in gone if path not in moved])
     if moved:
         report.pulled = [item for item in report.pulled if item.path not in moved]
         base.save()
