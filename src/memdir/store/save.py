@@ -370,7 +370,10 @@ def _arrange(
     """Our own lines in this order; `rank` gets a memory and the place of its line."""
     memories = _memories(store, files)
     ours = {item.path: index_line_of_memory(item) for item in memories}
-    memories.sort(key=lambda item: rank(item, text.find(ours[item.path])))
+    places: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n")):
+        places.setdefault(line.rstrip(), number)
+    memories.sort(key=lambda item: rank(item, places.get(ours[item.path].rstrip(), -1)))
     return index_module.arrange_index_pointers(text, [item.path for item in memories], ours)
 
 

@@ -434,14 +434,15 @@ def history_day(now: float) -> datetime.date:
 def _add_what_was_done(
     error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
 ) -> None:
-    done = [path for path in plan if path in written]
+    done = [path for path in plan or written if path in written]
     left = [path for path in dict.fromkeys(plan) if path not in written]
-    if not done or not left:
+    if not plan:  # a single change says itself what it did to its memory
+        done = [path for path in done if path not in error.message]
+    if not done or (plan and not left):
         return
     where = "the history has it" if history.on else "old versions are in the trash"
-    error.message += (
-        f". Done before that ({where}): {name_few_paths(done)}. Not done: {name_few_paths(left)}"
-    )
+    error.message += f". Done before that ({where}): {name_few_paths(done)}"
+    error.message += f". Not done: {name_few_paths(left)}" if left else ""
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"
