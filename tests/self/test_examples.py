@@ -144,7 +144,7 @@ def test_whoever_checks_types_strictly_finds_nothing(tmp_path):
         "failed: bool = memory_tool(memory).call({'command': 'view'}).is_error\n"
         "memory.recall(5)  # type: ignore[arg-type]\n"
         "with Memdir.open() as it:\n"
-        "    names = [row.path for row in it.list()] + [row.path for row in it.search('x', limit=1)]\n"
+        "    names = [row.path for row in it.list()] + [row.path for row in it.search('x')]\n"
         "    told: tuple[str, str] = it.get('x').hash, it.recall('x').memories[0].from_\n"
         "    done: str = it.add('x', pinned=True).change + it.update('x', why='y').path\n"
         "    verbs: list[str] = [row.verb for row in it.history('x', limit=5)]\n"
