@@ -109,12 +109,11 @@ class Trial:
                     for asked in root.asked:
                         got = [keys.get(key, "") for key in session.find(asked.prompt, FIRST)]
                         told.append(share(got, asked))
+                        if (found := self.peer.search(place, asked.prompt, FIRST)) is not None:
+                            ranked.append(share(found, asked))
                     listed = {"bytes": session.listed, "tools": session.tools}
                     if not number:
                         speed = self._running(session)
-                for asked in root.asked:
-                    if (found := self.peer.search(place, asked.prompt, FIRST)) is not None:
-                        ranked.append(share(found, asked))
                 if not number:
                     speed |= self._new_process(place)
                     self.cells["speed"] = speed
