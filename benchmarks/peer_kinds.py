@@ -202,7 +202,8 @@ class Bettermemory(Peer):
     how = "as installed; recall is its prompt hook, `bettermemory prompt-recall`"
     better = (
         "It checks more before it believes: claims can be declared (`path::symbol`) and are "
-        "checked when they are written, and who wrote a memory is kept and can be rolled back."
+        "checked when they are written, and who wrote a memory is kept and can be rolled back. "
+        "What `bettermemory sync`, set up beforehand, has pushed comes back with git."
     )
     wiped = "every file in ~/.claude-memory"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -61,6 +63,7 @@ class Trial:
     def measure(self) -> Cells:
         size, packages = measure_size(self.peer)
         self.cells["install"] = {"megabytes": size, "packages": packages}
+        self.cells["machine"] = {"bare": bare(), "load": os.getloadavg()[0]}
         for work in (self.asked, self.writers, self.deletion):
             began = time.monotonic()
             try:
@@ -205,6 +208,12 @@ def timed(act: Callable[[int], object], warm_up: bool = True) -> list[float]:
         act(len(taken) + 1)
         taken.append((time.perf_counter() - start) * 1e3)
     return taken
+
+
+def bare() -> list[float]:
+    """What an interpreter that does nothing takes meanwhile: the floor of this peer's times."""
+    words = [sys.executable, "-I", "-S", "-c", "pass"]
+    return timed(lambda _: subprocess.run(words, check=True))
 
 
 def kept(key: str) -> str:
