@@ -186,9 +186,9 @@ ROWS: list[tuple[str, Callable[[Row], str], Callable[[Row], float], int]] = [
     (
         "MCP `tools/list`",
         *_plain(
-            "start",
-            lambda c: f"{c['start']['bytes']:,} bytes, {c['start']['tools']} tools",
-            lambda c: c["start"]["bytes"],
+            "listed",
+            lambda c: f"{c['listed']['bytes']:,} bytes, {c['listed']['tools']} tools",
+            lambda c: c["listed"]["bytes"],
         ),
         1,
     ),
