@@ -1,5 +1,6 @@
 """`memdir serve admin`: each command says what it did and what comes next, as text and as JSON."""
 
+import hashlib
 import json
 import stat
 from pathlib import Path
@@ -83,7 +84,9 @@ def erased(own_team):
     ann = own_team.tokens[f"ann@{space}"]
     for version, body in enumerate(("ERASEME one", "ERASEME two", None, "ERASEME three")):
         assert own_team.push(ann, space, ("bad.md", version, body)).status == 200
-    own_team.push(ann, space, ("good.md", 0, "stays"))
+    index = "- [Bad](bad.md) — ERASEME\n- [Good](good.md) — stays\n"
+    own_team.push(ann, space, ("good.md", 0, "stays"), ("MEMORY.md", 0, f"# Old\n{index}"))
+    own_team.push(ann, space, ("MEMORY.md", 1, index))
     proposal = {"items": [{"path": "bad.md", "version": 4, "body": "ERASEME four"}]}
     own_team.ask(ann, f"/v1/spaces/{space}/proposals", proposal)
     return own_team, space, ann
@@ -111,14 +114,16 @@ def test_purge_erases_every_version_and_tells_every_client(erased):
     done = admin(team, "purge", "bad.md", "--space", space, "--json").json
     assert done["versions"] == 4
     assert "ERASEME" not in dump(team)
-    (item,) = team.changes(ann, space, before)["items"]
+    index, item = team.changes(ann, space, before)["items"]
+    assert index["body"] == "- [Good](good.md) — stays\n"
+    assert index["hash"] == hashlib.sha256(index["body"].encode()).hexdigest()
     assert (item["path"], item["body"], item["purged"], item["hash"]) == ("bad.md", None, True, "")
     assert "ERASEME" not in team.ask(ann, f"/v1/spaces/{space}/history/bad.md").bytes.decode()
     assert team.ask(ann, f"/v1/spaces/{space}/search", q="eraseme").json["items"] == []
     stale = team.push(ann, space, ("bad.md", 4, "ERASEME four"))
     assert stale.status == 409, "a client that was away does not bring it back unasked"
     assert stale.json["conflicts"][0]["theirs"]["purged"] is True
-    assert states(team, ann, space) == {"good.md": "stays"}
+    assert {*states(team, ann, space)} == {"good.md", "MEMORY.md"}
     missing = admin(team, "purge", "none.md", "--space", space, "--json")
     assert missing.error["code"] == "missing"
 
@@ -128,13 +133,14 @@ def test_export_writes_plain_files_and_leaving_is_one_command(erased, tmp_path):
     team.push(ann, space, ("deep/er.md", 0, "below"))
     folder = tmp_path / "out"
     assert (
-        "would write 3 memories"
+        "would write 4 memories"
         in admin(team, "export", space, "--to", str(folder), "--dry-run").text
     )
     assert not folder.exists()
     done = admin(team, "export", space, "--to", str(folder))
     assert f"memdir list --dir {folder}" in done.text
     found = {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*.md")}
+    assert found.pop("MEMORY.md").startswith("- [Bad]")
     assert found == {"bad.md": "ERASEME three", "good.md": "stays", "deep/er.md": "below"}
     assert "deep/er" in memdir("list", "--dir", str(folder)).text
     again = admin(team, "export", space, "--to", str(folder), "--json")
@@ -145,7 +151,7 @@ def test_the_audit_log_says_who_did_what_and_no_text(erased):
     team, space, _ = erased
     admin(team, "purge", "bad.md", "--space", space)
     rows = admin(team, "audit", "--space", space, "--json").json["audit"]
-    assert [row["act"] for row in rows] == ["purge", "propose", *["push"] * 5, "invite", "invite"]
+    assert [row["act"] for row in rows] == ["purge", "propose", *["push"] * 6, "invite", "invite"]
     assert {row["person"] for row in rows if row["act"] == "push"} == {"ann"}
     assert "ERASEME" not in json.dumps(rows)
     shown = admin(team, "audit", "--act", "push").text

@@ -46,6 +46,33 @@ def test_a_database_restarted_under_load_loses_nothing(postgres):
         own.remove()
 
 
+def test_a_request_is_one_statement_and_one_round_trip():
+    own = Postgres()
+    own.settings |= {"log_statement": "all", "log_min_messages": "log"}
+    team = Team(own.start(), own.new_database())
+    try:
+        admin.initiate(team.url)
+        space = team.space(ann="maintainer")
+        ann = team.tokens[f"ann@{space}"]
+        team.start()
+        paths = ("changes", "memories/a.md", "history/a.md", "search?q=x", "proposals")
+        log = own.folder / "log"
+        for turn in range(3):  # at the first time a connection also prepares
+            before = len(log.read_text())
+            asked = [team.push(ann, space, (f"{turn}.md", 0, "x"))]
+            asked += [team.ask(ann, f"/v1/spaces/{space}/{path}") for path in paths]
+            asked += [team.ask(ann, "/v1/spaces")]
+            lines = log.read_text()[before:].splitlines()
+        said = [
+            line for line in lines if "LOG:  " in line and ("execute" in line or "state" in line)
+        ]
+        assert len(said) == len(asked)
+        assert all("select status, answer from" in line for line in said)
+    finally:
+        team.stop()
+        own.remove()
+
+
 def test_without_a_database_it_says_so_and_comes_back(postgres):
     own = Postgres()
     team = Team(own.start(), own.new_database())

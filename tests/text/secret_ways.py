@@ -194,8 +194,8 @@ def record_save(place: Place, text: str) -> bool:
 
 
 def record_write(place: Place, text: str) -> bool:
-    fields = {"status": "accepted", "context": text, "rationale": "r", "decision": "d"}
-    draft = {"title": f"Take {place.next}", "tags": ["t"], **fields}
+    fields = {"status": "accepted", "context": text, "rationale": ["r"], "decision": "d"}
+    draft = {"title": f"Take {place.next}", "tags": ["t"], "content": fields}
     words = ("records", "write", "--action", "create", "--category", "decision", "--input", "-")
     return memdir(*words, stdin=json.dumps(draft).encode()).code != 0
 

@@ -211,7 +211,7 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     unreadable = "the ledger cannot be read: memdir budget"
     yield "budget", unreadable if result.tokens_left is None else left
     for last in list_last_syncs(session.config):
-        yield "sync", describe_last_sync(last, time.time())
+        yield "sync", session.short(describe_last_sync(last, time.time()))
     yield "error", result.last_trouble or "none"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import click
 
@@ -115,11 +116,10 @@ def serve(
     screen: Screen = context.obj
     screen.json, screen.begun = json, True
     check_server_extra()
-    from memdir.server.listen import Listen, open_listener, run
+    from memdir.server.listen import Listen, check_certificate, open_listener, run
 
-    for path in filter(None, (tls_cert, tls_key)):
-        if not os.access(path, os.R_OK):
-            raise BadInput(f"{path} cannot be read", path=path, next="check the file and its owner")
+    if tls_cert or tls_key:
+        check_certificate(tls_cert, tls_key)
     url = read_database_url(database, database_file)
     listener = open_listener(host, port)
     port = listener.getsockname()[1]
@@ -132,4 +132,5 @@ def serve(
             screen.tell(NO_TLS)
         screen.answer({"url": address, "port": port, "pid": os.getpid()}, lines)
 
-    run(listen, listener, begun)
+    with suppress(KeyboardInterrupt):  # after the answers on their way
+        run(listen, listener, begun)

@@ -105,22 +105,22 @@ def init_command(screen: Screen, url: str, url_file: str, new_password: bool) ->
             check_new_file(url_file)
         url_file = ""  # written by the first init; it still holds
     check_new_file(url_file)
-    done = initiate(url, new_password=new_password)
-    lines = [f"migrated: {name}" for name in done.migrations] or ["the tables are up to date"]
-    if done.url and url_file:
-        write_private(url_file, done.url)
+    migrations, address = initiate(url, new_password=new_password)
+    lines = [f"migrated: {name}" for name in migrations] or ["the tables are up to date"]
+    if address and url_file:
+        write_private(url_file, address)
         lines += [
             f"address for serve: {url_file}",
             f"Next: memdir serve --database-file {url_file}",
         ]
-    elif done.url:
-        lines += [f"address for serve, shown only now: {done.url}"]
+    elif address:
+        lines += [f"address for serve, shown only now: {address}"]
         lines += screen.block("Next:", "memdir serve --database that address", "")
     else:
         text = f"the role {APP_ROLE} keeps its password; --new-password makes another"
         lines += screen.block("", text, "")
-    shown = {} if url_file else {"url": done.url}
-    return Answer({"migrations": done.migrations, "url_file": url_file, **shown}, lines)
+    shown = {} if url_file else {"url": address}
+    return Answer({"migrations": migrations, "url_file": url_file, **shown}, lines)
 
 
 @admin_command("memdir serve admin invite ann --space shop --token-file ann.token")
@@ -166,12 +166,12 @@ def revoke_command(screen: Screen, url: str, name: str, space: str) -> Answer:
     """Take back all tokens and memberships of NAME; it holds from the next request on."""
     from memdir.server.admin import revoke
 
-    done = revoke(url, name, space)
-    lines = [f"{name} left {', '.join(done.spaces) or 'no space'}"]
-    lines += [f"{plural(done.tokens, 'token')} revoked"] if not space else []
+    tokens, spaces = revoke(url, name, space)
+    lines = [f"{name} left {', '.join(spaces) or 'no space'}"]
+    lines += [f"{plural(tokens, 'token')} revoked"] if not space else []
     text = f"memdir serve admin invite {name} --space SPACE lets them in again"
     lines += screen.block("", text, "")
-    return Answer({"name": name, "spaces": done.spaces, "tokens": done.tokens}, lines)
+    return Answer({"name": name, "spaces": spaces, "tokens": tokens}, lines)
 
 
 @admin_command("memdir serve admin purge auth.md --space shop")
@@ -182,14 +182,14 @@ def purge_command(screen: Screen, url: str, path: str, space: str, dry_run: bool
     """Erase PATH with all its versions and proposals; clients erase it when they sync."""
     from memdir.server.admin import purge
 
-    done = purge(url, path, space, dry_run=dry_run)
+    versions, seq = purge(url, path, space, dry_run=dry_run)
     would = "would be " if dry_run else ""
-    lines = [f"{would}purged {path} of {space}: {plural(done.versions, 'version')}"]
+    lines = [f"{would}purged {path} of {space}: {plural(versions, 'version')}"]
     if not dry_run:
         text = "Backups of the database and its write-ahead log still have it until they expire."
         lines += screen.block("", text, "")
     lines += [DRY_RUN] if dry_run else []
-    fields = {"path": path, "space": space, "versions": done.versions, "seq": done.seq}
+    fields = {"path": path, "space": space, "versions": versions, "seq": seq}
     return Answer(fields | {"dry_run": dry_run}, lines)
 
 

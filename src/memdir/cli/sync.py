@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import DRY_RUN, Answer, Fields, Screen
+from memdir.cli.output import DRY_RUN, Answer, Fields
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import check_memory_name
 from memdir.hot.memory import TEAM
@@ -92,8 +92,9 @@ def team_command(
             raise Missing("this project has joined no team", next="memdir team join")
         if not session.asked.dry_run:
             flow.leave_team(config)
-        text = f"left {shown_address(left.url)}; what is in team/ stays here, and nothing is sent"
-        fields: Fields = {"remote": shown_address(left.url), "dry_run": session.asked.dry_run}
+        url = shown_address(left.url)
+        text = f"left {session.short(url)}; what is in team/ stays here, and nothing is sent"
+        fields: Fields = {"remote": url, "dry_run": session.asked.dry_run}
         return Answer(fields, session.screen.block("", text, ""))
     if session.asked.dry_run:
         raise BadInput("join has no --dry-run", next="memdir sync --dry-run shows what comes")
@@ -117,7 +118,7 @@ def _synced(session: Session, only: str = "") -> Answer:
     )
     if failed and not done:
         raise failed[0]
-    lines = [line for item in done for line in _lines(screen, item, dry_run)]
+    lines = [line for item in done for line in _lines(session, item, dry_run)]
     for error in failed:
         lines += screen.block("!", f"{error.message}. Next: {error.next}", style="yellow")
     fields = _fields(done, failed, dry_run)
@@ -140,7 +141,8 @@ def _fields(done: Sequence[flow.Synced], failed: Sequence[MemdirError], dry_run:
     return {**fields, "dry_run": dry_run}
 
 
-def _lines(screen: Screen, item: flow.Synced, dry_run: bool) -> Iterator[str]:
+def _lines(session: Session, item: flow.Synced, dry_run: bool) -> Iterator[str]:
+    screen, remote = session.screen, session.short(item.remote)
     report, would = item.report, "would " if dry_run else ""
     counts = [
         f"{would}{verb} {plural(len(rows), 'memory', 'memories')}"
@@ -151,7 +153,7 @@ def _lines(screen: Screen, item: flow.Synced, dry_run: bool) -> Iterator[str]:
         if rows
     ]
     state = ", ".join(counts) or ("nothing new" if report.result == IN_STEP else report.result)
-    yield from screen.block(f"{item.scope}:", f"{state} ({item.remote})", "", "bold")
+    yield from screen.block(f"{item.scope}:", f"{state} ({remote})", "", "bold")
     rows = [("<", it) for it in report.pulled] + [(">", it) for it in _memories(report)]
     for mark, it in rows[:ROWS]:
         who = f", by {it.author}" if it.author else ""
@@ -193,4 +195,4 @@ def _status(session: Session) -> Answer:
     last = next(it for it in flow.list_last_syncs(config) if it.remote == address)
     text = flow.describe_last_sync(last, session.app.now())
     fields = {"joined": True, **asdict(last), "review": remote.review, "branch": remote.branch}
-    return Answer(fields, [*screen.block("team:", text, "")])
+    return Answer(fields, [*screen.block("team:", session.short(text), "")])

@@ -135,7 +135,7 @@ def spell_figure(value: Value, unit: str) -> str:
         return value
     if unit == SHARE:
         return f"{value:.3f}"
-    return f"{value:,.2f}" if unit == MS else f"{value:,.0f}"
+    return f"{value:,.2f}" if unit == MS and value < 100 else f"{value:,.0f}"  # at most 5 columns
 
 
 def evaluation_report_fields(report: Report) -> dict[str, object]:

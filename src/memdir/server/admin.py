@@ -14,12 +14,14 @@ from urllib.parse import quote, urlencode
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from memdir.errors import BadInput, Missing
 from memdir.hot.disk import Disk, disk_failure
 from memdir.hot.memory import encode
 from memdir.server.database import INIT, first_line, unreachable
-from memdir.server.migrations import list_migrations, migrate
+from memdir.server.migrations import FOLDER, list_migrations, migrate
 
 APP_ROLE = "memdir_app"
 ROLES = ("reader", "writer", "maintainer")
@@ -31,25 +33,10 @@ MAX_ROWS = 10_000
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-class Initiated(NamedTuple):
-    migrations: list[str]
-    url: str  # for `memdir serve`; empty if the role had its password before
-
-
 class Invited(NamedTuple):
     token: str
     space_is_new: bool
     person_is_new: bool
-
-
-class Revoked(NamedTuple):
-    tokens: int
-    spaces: list[str]
-
-
-class Purged(NamedTuple):
-    versions: int
-    seq: int
 
 
 @contextmanager
@@ -80,14 +67,14 @@ def _as_owner(url: str) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-def initiate(url: str, *, new_password: bool = False) -> Initiated:
-    """Roles, tables, and the address to serve with; again, it only adds what is missing."""
+def initiate(url: str, *, new_password: bool = False) -> tuple[list[str], str]:
+    """The migrations done, and the address to serve with: empty if the role kept its password."""
     exists = "select 1 from pg_roles where rolname = %s"
     with open_connection(url) as connection:
         new_password = not connection.execute(exists, (APP_ROLE,)).fetchone() or new_password
         done = [f"{m.number:04d} {m.name}" for m in migrate(connection)]
         if not new_password:
-            return Initiated(done, "")
+            return done, ""
         password = secrets.token_urlsafe(PASSWORD_BYTES)
         # Hashed here: the words of a statement may stand in the log of the database.
         hashed = connection.pgconn.encrypt_password(
@@ -97,7 +84,7 @@ def initiate(url: str, *, new_password: bool = False) -> Initiated:
             sql.Identifier(APP_ROLE), sql.Literal(hashed.decode())
         )
         connection.execute(change)
-    return Initiated(done, application_url(url, password))
+    return done, application_url(url, password)
 
 
 def application_url(url: str, password: str) -> str:
@@ -116,57 +103,31 @@ def invite(url: str, name: str, space: str, role: str, days: int) -> Invited:
         raise BadInput(f"the name {ACTOR} is taken", next="choose another")
     check_server_name(space, "space")
     token = TOKEN_START + secrets.token_urlsafe(TOKEN_BYTES)
+    hashed = hashlib.sha256(token.encode()).digest()
     with _as_owner(url) as connection:
-
-        def is_new(table: str, value: str) -> bool:
-            query = sql.SQL("insert into {} (name) values (%s) on conflict do nothing returning id")
-            return bool(connection.execute(query.format(sql.Identifier(table)), (value,)).rowcount)
-
-        invited = Invited(token, is_new("space", space), is_new("person", name))
-        connection.execute(
-            "insert into member (person, space, role) select p.id, s.id, %s from person p, space s"
-            " where p.name = %s and s.name = %s"
-            " on conflict (person, space) do update set role = excluded.role",
-            (role, name, space),
-        )
-        connection.execute(
-            "insert into token (hash, person, expires)"
-            " select %s, id, now() + make_interval(days => %s) from person where name = %s",
-            (hashlib.sha256(token.encode()).digest(), days, name),
-        )
-        _write_audit(connection, "invite", space, {"name": name, "role": role, "days": days})
-    return invited
+        sql = "select new_space, new_person from invite(%s, %s, %s, %s, %s, %s)"
+        row = connection.execute(sql, (name, space, role, hashed, days, ACTOR)).fetchone()
+    assert row is not None
+    return Invited(token, *row)
 
 
-def revoke(url: str, name: str, space: str = "") -> Revoked:
-    """All tokens and memberships of a person, or the membership in one space."""
+def revoke(url: str, name: str, space: str = "") -> tuple[int, list[str]]:
+    """How many tokens are revoked, and the spaces left: all, or the one named without a token."""
     with _as_owner(url) as connection:
-        found = connection.execute("select id from person where name = %s", (name,)).fetchone()
-        if found is None:
+        if not connection.execute("select 1 from person where name = %s", (name,)).fetchone():
             hint = "memdir serve admin audit --act invite lists who was invited"
             raise Missing(f"nobody has the name {name[:64]!r}", next=hint)
-        left = [
-            row[0]
-            for row in connection.execute(
-                "delete from member m using space s where m.space = s.id and m.person = %s"
-                " and (%s = '' or s.name = %s) returning s.name",
-                (found[0], space, space),
-            )
-        ]
-        if space and not left:
+        sql = "select tokens, spaces from revoke(%s, %s, %s)"
+        row = connection.execute(sql, (name, space, ACTOR)).fetchone()
+        assert row is not None
+        if space and not row[1]:
             hint = "leave out --space to revoke the tokens of this person"
             raise Missing(f"{name} is no member of {space[:64]!r}", next=hint)
-        tokens = 0
-        if not space:
-            tokens = connection.execute(
-                "update token set revoked = now() where person = %s and revoked is null",
-                (found[0],),
-            ).rowcount
-        _write_audit(connection, "revoke", space or None, {"name": name, "spaces": left})
-    return Revoked(tokens, sorted(left))
+    return row[0], row[1]
 
 
-def purge(url: str, path: str, space: str, *, dry_run: bool = False) -> Purged:
+def purge(url: str, path: str, space: str, *, dry_run: bool = False) -> tuple[int, int]:
+    """How many versions went, and the number of the change that tells it."""
     with _as_owner(url) as connection:
         there = connection.execute(
             "select (select count(*) from version v where v.space = s.id and v.path = m.path)"
@@ -180,12 +141,12 @@ def purge(url: str, path: str, space: str, *, dry_run: bool = False) -> Purged:
                 f"there is no memory {path[:80]!r} in the space {space[:64]!r}", next=hint
             )
         if dry_run:
-            return Purged(there[0], there[1])
+            return there[0], there[1]
         seq = connection.execute("select purge(%s, %s, %s)", (space, path, ACTOR)).fetchone()
     with open_connection(url) as connection:  # the old rows leave their pages; not in a transaction
         connection.execute("vacuum memdir.memory, memdir.version, memdir.proposal")
     assert seq is not None
-    return Purged(there[0], seq[0])
+    return there[0], seq[0]
 
 
 def export(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[str]:
@@ -203,7 +164,10 @@ def export(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[
             (space,),
         ).fetchall()
         if not dry_run:
-            _write_audit(connection, "export", space, {"memories": len(rows)})
+            connection.execute(
+                "insert into audit (person, act, space, detail) values (%s, 'export', %s, %s)",
+                (ACTOR, space, Jsonb({"memories": len(rows)})),
+            )
     if not dry_run:
         try:
             disk = Disk(folder)
@@ -216,28 +180,13 @@ def export(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[
 
 def list_audit(url: str, space: str, act: str, limit: int) -> list[dict[str, Any]]:
     """Newest first."""
+    given = {"space": space, "act": act, "limit": min(limit, MAX_ROWS)}
     with _as_owner(url) as connection:
-        rows = connection.execute(
-            "select to_char(at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), person, act,"
-            " coalesce(space, ''), detail from audit where (%s = '' or space = %s)"
-            " and (%s = '' or act = %s) order by id desc limit %s",
-            (space, space, act, act, min(limit, MAX_ROWS)),
-        ).fetchall()
-    return [dict(zip(("at", "person", "act", "space", "detail"), row, strict=True)) for row in rows]
+        cursor = connection.cursor(row_factory=dict_row)
+        return cursor.execute((FOLDER / "list_audit.sql").read_bytes(), given).fetchall()
 
 
 def check_server_name(given: str, what: str) -> None:
     if not NAME.fullmatch(given):
         message = f"{what} {given[:64]!r} is not up to 64 of a-z, 0-9, dot, - and _"
         raise BadInput(message, next="start it with a letter or digit")
-
-
-def _write_audit(
-    connection: psycopg.Connection[Any], act: str, space: str | None, detail: dict[str, Any]
-) -> None:
-    from psycopg.types.json import Jsonb
-
-    connection.execute(
-        "insert into audit (person, act, space, detail) values (%s, %s, %s, %s)",
-        (ACTOR, act, space, Jsonb(detail)),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -9,9 +10,10 @@ from urllib.parse import parse_qsl
 from psycopg import errors
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memdir.hot.safe import inert_line
 from memdir.server.database import Database
 from memdir.server.door import TOKEN, check_post, read_body, send_json
-from memdir.server.intake import Refused, parse_json, read_push
+from memdir.server.intake import Refused, is_text, parse_json, read_push
 
 OPENAPI = Path(__file__).with_name("openapi.json")
 MAX_CHANGES, USUAL_CHANGES = 1_000, 100
@@ -19,8 +21,13 @@ MAX_VERSIONS = 100
 MAX_FOUND, USUAL_FOUND = 50, 10
 FOUND_LETTERS = 400  # of a memory in a list of what was found
 MAX_QUERY = 1_000  # characters
-MAX_CURSOR = 2**62
+DIGITS = re.compile("[0-9]{1,18}")  # fits into a bigint
+MAX_CURSOR = 10**18 - 1
 NOT_FOUND = "there is nothing here, or it is not yours to see"
+SAME_BUT_FOR_CASE = (
+    "a memory is there whose name differs only in case: some systems take them for one",
+    "rename yours and push again",
+)
 # What the database says without an answer of its own.
 NOTHING = {
     401: ("this token is unknown, expired or revoked", "ask a maintainer for a new one"),
@@ -38,11 +45,18 @@ class Call:
         self.token: bytes = scope[TOKEN]
         self.space = space
         self.rest = rest
+        self._query = read_query(scope["query_string"])  # what nobody has taken yet
         self._scope = scope
         self._receive = receive
 
     async def ask(self, sql: str, *arguments: object) -> tuple[int, str]:
-        status, answer = await self.database.call(sql, (self.token, *arguments))
+        for name in self._query:
+            message = f"there is no parameter {inert_line(name, 40)}"
+            raise Refused(422, message, "see /v1/openapi.json")
+        try:
+            status, answer = await self.database.call(sql, (self.token, *arguments))
+        except errors.UniqueViolation:  # of the index that folds the case of paths
+            raise Refused(422, *SAME_BUT_FOR_CASE) from None
         if status in (200, 409) and answer is not None:
             return status, answer
         raise Refused(status, *NOTHING[status])
@@ -51,33 +65,28 @@ class Call:
         return await read_body(self._scope, self._receive)
 
     def text(self, name: str) -> str:
-        given = [v for key, v in self._pairs() if key == name]
-        if len(given) != 1 or not given[0].strip() or len(given[0]) > MAX_QUERY:
-            message = f"the parameter {name} is not given once, with up to {MAX_QUERY:,} characters"
-            raise Refused(422, message, "see /v1/openapi.json")
-        check_letters(given[0])
-        return given[0]
+        given = self._query.pop(name, "")
+        if given.strip() and len(given) <= MAX_QUERY and is_text(given):
+            return given
+        message = f"{name} is not a text of up to {MAX_QUERY:,} characters"
+        raise Refused(422, message, "see /v1/openapi.json")
 
     def number(self, name: str, usual: int, most: int, least: int = 0) -> int:
-        given = [v for key, v in self._pairs() if key == name] or [str(usual)]
-        if len(given) == 1 and given[0].isascii() and given[0].isdecimal() and len(given[0]) < 20:
-            number = int(given[0])
-            if least <= number <= most:
-                return number
+        given = self._query.pop(name, str(usual))
+        if DIGITS.fullmatch(given) and least <= int(given) <= most:
+            return int(given)
         raise Refused(422, f"{name} is not a number of {least:,} to {most:,}", "correct it")
 
-    def _pairs(self) -> list[tuple[str, str]]:
-        query: bytes = self._scope["query_string"]
-        try:
-            return parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
-        except ValueError:
-            raise Refused(422, "too many parameters", "see /v1/openapi.json") from None
 
-
-def check_letters(text: str) -> None:
-    """The database keeps no NUL, and half of a pair is no character."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise Refused(404, *NOTHING[404])
+def read_query(query: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        pairs = [("", ""), ("", "")]
+    if len(pairs) > len(dict(pairs)):
+        message = "a parameter is given twice, or there are too many"
+        raise Refused(422, message, "see /v1/openapi.json")
+    return dict(pairs)
 
 
 async def list_spaces(call: Call) -> tuple[int, str]:
@@ -109,11 +118,8 @@ async def search(call: Call) -> tuple[int, str]:
 
 async def push(call: Call) -> tuple[int, str]:
     items, named = read_push(await call.body())
-    try:
-        sql = "select status, answer from push(%s, %s, %s::jsonb, %s)"
-        return await call.ask(sql, call.space, items, named)
-    except errors.UniqueViolation:
-        raise same_but_for_case() from None
+    sql = "select status, answer from push(%s, %s, %s::jsonb, %s)"
+    return await call.ask(sql, call.space, items, named)
 
 
 async def list_proposals(call: Call) -> tuple[int, str]:
@@ -129,18 +135,10 @@ async def decide(call: Call) -> tuple[int, str]:
     accepted = parse_json(await call.body()).get("accept")
     if type(accepted) is not bool:
         raise Refused(422, "accept is neither true nor false", "see /v1/openapi.json")
-    if not call.rest.isascii() or not call.rest.isdecimal() or len(call.rest) > 18:
+    if not DIGITS.fullmatch(call.rest):
         raise Refused(404, *NOTHING[404])
-    try:
-        sql = "select status, answer from decide(%s, %s, %s, %s)"
-        return await call.ask(sql, call.space, int(call.rest), accepted)
-    except errors.UniqueViolation:
-        raise same_but_for_case() from None
-
-
-def same_but_for_case() -> Refused:
-    message = "a memory is there whose name differs only in case: some systems take them for one"
-    return Refused(422, message, "rename yours and push again")
+    sql = "select status, answer from decide(%s, %s, %s, %s)"
+    return await call.ask(sql, call.space, int(call.rest), accepted)
 
 
 Handler = Callable[[Call], Awaitable[tuple[int, str]]]
@@ -195,16 +193,15 @@ class Api:
 
 
 def find_route(path: str, method: str) -> tuple[Handler, str, str]:
-    check_letters(path)
     parts = path.split("/", 5)
     if path == "/v1/spaces":
         allow(method, {"GET"})
         return list_spaces, "", ""
-    if len(parts) < 5 or parts[:3] != ["", "v1", "spaces"]:
+    if len(parts) < 5 or parts[:3] != ["", "v1", "spaces"] or not parts[-1] or not is_text(path):
         raise Refused(404, *NOTHING[404])
     rest = parts[5] if len(parts) > 5 else ""
     handlers = ROUTES.get((parts[4], bool(rest)))
-    if handlers is None or (len(parts) > 5 and not rest):
+    if handlers is None:
         raise Refused(404, *NOTHING[404])
     allow(method, handlers.keys())
     return handlers[method], parts[3], rest

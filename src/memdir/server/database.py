@@ -11,7 +11,12 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from memdir.errors import BadInput, MemdirError
-from memdir.server.migrations import check_postgres_version, list_migrations, newer_database
+from memdir.server.migrations import (
+    FOLDER,
+    check_postgres_version,
+    list_migrations,
+    newer_database,
+)
 
 Pool = AsyncConnectionPool[AsyncConnection[Any]]
 INIT = "run: memdir serve admin init --database URL, as an administrator"
@@ -19,18 +24,6 @@ WAIT_SECONDS = 2.0  # for a free connection
 RETRY_SECONDS = 5.0  # then a lost connection is made anew when it is asked for
 STATEMENT_SECONDS = 15
 OPTIONS = f"-c search_path=memdir,pg_temp -c statement_timeout={STATEMENT_SECONDS}s"
-
-_ROLE = """
-select current_user, bool_or(r.rolsuper), bool_or(r.rolbypassrls), bool_or(r.rolcreaterole),
-       bool_or(r.rolname = 'memdir_owner')
-from pg_roles r where pg_has_role(current_user, r.oid, 'member')
-"""
-_OPEN_TABLES = """
-select string_agg(c.relname, ', ' order by c.relname) from pg_class c
-where c.relnamespace = 'memdir'::regnamespace and c.relkind in ('r', 'p')
-  and c.relname <> 'migration' and not (c.relrowsecurity and c.relforcerowsecurity)
-"""
-_NEWEST = "select max(number) from memdir.migration"
 
 
 class Unavailable(MemdirError):
@@ -85,36 +78,33 @@ def first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
+async def _ask(connection: AsyncConnection[Any], sql: bytes) -> tuple[Any, ...]:
+    row: tuple[Any, ...] | None = await (await connection.execute(sql)).fetchone()
+    return row or (None,)
+
+
 async def _check_role(connection: AsyncConnection[Any]) -> None:
-    row = await (await connection.execute(_ROLE)).fetchone()
-    assert row is not None
-    role, *powers = row
+    role, *powers = await _ask(connection, (FOLDER / "check_role.sql").read_bytes())
     names = ("SUPERUSER", "BYPASSRLS", "CREATEROLE", "the role memdir_owner")
-    held = [name for name, has in zip(names, powers, strict=True) if has]
+    held = " and ".join(name for name, has in zip(names, powers, strict=True) if has)
     if held:
-        message = (
-            f"the role {role} has {' and '.join(held)}, so row-level security would not hold it"
-        )
+        message = f"the role {role} has {held}, so row-level security would not hold it"
         hint = "log in as memdir_app: memdir serve admin init says with which address"
         raise BadInput(message, next=hint)
 
 
 async def _check_tables(connection: AsyncConnection[Any]) -> None:
-    exists = await (await connection.execute("select to_regnamespace('memdir')")).fetchone()
-    if exists is None or exists[0] is None:
+    if (await _ask(connection, b"select to_regclass('memdir.migration')"))[0] is None:
         raise BadInput("the database has no tables of memdir yet", next=INIT)
-    newest = await (await connection.execute(_NEWEST)).fetchone()
-    assert newest is not None
+    newest = (await _ask(connection, b"select max(number) from memdir.migration"))[0] or 0
     known = list_migrations()[-1].number
-    if (newest[0] or 0) > known:
-        raise newer_database(newest[0])
-    if (newest[0] or 0) < known:
-        message = f"the database is at migration {newest[0] or 0} of {known}"
-        raise BadInput(message, next=INIT)
-    bare = await (await connection.execute(_OPEN_TABLES)).fetchone()
-    if bare is not None and bare[0]:
-        message = f"row-level security is not forced on: {bare[0]}"
-        hint = f"ALTER TABLE memdir.{bare[0].split(',')[0]} FORCE ROW LEVEL SECURITY, and ENABLE it"
+    if newest > known:
+        raise newer_database(newest)
+    if newest < known:
+        raise BadInput(f"the database is at migration {newest} of {known}", next=INIT)
+    if bare := (await _ask(connection, (FOLDER / "check_tables.sql").read_bytes()))[0]:
+        message = f"row-level security is not forced on: {bare}"
+        hint = f"ALTER TABLE memdir.{bare.split(',')[0]} FORCE ROW LEVEL SECURITY, and ENABLE it"
         raise BadInput(message, next=hint)
 
 

@@ -9,7 +9,6 @@ import logging
 import time
 import traceback
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,22 +23,13 @@ MAX_TOKEN = 200  # characters
 STRANGERS_PER_SECOND, STRANGERS_BURST = 20.0, 1_000.0
 BURST_SECONDS = 10  # of its rate that a token may use at once
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+COUNTING = ("host", "origin", "authorization", "content-type", "content-length")
 OPEN_PATHS = ("/healthz", "/v1/openapi.json")
 HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 ]
 REASONS = {400: "bad request", 401: "unauthorized", 403: "forbidden", 404: "not found"}
-
-
-class Asked(NamedTuple):
-    """The headers that count, each at most once."""
-
-    host: str
-    origin: str
-    token: str
-    kind: str
-    length: str
 
 
 class Door:
@@ -56,9 +46,11 @@ class Door:
             return
         try:
             asked = read_headers(scope)
-            self._check_origin(asked)
-            if scope["path"] not in OPEN_PATHS:
-                scope[TOKEN] = self._check_token(asked, scope)
+            self._check_origin(asked["host"], asked["origin"])
+            if scope["path"] in OPEN_PATHS:
+                self._slow_down(self.strangers, (scope.get("client") or ("",))[0])
+            else:
+                scope[TOKEN] = self._check_token(asked["authorization"], scope)
             await self.inside(scope, receive, send)
         except Refused as refused:
             if refused.status == 401:
@@ -78,45 +70,39 @@ class Door:
         if token not in self.known:
             self.known.wait_seconds(token)
 
-    def _check_origin(self, asked: Asked) -> None:
-        if host_name(asked.host) not in self.hosts:
+    def _check_origin(self, host: str, origin: str) -> None:
+        if host_name(host) not in self.hosts:
             raise Refused(421, "unknown host", "the server's --name says which it answers to")
-        own = asked.origin.partition("://")[2]
-        if asked.origin and (host_name(own) not in self.hosts or own != asked.host):
+        own = origin.partition("://")[2]
+        if origin and (host_name(own) not in self.hosts or own != host):
             raise Refused(403, "a page of another origin may not ask", "ask without a browser")
 
-    def _check_token(self, asked: Asked, scope: Scope) -> bytes:
-        if not asked.token:
+    def _check_token(self, given: str, scope: Scope) -> bytes:
+        scheme, _, text = given.partition(" ")
+        if scheme.lower() != "bearer" or not 0 < len(text.strip()) <= MAX_TOKEN:
             raise Refused(401, "no token", "send the header Authorization: Bearer TOKEN")
-        token = hashlib.sha256(asked.token.encode("latin-1")).digest()
-        address = (scope.get("client") or ("",))[0]
+        token = hashlib.sha256(text.strip().encode("latin-1")).digest()
         if token in self.known:
-            wait = self.known.wait_seconds(token)
+            self._slow_down(self.known, token)
         else:
-            wait = self.strangers.wait_seconds(address)
-        if wait:
-            seconds = int(wait) + 1
-            hint = f"wait {seconds} s"
-            raise Refused(429, "too many requests", hint, retry_after=seconds)
+            self._slow_down(self.strangers, (scope.get("client") or ("",))[0])
         return token
 
+    def _slow_down(self, rates: Rates, key: str | bytes) -> None:
+        if wait := rates.wait_seconds(key):
+            seconds = int(wait) + 1
+            raise Refused(429, "too many requests", f"wait {seconds} s", retry_after=seconds)
 
-def read_headers(scope: Scope) -> Asked:
-    found: dict[bytes, str] = {}
-    for name, value in scope["headers"]:
-        if name in (b"host", b"origin", b"authorization", b"content-type", b"content-length"):
-            if name in found:
-                raise Refused(400, f"the header {name.decode()} occurs twice", "send it once")
+
+def read_headers(scope: Scope) -> dict[str, str]:
+    """Those that count, each at most once; empty if it is not there."""
+    found = dict.fromkeys(COUNTING, "")
+    for raw, value in scope["headers"]:
+        if (name := raw.decode("latin-1")) in found:
+            if found[name]:
+                raise Refused(400, f"the header {name} occurs twice", "send it once")
             found[name] = value.decode("latin-1")
-    scheme, _, token = found.get(b"authorization", "").partition(" ")
-    token = token.strip() if scheme.lower() == "bearer" else ""
-    return Asked(
-        found.get(b"host", ""),
-        found.get(b"origin", ""),
-        token if len(token) <= MAX_TOKEN else "",
-        found.get(b"content-type", "").partition(";")[0].strip().lower(),
-        found.get(b"content-length", "0"),
-    )
+    return found
 
 
 def host_name(host: str) -> str:
@@ -128,11 +114,12 @@ def host_name(host: str) -> str:
 def check_post(scope: Scope) -> None:
     """By its headers alone: what is too large is not read."""
     asked = read_headers(scope)
-    if asked.kind != "application/json":
+    if asked["content-type"].partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "the body is not application/json", "say so in Content-Type")
-    if not asked.length.isdecimal() or len(asked.length) > 15:
+    length = asked["content-length"] or "0"
+    if not length.isdecimal() or len(length) > 15:
         raise Refused(400, "content-length is not a number", "send its bytes")
-    if int(asked.length) > MAX_PUSH_BYTES:
+    if int(length) > MAX_PUSH_BYTES:
         raise too_large()
 
 

@@ -82,7 +82,7 @@ def _read_item(item: object) -> dict[str, Any]:
 
 
 def check_path(path: object) -> str:
-    if not isinstance(path, str) or not path or not _is_text(path):
+    if not isinstance(path, str) or not path or not is_text(path):
         raise Refused(422, "an item has no path", "give the file's path below the store")
     shown = inert_line(path, 80)
     if len(path.encode()) > MAX_PATH_BYTES:
@@ -100,7 +100,7 @@ def check_path(path: object) -> str:
 
 def _check_body(path: str, body: str) -> str:
     """Its hash; refuses what is too large, no text for the database, or holds a secret."""
-    if not _is_text(body):
+    if not is_text(body):
         message = f"{path}: holds a NUL or half of a surrogate pair, which is no text"
         raise Refused(422, message, "remove that character")
     data = body.encode()
@@ -114,7 +114,8 @@ def _check_body(path: str, body: str) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _is_text(text: str) -> bool:
+def is_text(text: str) -> bool:
+    """The database keeps no NUL, and half of a surrogate pair is no character."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import uvicorn
 
-from memdir.errors import Unwritable
+from memdir.errors import BadInput, Unwritable
 from memdir.server.agent_tools import make_session_manager
 from memdir.server.api import Api
 from memdir.server.database import Database, open_pool
@@ -48,6 +49,16 @@ def open_listener(host: str, port: int) -> socket.socket:
         listener.close()
         raise _closed(host, port, error) from None
     return listener
+
+
+def check_certificate(certificate: str, key: str) -> None:
+    """Before the port is opened, and as a sentence."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key or None)
+    except OSError as error:  # also what OpenSSL says
+        message = f"{certificate}: {error.strerror or error}"
+        hint = "name a certificate and its key, both as PEM: --tls-cert FILE --tls-key FILE"
+        raise BadInput(message, path=certificate, next=hint) from None
 
 
 def _closed(host: str, port: int, error: OSError) -> Unwritable:

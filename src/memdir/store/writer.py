@@ -235,6 +235,9 @@ def _place(shelved: Shelved) -> str:
     return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"
 
 
+NOTHING = "there was nothing to do"
+
+
 @dataclass(frozen=True)
 class Done:
     """The result of a change or a dry run; `diff` is (path, old, new)."""
@@ -244,6 +247,39 @@ class Done:
     diff: tuple[tuple[str, bytes | None, bytes | None], ...] = ()
     dry_run: bool = False
     undone: tuple[Logged, ...] = ()
+    store: str = ""  # its directory
+
+    @property
+    def first(self) -> Change:
+        """What became of the first memory; `name`, `path`, `hash` and `reason` are its own."""
+        from memdir.format.draft import SKIPPED, Change
+
+        return (*self.changes, Change(SKIPPED, "", "", reason=NOTHING))[0]
+
+    @property
+    def change(self) -> str:
+        return self.first.change
+
+    @property
+    def name(self) -> str:
+        return self.first.name
+
+    @property
+    def path(self) -> str:
+        return self.first.path
+
+    @property
+    def hash(self) -> str:
+        return self.first.hash
+
+    @property
+    def reason(self) -> str:
+        return self.first.reason
+
+    def __repr__(self) -> str:
+        told = [f"{it.kind} {it.path or it.name}".rstrip() for it in self.changes]
+        why = f" ({self.reason})" if self.changes and self.reason else ""
+        return f"<Done: {', '.join(told) or NOTHING}{why}>"
 
 
 @dataclass
@@ -261,7 +297,7 @@ class Desk:
     @property
     def done(self) -> Done:
         lists = tuple(self.changes), tuple(self.remarks), tuple(self.diff)
-        return Done(*lists, self.dry_run, tuple(self.undone))
+        return Done(*lists, self.dry_run, tuple(self.undone), self.store.root)
 
 
 @dataclass(frozen=True)
@@ -434,14 +470,15 @@ def history_day(now: float) -> datetime.date:
 def _add_what_was_done(
     error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
 ) -> None:
-    done = [path for path in plan if path in written]
+    done = [path for path in plan or written if path in written]
     left = [path for path in dict.fromkeys(plan) if path not in written]
-    if not done or not left:
+    if not plan:  # a single change says itself what it did to its memory
+        done = [path for path in done if path not in error.message]
+    if not done or (plan and not left):
         return
     where = "the history has it" if history.on else "old versions are in the trash"
-    error.message += (
-        f". Done before that ({where}): {name_few_paths(done)}. Not done: {name_few_paths(left)}"
-    )
+    error.message += f". Done before that ({where}): {name_few_paths(done)}"
+    error.message += f". Not done: {name_few_paths(left)}" if left else ""
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"

@@ -92,10 +92,11 @@ def _leave(
 ) -> None:
     left = transport.leave(id, push)
     report.result = OUTBOX if left.result == TAKEN else WAITS
-    where = "an outbox that the others merge" if left.result == TAKEN else "here"
+    where = "in an outbox that the others merge" if left.result == TAKEN else "here"
     paths = [path for path in push.changes if path != INDEX]
     report.waiting += [Item(path, "not sent", "", reason) for path in paths]
-    report.remarks.append(f"the remote refused it ({reason}); it waits in {where}. {next}".strip())
+    step = f". Next: {next}" if next else ""
+    report.remarks.append(f"the remote refused it ({reason}); it waits {where}{step}")
 
 
 def _propose(

@@ -304,9 +304,9 @@ def make_server_remote(remote: Remote, given: str, folder: str) -> Remote:
     finally:
         transport.close()
     if not space and len(spaces) == 1:
-        return replace(remote, space=next(iter(spaces)))
+        space = next(iter(spaces))
     if space not in spaces:
         known = ", ".join(sorted(spaces)) or "none"
         message = f"{base}: this token has no space {space!r}" if space else f"{base}: which space?"
         raise BadInput(message, next=f"choose one with --space: {inert_line(known, MAX_SHOWN)}")
-    return remote
+    return replace(remote, url=f"{base}/{space}", space=space)

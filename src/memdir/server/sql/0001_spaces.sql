@@ -261,23 +261,41 @@ begin
   status := 200;
 end $$;
 
--- For the owner only: the words go, also from the history; what stays is that something was here.
-create function purge(in_space text, in_path text, by_whom text) returns bigint
-language plpgsql as $$
-declare
-  wanted bigint;
-  gone bigint;
+-- For the owner only.
+
+create function invite(
+  who text, in_space text, as_role text, token_hash bytea, days int, by_whom text,
+  out new_space boolean, out new_person boolean
+) language plpgsql as $$
 begin
-  select id into wanted from space where name = in_space for update;
-  delete from version where space = wanted and path = in_path;
-  update memory set body = null, hash = '', purged = true, author = by_whom, at = now(),
-      version = version + 1, seq = (select seq + 1 from space where id = wanted)
-    where space = wanted and path = in_path returning seq into gone;
-  if gone is null then return null; end if;
-  update space set seq = gone where id = wanted;
-  insert into audit (person, act, space, detail)
-    values (by_whom, 'purge', in_space, jsonb_build_object('paths', jsonb_build_array(in_path)));
-  return gone;
+  insert into space (name) values (in_space) on conflict do nothing;
+  new_space := found;
+  insert into person (name) values (who) on conflict do nothing;
+  new_person := found;
+  insert into member (person, space, role)
+    select p.id, s.id, as_role from person p, space s where p.name = who and s.name = in_space
+    on conflict (person, space) do update set role = excluded.role;
+  insert into token (hash, person, expires)
+    select token_hash, id, now() + make_interval(days => days) from person where name = who;
+  insert into audit (person, act, space, detail) values (by_whom, 'invite', in_space,
+    jsonb_build_object('name', who, 'role', as_role, 'days', days));
+end $$;
+
+-- All tokens and memberships, or the membership in the one space that is named.
+create function revoke(
+  who text, in_space text, by_whom text, out tokens int, out spaces text[]
+) language plpgsql as $$
+begin
+  with gone as (
+    delete from member m using space s, person p
+      where m.space = s.id and m.person = p.id and p.name = who and in_space in ('', s.name)
+      returning s.name)
+  select coalesce(array_agg(name order by name), '{}') into spaces from gone;
+  update token t set revoked = now() from person p
+    where p.id = t.person and p.name = who and t.revoked is null and in_space = '';
+  get diagnostics tokens = row_count;
+  insert into audit (person, act, space, detail) values (by_whom, 'revoke', nullif(in_space, ''),
+    jsonb_build_object('name', who, 'spaces', spaces));
 end $$;
 
 revoke execute on all functions in schema memdir from public;

@@ -98,25 +98,6 @@ begin
   answer := json_build_object('id', number, 'state', chosen.state)::text;
 end $$;
 
-create or replace function purge(in_space text, in_path text, by_whom text) returns bigint
-language plpgsql as $$
-declare
-  wanted bigint;
-  gone bigint;
-begin
-  select id into wanted from space where name = in_space for update;
-  delete from version where space = wanted and path = in_path;
-  delete from proposal where space = wanted
-    and items @> jsonb_build_array(jsonb_build_object('path', in_path));
-  update memory set body = null, hash = '', purged = true, author = by_whom, at = now(),
-      version = version + 1, seq = (select seq + 1 from space where id = wanted)
-    where space = wanted and path = in_path returning seq into gone;
-  if gone is null then return null; end if;
-  update space set seq = gone where id = wanted;
-  insert into audit (person, act, space, detail)
-    values (by_whom, 'purge', in_space, jsonb_build_object('paths', jsonb_build_array(in_path)));
-  return gone;
-end $$;
 revoke execute on function mine_to_decide(), proposals(bytea, text),
   propose(bytea, text, jsonb), decide(bytea, text, bigint, boolean) from public;
 grant execute on function mine_to_decide(), proposals(bytea, text), propose(bytea, text, jsonb),
