@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check bench figures peers faults faults-full reliability-report acceptance acceptance-client lock clean .venv pictures server-test docs dist
+.PHONY: help demo quick test check bench figures peers faults faults-full reliability-report integrations-test acceptance acceptance-client lock clean .venv pictures server-test docs dist
 
 PYTHON ?=
 ARGS ?=
@@ -60,6 +60,12 @@ reliability-report: $(READY) ## break the store in every way, write docs/reliabi
 faults-full: $(READY) ## the same for every crash point; takes long
 	@$(RUN) tests/faults/run.py --full $(ARGS)
 
+integrations-test: $(READY) ## run the adapters with the real frameworks, in .venv-integrations
+	@test -x .venv-integrations/bin/python || .venv/bin/python -m venv .venv-integrations
+	@.venv/bin/uv pip install --quiet --python .venv-integrations/bin/python -r requirements/integrations.in -e .
+	@.venv-integrations/bin/mypy src/memdir/integrations
+	@.venv-integrations/bin/pytest -n 2 tests/integrations $(ARGS)
+
 acceptance: $(READY) ## run the real client against a scripted API, fenced in
 	@$(RUN) tests/acceptance/run.py -n auto $(if $(VERSION),--version $(VERSION)) $(ARGS)
 
@@ -83,7 +89,7 @@ lock: $(READY) ## pin the development packages by hash
 	  "$$(sed -n 's/^\(click==[0-9.]*\).*/\1/p' requirements/dev.txt)" && mv build/lock/click-*.whl plugin/lib/click.whl
 
 clean: ## remove .venv, caches and build output
-	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .venv-integrations .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests examples benchmarks evals -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv: $(READY)

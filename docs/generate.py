@@ -21,16 +21,19 @@ from pathlib import Path
 import click
 
 from memdir import errors
+from memdir.audit.ages import Listed
 from memdir.audit.audit import Audit, Audited
-from memdir.capture.plan import Outcome
+from memdir.audit.detail import Detail
+from memdir.capture.plan import Captured, Outcome
 from memdir.capture.progress import Entry
-from memdir.claims.verify import Checked
+from memdir.claims.verify import Checked, CheckedClaim
 from memdir.cli.main import SECTIONS, commands
 from memdir.config.settings import Options
 from memdir.format.draft import Change
 from memdir.library import AsyncMemdir, Memdir, Prefetch
 from memdir.memory_tool import MemoryTool, ToolAnswer, memory_tool
-from memdir.recall.answer import Prompt, Recall
+from memdir.recall.answer import Prompt, Recall, RecalledMemory, Why
+from memdir.store.ports import Logged
 from memdir.store.writer import Done
 
 FOLDER = Path(__file__).resolve().parent / "reference"
@@ -1109,7 +1112,10 @@ def _example() -> str:
 
 # -- library -------------------------------------------------------------------------------
 
-ANSWERS = (Recall, Done, Change, Outcome, Entry, Checked, Audit, Audited, Prompt)
+ANSWERS = (
+    *(Recall, RecalledMemory, Why, Listed, Detail, Done, Change, Logged, Outcome, Captured, Entry),
+    *(Checked, CheckedClaim, Audit, Audited, Prompt),
+)
 
 
 def _library() -> Iterable[str]:
@@ -1136,15 +1142,19 @@ def _library() -> Iterable[str]:
     yield _paragraphs(MemoryTool)
     for name, method in _public(MemoryTool):
         yield from _callable(f"MemoryTool.{name}", method)
-    yield "## Answers\n\nThey are values: nothing in them changes."
+    yield (
+        "## Answers\n\nThey are values: nothing in them changes. A field has the name that it has "
+        "in the JSON of\n[the command line](commands.md); a time is a number of seconds since "
+        "1970, and what JSON calls\n`from` is `from_`."
+    )
     for answer in (*ANSWERS, ToolAnswer):
         yield f"### {answer.__name__}"
         yield _paragraphs(answer)
         yield _table(("field", "type"), _members_of(answer))
     yield "## Errors"
     yield (
-        "Everything that you can act on is a `memdir.core.errors.MemdirError`, with `message`,\n"
-        "`path` (or empty), `next` (what to do) and `code`:"
+        "Everything that you can act on is a `memdir.MemdirError`, with `message`, `path` (or "
+        "empty),\n`next` (what to do) and `code`. They are imported from `memdir`:"
     )
     yield _table(("class", "code", "meaning"), _errors())
 
@@ -1202,7 +1212,7 @@ def _plain(function: object, name: str) -> str:
 
 
 def _paragraphs(one: object) -> str:
-    return inspect.cleandoc(str(one.__doc__))
+    return inspect.cleandoc(one.__doc__ or "")
 
 
 def _members_of(answer: type) -> list[tuple[str, str]]:
@@ -1210,7 +1220,8 @@ def _members_of(answer: type) -> list[tuple[str, str]]:
     rows = [(f"`{one.name}`", f"`{one.type}`") for one in fields_of(answer)]
     for name, one in _public(answer):
         if isinstance(one, property):
-            rows.append((f"`{name}`", f"`{_plain(one.fget, 'return')}`: {_paragraphs(one)}"))
+            words = f"`{_plain(one.fget, 'return')}`: {_paragraphs(one)}"
+            rows.append((f"`{name}`", words.removesuffix(": ")))
     return rows
 
 

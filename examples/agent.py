@@ -18,9 +18,9 @@ MODEL = os.environ.get("MODEL", "claude-sonnet-5-5")
 def turn(client: Anthropic, memory: Memdir, talk: list[MessageParam], session: str) -> str:
     """One turn: recall beside what was said, ask, answer."""
     prompt = str(talk[-1]["content"])
-    recalled = memory.recall(prompt, session=session).text
-    if recalled:  # it stays in the talk, since no memory is told twice in a session
-        talk[-1] = {"role": "user", "content": f"{recalled}\n\n{prompt}"}
+    recalled = memory.recall(prompt, session=session)
+    # It stays in the talk for the questions that follow: no memory is told twice in a session.
+    talk[-1] = {"role": "user", "content": recalled.before(prompt)}
     reply = client.messages.create(
         model=MODEL, max_tokens=1024, system=memory.prompt().text, messages=talk
     )

@@ -22,6 +22,7 @@ worker       what hooks leave to a process of its own
 library      `from memdir import Memdir`
 memory_tool  the Anthropic memory tool on a store
 mcp          the MCP server
+integrations adapters for frameworks, a file each
 cli          the command line: parse, call one function, print
 """
 
@@ -33,21 +34,40 @@ if sys.platform == "win32":  # no file locks, no directory handles: a store woul
     sys.exit("memdir: it does not run on Windows itself. Next: install and use it inside WSL")
 
 __version__ = "0.1.0"
-__all__ = ["Memdir", "MemdirError", "__version__"]
+__all__ = [
+    "AsyncMemdir",
+    "BadInput",
+    "Busy",
+    "Conflict",
+    "HistoryBroken",
+    "Memdir",
+    "MemdirError",
+    "Missing",
+    "Unwritable",
+    "__version__",
+]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memdir.errors import MemdirError
-    from memdir.library import Memdir
+    from memdir.errors import (
+        BadInput,
+        Busy,
+        Conflict,
+        HistoryBroken,
+        MemdirError,
+        Missing,
+        Unwritable,
+    )
+    from memdir.library import AsyncMemdir, Memdir
 
 
 def __getattr__(name: str) -> object:
-    if name == "Memdir":  # not before somebody asks: the hot path imports this package too
-        from memdir.library import Memdir
+    if name not in __all__:
+        raise AttributeError(f"module 'memdir' has no attribute {name!r}")
+    if name.endswith("Memdir"):  # not before somebody asks: the hot path imports this package too
+        from memdir import library
 
-        return Memdir
-    if name == "MemdirError":
-        from memdir.errors import MemdirError
+        return getattr(library, name)
+    from memdir import errors
 
-        return MemdirError
-    raise AttributeError(f"module 'memdir' has no attribute {name!r}")
+    return getattr(errors, name)

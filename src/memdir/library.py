@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from memdir.audit import ages
+from memdir.audit.detail import Detail, read_memory_detail
 from memdir.capture import review
 from memdir.claims import verify
 from memdir.claims.verify import Checked
 from memdir.config.config import read_config
 from memdir.errors import BadInput, Missing
-from memdir.format.draft import Draft, Revision, Wishes
+from memdir.format.draft import Draft, Revision, Wishes, check_expected_hash, check_memory_type
 from memdir.format.names import check_memory_name
-from memdir.format.type_guess import guess_memory_type
 from memdir.hot.behaviour import MODES
-from memdir.hot.inject import Recalled
-from memdir.hot.memory import decode, read_memory
+from memdir.hot.memory import UNKNOWN
 from memdir.hot.place import MAIN_SCOPES, RECORDS
 from memdir.recall import answer
-from memdir.recall.answer import Prompt, Recall
+from memdir.recall.answer import Prompt, Recall, RecalledMemory, recalled_memory
 from memdir.store import changes, look
 from memdir.store.accept import hide_unaccepted
 from memdir.store.writer import App, Done, open_app
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from memdir.capture.plan import Outcome
     from memdir.store.ports import Logged
 
+Place = str | PathLike[str]
 P = ParamSpec("P")
 R = TypeVar("R")
 ALL, PROJECT = "all", "project"
@@ -43,6 +45,38 @@ MAX_FOUND = 1_000  # of a search
 def known_scopes(scopes: Mapping[str, str]) -> list[str]:
     """Those that are searched together: the main ones that are there, and the records."""
     return [it for it in (*MAIN_SCOPES, RECORDS) if os.path.isdir(scopes.get(it, ""))]
+
+
+# Annotations of arguments that are checked at every call, with their words for a person.
+KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "text"),
+    "int": ((int,), "a whole number"),
+    "bool": ((bool,), "True or False"),
+    "str | None": ((str, type(None)), "text, or None"),
+    "bool | None": ((bool, type(None)), "True, False or None"),
+    "Place | None": ((str, PathLike, type(None)), "a path"),
+}
+
+
+def checked(method: Callable[P, R]) -> Callable[P, R]:
+    """The method, which refuses an argument of a wrong type with a sentence, and a closed store."""
+    code, kinds = method.__code__, method.__annotations__
+    names, several = code.co_varnames[: code.co_argcount], code.co_argcount + code.co_kwonlyargcount
+    rest = (*code.co_varnames, "")[several]  # of `*names`
+
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        more = ((rest, value) for value in args[len(names) :])
+        for name, value in (*zip(names, args, strict=False), *more, *kwargs.items()):
+            types, words = KINDS.get(kinds.get(name, ""), ((object,), ""))
+            if not isinstance(value, types) or (isinstance(value, bool) and types == (int,)):
+                message = f"{name} is of the type {type(value).__name__}"
+                raise BadInput(message, next=f"give {name} as {words}")
+        if getattr(args[0], "closed", False):
+            raise BadInput("this Memdir is closed", next="open the store again: Memdir.open(…)")
+        return method(*args, **kwargs)
+
+    return call
 
 
 class Prefetch:
@@ -82,17 +116,19 @@ class Memdir:
     of the one scope that was asked for.
     """
 
-    def __init__(self, apps: list[tuple[str, App]], own: tuple[str, App]) -> None:
-        self._apps = apps
-        self._own = own  # may be a store that is not there before something is saved
+    def __init__(self, apps: Sequence[tuple[str, App]], open_scope: Callable[[str], App]) -> None:
+        self._every, self._own = apps, apps[0]
+        self._open_scope = open_scope
+        self.closed = False
 
     @classmethod
+    @checked
     def open(
         cls,
-        project: str | PathLike[str] | None = None,
+        project: Place | None = None,
         *,
         scope: str = ALL,
-        dir: str | PathLike[str] | None = None,
+        dir: Place | None = None,
         environ: Mapping[str, str] | None = None,
         now: Callable[[], float] = time.time,
         tell: Callable[[str], None] = lambda text: None,
@@ -106,20 +142,49 @@ class Memdir:
         env = os.environ if environ is None else environ
 
         def open_scope(name: str) -> App:
-            config = read_config(env, os.getcwd(), project=project, dir=dir, scope=name)
+            config = read_config(env, here, project=project, dir=dir, scope=name)
             return open_app(config, now=now, tell=tell, actor=ACTOR)
 
+        try:
+            here = os.getcwd()
+        except OSError as error:
+            message = f"the current directory is gone: {error.strerror}"
+            raise Missing(message, next="change into one that exists, or name a project") from None
         own = PROJECT if scope == ALL else scope
         app = open_scope(own)
         names = known_scopes(app.config.scopes) if scope == ALL and dir is None else ()
         others = [(name, open_scope(name)) for name in names if name != own]
-        apps = [(own, app), *others]
-        there = [item for item in apps if scope != ALL or os.path.isdir(item[1].store.root)]
-        return cls(there, (own, app))
+        return cls([(own, app), *others], open_scope)
+
+    def close(self) -> None:
+        """No call is answered afterwards; `with Memdir.open() as memory:` closes at its end."""
+        self.closed = True
+
+    def __enter__(self) -> Memdir:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
-        scopes = ", ".join(name for name, _ in self._apps) or "nothing yet"
-        return f"<Memdir {self.app.store.root}: {scopes}>"
+        scopes = "closed" if self.closed else ", ".join(name for name, _ in self._apps)
+        return f"<Memdir {self.app.store.root}: {scopes or 'nothing yet'}>"
+
+    @property
+    def _apps(self) -> list[tuple[str, App]]:
+        """What is recalled from; the written store once it is there."""
+        apps = [*self._every]
+        return apps if os.path.isdir(self.app.store.root) else apps[1:]
+
+    def at(self, scope: str = "", actor: str = ACTOR) -> App:
+        """One scope, by default the one that is written, for a surface or an actor of your own."""
+        known = dict(self._every)
+        app = known.get(scope or self._own[0]) or self._open_scope(scope)
+        return replace(app, actor=actor)
+
+    def scopes(self) -> list[str]:
+        """Those that are recalled from, the one that is written first."""
+        return [scope for scope, _ in self._apps]
 
     @property
     def app(self) -> App:
@@ -131,6 +196,7 @@ class Memdir:
         """The same methods to be awaited: each runs in a thread, so that nothing else waits."""
         return AsyncMemdir(self)
 
+    @checked
     def prompt(self, mode: str = "", *, indexes: bool = True) -> Prompt:
         """How an agent is to use its memory, as `.text`; empty where memory is switched off."""
         if mode not in ("", *MODES):
@@ -138,6 +204,7 @@ class Memdir:
         others = [item for item in self._apps if item[0] != self._own[0]]
         return answer.render_memory_prompt([self._own, *others], mode, indexes=indexes)
 
+    @checked
     def recall(
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool | None = None
     ) -> Recall:
@@ -157,25 +224,26 @@ class Memdir:
         """The same in the background, so that no answer waits for it."""
         return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))
 
-    def search(self, words: str, *, limit: int = 20) -> list[Recalled]:
+    @checked
+    def search(self, words: str, *, limit: int = 20) -> list[RecalledMemory]:
         """What has one of these words, best first, also where recall would rather say nothing."""
-        found = answer.recall(self._apps, words, limit=0, pointers=MAX_FOUND, abstain=False).found
-        return [item for item in found.pointers if item.words][:limit]
+        found = answer.recall(self._apps, words, limit=0, pointers=MAX_FOUND, abstain=False)
+        items = [item for item in found.found.pointers if item.words]
+        return [recalled_memory(item, found.now) for item in items[:limit]]
 
-    def get(self, name: str) -> Recalled:
+    @checked
+    def get(self, name: str) -> Detail:
         """One memory by its name, path or `name@change`, whole: `.text` holds header and body."""
         missing = Missing(f"there is no memory {name[:80]!r}", next="memory.list() shows them")
         for scope, app in self._apps:
+            app = hide_unaccepted(app)
             try:
-                path, data, _ = look.show_memory(hide_unaccepted(app), name)
+                return read_memory_detail(app, scope, *look.show_memory(app, name))
             except Missing as error:
                 missing = error
-                continue
-            view = app.store.view(path, data)
-            memory = read_memory(path, view, (app.store.facts(path) or (app.now() * 1e9,))[0] / 1e9)
-            return Recalled(memory, scope, app.store.root, decode(view))
         raise missing
 
+    @checked
     def save(
         self,
         text: str,
@@ -186,49 +254,72 @@ class Memdir:
         why: str = "",
         how: str = "",
         pinned: bool = False,
+        if_hash: str | None = None,
         anyway: bool = False,
         allow_secret: bool = False,
     ) -> Done:
-        """Keep a memory; `.changes` says what became of it: created, updated, or skipped and why.
+        """Keep a memory; `.change` says what became of it: created, updated, or skipped and why.
 
-        Without a type it is a rule (`feedback`) if worded as one, else a fact of the `project`.
+        Without a type it is a rule (`feedback`) if worded as one, else a fact of the `project`; a
+        name that is there already updates that memory, with `if_hash` only this version of it.
         `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
         """
         named = check_memory_name(name) if name else ""
-        type = type or guess_memory_type(text).type
-        draft = Draft(text, type, named, description, why, how, pinned, source=ACTOR)
-        done = changes.save_memory(self.app, draft, Wishes(anyway, allow_secret))
-        self._see_own()
-        return done
+        given = (text, type or UNKNOWN, named, description, why, how, pinned)
+        draft = Draft(*given, source=ACTOR, expected=if_hash)
+        return changes.save_memory(self.app, draft, Wishes(anyway, allow_secret))
 
     add = save
 
+    @checked
     def update(
-        self, name: str, text: str | None = None, *, type: str = "", description: str = ""
+        self,
+        name: str,
+        text: str | None = None,
+        *,
+        type: str | None = None,
+        description: str | None = None,
+        why: str = "",
+        how: str = "",
+        pinned: bool | None = None,
+        if_hash: str | None = None,
+        allow_secret: bool = False,
     ) -> Done:
-        """Change a memory: its text, type or description; the rest stays as it is."""
-        given = [("type", type), ("description", description)]
-        revision = Revision("", tuple(pair for pair in given if pair[1]), text)
-        return changes.edit_memory(self.app, name, revision, Wishes())
+        """Change a memory: its text, type, description, …; the rest stays as it is.
 
+        With `if_hash` only this version; one that was changed meanwhile is a `Conflict`.
+        """
+        check_expected_hash(if_hash)
+        pin = None if pinned is None else str(pinned).lower()
+        fields = [("type", type), ("description", description), ("pinned", pin)]
+        given = tuple((key, value) for key, value in fields if value is not None)
+        revision = Revision("", given, text, if_hash or "", why, how)
+        return changes.edit_memory(self.app, name, revision, Wishes(secret=allow_secret))
+
+    @checked
     def forget(self, *names: str, reason: str = "") -> Done:
         """Retire memories; `undo` brings them back."""
         return changes.retire_memories(self.app, names, reason=reason)
 
+    @checked
     def history(self, name: str = "", limit: int = 20) -> list[Logged]:
         """The changes of the store or of one memory, newest first, whoever made them."""
-        return look.store_log(self.app, name, limit)
+        log = look.store_log(self.app, name, limit)
+        return [replace(logged, scope=self._own[0]) for logged in log]
 
+    @checked
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
         return verify.verify_memories(self.app, names)
 
+    @checked
     def audit(self, *, deep: bool = False) -> Audit:
         """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
         from memdir.audit.audit import Wish, audit  # half of the modules there are
 
         return audit(self.app, Wish(deep=deep))
 
+    @checked
     def capture(
         self,
         conversation: str | PathLike[str] | Sequence[Mapping[str, object]],
@@ -252,38 +343,35 @@ class Memdir:
         outcome = hand_over_messages(
             self.app, conversation, session=session, client=client, model=asked
         )
-        self._see_own()
-        return outcome
+        return replace(outcome, store=self.app.store.root)
 
+    @checked
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
         return review.undo_and_hold_again(self.app, change)
 
+    @checked
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""
         return answer.render_session_section(self._apps, session=session, full=full)
 
+    @checked
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""
         answer.forget_recalled(self._apps, session)
 
+    @checked
     def standing(self) -> str:
         """The rules that hold whatever the prompt is, for the start of a session."""
         return answer.recall_standing_rules(self._apps)[0]
 
-    def _see_own(self) -> None:
-        """Include the written store in recall once it exists."""
-        if self._own not in self._apps and os.path.isdir(self.app.store.root):
-            self._apps.insert(0, self._own)
-
-    def list(self, type: str = "") -> list[Recalled]:
+    @checked
+    def list(self, type: str = "") -> list[ages.Listed]:
         """Every memory, most recently confirmed first."""  # last: it hides the type `list`
-        found = []
-        for scope, app in self._apps:
-            for row in ages.list_memory_ages(hide_unaccepted(app))[0]:
-                if type in ("", row.memory.type):
-                    found.append(Recalled(row.memory, scope, app.store.root))
-        return found
+        check_memory_type(type or UNKNOWN)
+        apps = [hide_unaccepted(app) for _, app in self._apps]
+        listed = [row for app in apps for row in ages.list_memory_ages(app)[0]]
+        return [row for row in listed if type in ("", row.type)]
 
 
 class _Awaited(Generic[P, R]):
@@ -325,3 +413,8 @@ class AsyncMemdir:
     audit = _Awaited(Memdir.audit)
     undo = _Awaited(Memdir.undo)
     section = _Awaited(Memdir.section)
+    begin_anew = _Awaited(Memdir.begin_anew)
+    standing = _Awaited(Memdir.standing)
+
+    def __repr__(self) -> str:
+        return repr(self.memory).replace("<Memdir", "<AsyncMemdir", 1)

@@ -192,8 +192,8 @@ def _completion(reply: Reply, body: Any) -> dict[str, Any]:
     if reply.refused:
         message |= {"content": None, "refusal": "I would rather not."}
     elif reply.data is not None and _tool(body):
-        function = {"name": _tool(body), "arguments": text}
-        call = {"id": "t1", "type": "function", "function": function}
+        function = {"name": reply.tool or _tool(body), "arguments": text}
+        call = {"id": f"call_{uuid4().hex}", "type": "function", "function": function}
         message |= {"content": None, "tool_calls": [call]}
     given, made = reply.usage
     return {

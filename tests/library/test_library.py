@@ -110,19 +110,19 @@ def test_memories_are_added_found_changed_forgotten_and_brought_back(store):
     memory = Memdir.open()
     memory.add("Always run make check before a push.", name="check")
     memory.add("The staging host is called pelican.", name="pelican")
-    assert [item.memory.path for item in memory.search("pelican zebra")] == ["pelican.md"]
+    assert [item.path for item in memory.search("pelican zebra")] == ["pelican.md"]
     assert memory.search("zebra") == []
-    listed = {item.memory.name: item.memory.type for item in memory.list()}
+    listed = {item.name: item.type for item in memory.list()}
     assert listed == {"check": "feedback", "pelican": "project"}
-    assert [item.memory.name for item in memory.list("feedback")] == ["check"]
+    assert [item.name for item in memory.list("feedback")] == ["check"]
     memory.update("pelican", "The staging host is called heron.", description="Staging")
     whole = memory.get("pelican")
-    assert "called heron." in whole.text and whole.memory.description == "Staging"
+    assert "called heron." in whole.text and whole.description == "Staging"
     memory.forget("pelican", reason="moved")
     with pytest.raises(MemdirError, match="pelican"):
         memory.get("pelican")
     newest = memory.history("pelican")[0]
-    assert (newest.cause.verb, newest.cause.reason) == ("retire", "moved")
+    assert (newest.verb, newest.reason) == ("retire", "moved")
     memory.undo(newest.id)
     assert "called heron." in memory.get("pelican").text
 
@@ -131,10 +131,18 @@ def test_objects_say_what_they_are(folder):
     memory = Memdir.open(dir=str(folder))
     assert repr(memory) == f"<Memdir {folder}: project>"
     recalled = memory.recall(PROMPT)
-    assert recalled.memories == recalled.chosen
+    assert recalled.chosen[0].memory.path == recalled.memories[0].path  # as 0.1.0 named it
     assert repr(recalled) == "<Recall: release.md>"
-    assert repr(recalled.memories[0]).startswith("<project: release.md: Releases are cut")
     assert repr(memory.recall("what do zebras eat in winter?")) == "<Recall: nothing matches>"
+    line = "<project: release.md: Releases are cut with make release>"
+    assert {repr(memory.get("release")), repr(memory.list()[0])} == {line}
+    assert {repr(recalled.memories[0]), repr(memory.search("release")[0])} == {line}
+    assert repr(memory.add("Use uv.", name="uv", anyway=True)) == "<Done: created uv.md>"
+    assert repr(memory.history("uv")[0]).endswith(": library: save uv>")
+    assert repr(memory.verify()).startswith("<Checked: 3 files: 0 stale")
+    assert repr(memory.audit()).startswith("<Audit: ")
+    assert repr(memory.capture([{"role": "user", "content": "hi"}])).startswith("<Outcome: nothing")
+    assert repr(memory.aio).startswith(f"<AsyncMemdir {folder}")
 
 
 def test_records_are_recalled_listed_and_read(project, home):

@@ -73,6 +73,17 @@ def test_the_agent_knows_what_it_was_told_and_learns(folder, monkeypatch, capsys
 
 
 @needs_sdk
+def test_a_follow_up_question_has_what_was_recalled_before(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("please cut the next release\nand why?\n"))
+    with serve(Reply("On it."), Reply("A person signs.")) as script:
+        at(script, monkeypatch)
+        load("agent").main(str(folder))
+    second = script.requests[-1].body["messages"]
+    assert second[-1]["content"] == "and why?"
+    assert json.dumps(second).count("Never tag by hand.") == 1
+
+
+@needs_sdk
 def test_recall_runs_beside_the_model_call(folder, monkeypatch, capsys):
     with serve(Reply("Cut it.", wait=0.5)) as script:
         at(script, monkeypatch)
@@ -128,10 +139,18 @@ def test_whoever_checks_types_strictly_finds_nothing(tmp_path):
         "from memdir import Memdir\n"
         "from memdir.memory_tool import memory_tool\n\n"
         "memory = Memdir.open(project='.', scope='all')\n"
-        "text: str = asyncio.run(memory.aio.recall('x', limit=3)).text\n"
+        "first: str = asyncio.run(memory.aio.recall('x', limit=3)).text\n"
         "kept: list[str] = [one.name for one in memory.capture([{'role': 'user'}]).decided]\n"
         "failed: bool = memory_tool(memory).call({'command': 'view'}).is_error\n"
         "memory.recall(5)  # type: ignore[arg-type]\n"
+        "with Memdir.open() as it:\n"
+        "    names = [row.path for row in it.list()] + [row.path for row in it.search('x')]\n"
+        "    told: tuple[str, str] = it.get('x').hash, it.recall('x').memories[0].from_\n"
+        "    done: str = it.add('x', pinned=True).change + it.update('x', why='y').path\n"
+        "    verbs: list[str] = [row.verb for row in it.history('x', limit=5)]\n"
+        "    stale: int = it.verify().counts['stale'] + it.audit(deep=True).advice['fix']\n"
+        "    drafts = [one.draft.body for one in it.capture([]).held if one.draft]\n"
+        "    text: str = it.prompt().text + it.forget('x').store + it.undo().reason\n"
     )
     command = [sys.executable, "-m", "mypy", str(EXAMPLES / "own"), *paths, str(user)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

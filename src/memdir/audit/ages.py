@@ -12,6 +12,7 @@ from memdir.hot import safe, types
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory, decode
 from memdir.hot.verdicts import Verdicts
 from memdir.store import ports
+from memdir.store.accept import unaccepted_paths
 from memdir.store.git import commit_times_of_memories
 from memdir.store.writer import App, history_day, store_cache_folder
 
@@ -127,6 +128,41 @@ class Listed:
     clock: float = 0.0
     stale: int = 0
     advice: str = ""
+    scope: str = ""
+    store: str = ""
+    accepted: bool = True  # False for a memory of others that no agent is told
+
+    @property
+    def path(self) -> str:
+        return self.memory.path
+
+    @property
+    def name(self) -> str:
+        return self.memory.name
+
+    @property
+    def type(self) -> str:
+        return self.memory.type
+
+    @property
+    def description(self) -> str:
+        return self.memory.description
+
+    @property
+    def modified(self) -> float:
+        """The time its age counts from, in seconds since 1970."""
+        return self.clock
+
+    @property
+    def pinned(self) -> bool:
+        return self.memory.pinned
+
+    @property
+    def bytes(self) -> int:
+        return self.memory.size
+
+    def __repr__(self) -> str:
+        return f"<{self.scope}: {self.path}: {self.description}>"
 
 
 def find_known_stale_claims(app: App, memories: Iterable[Memory]) -> dict[str, list[str]]:
@@ -143,6 +179,7 @@ def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
     scan, now = app.store.scan(), app.now()
     clocks = find_age_starts(app, scan.memories)[0]
     known = find_known_stale_claims(app, scan.memories)
+    waiting, place = unaccepted_paths(app), (str(app.config.scope), app.store.root)
     listed = []
     for memory in scan.memories:
         clock = clocks.get(memory.path, memory.clock)
@@ -155,5 +192,7 @@ def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
             text = memory.head
         advice, _ = advise_on_memory(memory, text, points, Tally(stale, stale), history_day(now))
         action = choose_audit_action(points)
-        listed.append(Listed(memory, days, points, action, clock, stale, advice))
+        accepted = memory.path not in waiting
+        row = Listed(memory, days, points, action, clock, stale, advice, *place, accepted)
+        listed.append(row)
     return sorted(listed, key=lambda item: (-item.clock, item.memory.path)), scan.findings

@@ -37,6 +37,8 @@ MAX_FINDINGS = 20  # of a kind; the rest is a number
 # The URL exists, but needs a login or is busy.
 _CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
 OK = 200
+ACTIONS = ("prune", "review", "keep")
+ADVICE = (advice.RETIRE, advice.FIX, advice.LOOK, advice.KEEP)
 NOT_COUNTED = "the score is that of its age alone: audit --deep counts the stale claims"
 
 Verdicts = Mapping[str, Sequence[Judged]]
@@ -64,6 +66,10 @@ class Audited:
     tokens: int
     claims: Tally
     reasons: tuple[str, ...]
+    store: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.advice}: {self.path}: {'; '.join(self.reasons)}>"
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,30 @@ class Audit:
     load: Load = Load()
     remarks: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # findings of each kind, all of them
+    store: str = ""
+
+    @property
+    def tokens(self) -> Load:
+        return self.load
+
+    @property
+    def actions(self) -> dict[str, int]:
+        """How many memories to keep, review and prune by their score."""
+        return {name: self.count(name) for name in ACTIONS}
+
+    @property
+    def advice(self) -> dict[str, int]:
+        """How many to keep, look at, fix and retire."""
+        return {name: len(self.advised(name)) for name in ADVICE}
+
+    @property
+    def finding_counts(self) -> dict[str, int]:
+        """How many findings of each kind there are in all."""
+        return dict(self.counts)
+
+    def __repr__(self) -> str:
+        parts = [f"{number} {name}" for name, number in self.advice.items() if number]
+        return f"<Audit: {', '.join([*parts, f'{sum(self.counts.values())} findings'])}>"
 
     def count(self, word: str) -> int:
         """Memories with this action, which is a band of the score."""
@@ -147,7 +177,8 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
         days = safe.age_days(dated.get(memory.path, memory.clock), app.now())
         judged = verdicts.get(memory.path, ())
         text, stale = texts.get(memory.path), known.get(memory.path, ())
-        audited.append(score_memory(memory, text, days, judged, stale, history_day(app.now())))
+        row = score_memory(memory, text, days, judged, stale, history_day(app.now()))
+        audited.append(replace(row, store=store.root))
     audited.sort(key=lambda memory: (-memory.score, memory.path))
     costs = Load(
         estimate_audit_tokens(min(survey.characters, MAX_CHARACTERS)),
@@ -162,7 +193,7 @@ def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: 
     distinct = tuple(dict.fromkeys(findings))
     counts = Counter(finding.kind for finding in distinct)
     shown_findings = distinct if wish.every else tuple(_cap(distinct))
-    return Audit(tuple(audited), shown_findings, costs, tuple(remarks), counts)
+    return Audit(tuple(audited), shown_findings, costs, tuple(remarks), counts, store.root)
 
 
 def _cap(findings: Sequence[Finding]) -> Iterator[Finding]:

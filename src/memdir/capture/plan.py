@@ -66,6 +66,17 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Captured:
+    """One thing that was saved, refused or held; `forget` stands in place of a draft."""
+
+    id: str
+    name: str
+    reason: str
+    draft: Draft | None = None
+    forget: str = ""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of it; worth another try after `after`. `things` are by the ids of `decided`.
 
@@ -81,6 +92,34 @@ class Outcome:
     things: Mapping[str, signals.Catch] = field(default_factory=dict)
     unreadable: bool = False
     remarks: tuple[str, ...] = ()
+    store: str = ""
+
+    @property
+    def saved(self) -> list[Captured]:
+        """Memories made, changed or retired."""
+        return self.captured(SAVED)
+
+    @property
+    def refused(self) -> list[Captured]:
+        return self.captured(REFUSED)
+
+    @property
+    def held(self) -> list[Captured]:
+        """What waits for `memdir review`."""
+        return self.captured(HELD)
+
+    def captured(self, what: str) -> list[Captured]:
+        entries = []
+        for entry in self.of(what):
+            catch = self.things.get(entry.id)
+            id = held_draft_id(catch) if catch and what == HELD else entry.id
+            thing = (catch.draft, catch.forget) if catch else (None, "")
+            entries.append(Captured(id, entry.name, entry.reason, *thing))
+        return entries
+
+    def __repr__(self) -> str:
+        told = [f"{it.what} {it.name or it.reason}" for it in self.decided]
+        return f"<Outcome: {', '.join(told) or self.reason}>"
 
     def of(self, what: str) -> list[Entry]:
         return [entry for entry in self.decided if entry.what == what]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memdir.claims.claim import STALE, TRUE, Judged
+from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
 from memdir.hot import memory
 from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
 from memdir.store.look import find_memories, read_store_files
@@ -25,11 +26,53 @@ def _say_nothing(_text: str) -> None:
 
 
 @dataclass(frozen=True)
+class CheckedClaim:
+    """What a memory says of the code, and what was seen; `path` is the memory's."""
+
+    path: str
+    line: int
+    text: str
+    kind: str
+    verdict: str
+    reason: str
+    place: str
+    column: int
+    scope: str
+
+
+@dataclass(frozen=True)
 class Checked:
     """The judged claims of each memory by its path; what could not be read or looked at."""
 
     memories: dict[str, list[Judged]]
     remarks: tuple[str, ...] = ()
+    scope: str = ""
+
+    @property
+    def claims(self) -> tuple[CheckedClaim, ...]:
+        """All of them, in the order of the text."""
+        return tuple(
+            CheckedClaim(
+                *(path, item.claim.line, item.claim.text, item.claim.kind, item.verdict),
+                *(item.reason, item.place, item.claim.column, self.scope),
+            )
+            for path, judged in self.memories.items()
+            for item in judged
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many claims have each verdict."""
+        found = Counter(item.verdict for judged in self.memories.values() for item in judged)
+        return {verdict: found[verdict] for verdict in (STALE, UNKNOWN, TRUE, NOT_A_CLAIM)}
+
+    @property
+    def files(self) -> int:
+        return len(self.memories)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
+        return f"<Checked: {self.files} files: {counts}>"
 
 
 def open_repo(app: App) -> Repo:
@@ -55,7 +98,7 @@ def verify_memories(app: App, names: Sequence[str] = (), say: Say = _say_nothing
     beside = frozenset(store.files())
     judged, remarks = verify_claims(texts, open_repo(app), folder=folder, beside=beside, say=say)
     unread = (f"{finding.message}; {finding.fix}" for finding in findings)
-    return Checked(judged, (*remarks, *unread))
+    return Checked(judged, (*remarks, *unread), str(app.config.scope))
 
 
 def verify_claims(

@@ -12,7 +12,7 @@ import click
 
 from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE
 from memdir.audit.ages import REVIEW
-from memdir.audit.audit import Audit, Audited, Load, Wish
+from memdir.audit.audit import ACTIONS, Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
 from memdir.cli.command import Session, command
 from memdir.cli.output import BAND_STYLES, FINDING, Advice, Answer, Cell, Fields, pick
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FEW = 3  # findings of each kind shown to a person, and things in the summary
 ROWS = 12  # memories shown
-ACTIONS = ("prune", "review", "keep")
 ADVICE = {RETIRE: "red", FIX: "yellow", LOOK: "yellow", KEEP: "green"}
 # Harmful kinds of findings, worst first.
 SERIOUS = (
@@ -73,7 +72,7 @@ def audit_command(
         root, result = report.app.store.root, report.result
         for item in result.memories:
             claims = pick(item.claims, "checked stale unknown")
-            memories.append(pick(item, MEMORY, claims=claims, store=root))
+            memories.append(pick(item, MEMORY, claims=claims))
         for finding in result.findings:
             findings.append(pick(finding, FINDING, fix=report.advise(finding.fix), store=root))
         stores.append({"title": report.title, "store": root, "tokens": pick(result.load, LOAD)})

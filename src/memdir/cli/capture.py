@@ -15,8 +15,8 @@ from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item
 from memdir.capture.extract import extract_past_sessions as extract_all
 from memdir.capture.inbox import held_draft_id
 from memdir.capture.pages import write_page_patches
-from memdir.capture.plan import ACTOR, CLIENT, Outcome, Request
-from memdir.capture.progress import HELD, REFUSED, SAVED, Entry
+from memdir.capture.plan import ACTOR, CLIENT, Captured, Outcome, Request
+from memdir.capture.progress import HELD, REFUSED, SAVED
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
 from memdir.capture.sessions import Chosen, find_session_project, open_session
 from memdir.capture.signals import Catch
@@ -71,8 +71,7 @@ def learn_command(
     if outcome.received or chosen is not session:
         lines += session.screen.block("project", session.short(_project(chosen.config)))
     entries = {
-        kind: [_entry(entry, outcome.things.get(entry.id)) for entry in outcome.of(kind)]
-        for kind in (SAVED, REFUSED, HELD)
+        kind: [_entry(entry) for entry in outcome.captured(kind)] for kind in (SAVED, REFUSED, HELD)
     }
     declared = f"received {SAVED} {REFUSED} {HELD} waiting tokens reason remarks"
     more = {"dry_run": app.dry_run, "store": app.store.root}
@@ -88,13 +87,12 @@ def _project(config: Config) -> str:
     return config.project_root if own else config.store
 
 
-def _entry(entry: Entry, catch: Catch | None) -> output.Fields:
-    id = held_draft_id(catch) if catch and entry.what == HELD else entry.id
-    fields = output.pick(entry, "id name reason", id=id)
-    if catch and catch.draft:
-        fields["draft"] = output.pick(catch.draft, "type description body why how")
-    elif catch:
-        fields["forget"] = catch.forget
+def _entry(entry: Captured) -> output.Fields:
+    fields = output.pick(entry, "id name reason")
+    if entry.draft:
+        fields["draft"] = output.pick(entry.draft, "type description body why how")
+    elif entry.forget:
+        fields["forget"] = entry.forget
     return fields
 
 

@@ -24,10 +24,7 @@ NEWEST = 20  # changes shown to a person
 SHORTEST_ID = 4  # characters
 FEW = 30  # files listed by name
 INDEXES = (INDEX, RECORD_INDEX)
-LOGGED = (
-    "id time actor=cause.actor verb=cause.verb name=cause.name reason=cause.reason "
-    "batch=cause.batch undoes=cause.undoes paths"
-)
+LOGGED = "id time actor verb name reason batch undoes paths"
 SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 
 
@@ -73,7 +70,7 @@ def _path_of(name: str, app: App, *, shelved: bool = False) -> str:
 
 
 def fields_of_log_answer(logged: Logged) -> output.Fields:
-    paths = [{"change": change, "path": path} for change, path in logged.paths]
+    paths = output.pick_all(logged.paths, "change path")
     return output.pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
 

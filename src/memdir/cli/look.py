@@ -13,7 +13,7 @@ from memdir.config.config import is_config_silent
 from memdir.errors import Finding, Missing
 from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
-from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN, read_memory
+from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN
 from memdir.hot.place import RECORDS
 from memdir.store.ports import GONE
 from memdir.store.writer import App, store_state_folder
@@ -30,8 +30,8 @@ LIMIT = f"Rows at most ({MAX_ROWS}); 0 shows all."
 HEADINGS = ("name", "type", "age", "stale", "description")
 NAME_SHARE = 0.27  # of the line's width
 LISTED = (
-    "path=memory.path name=memory.name type=memory.type description=memory.description modified "
-    "age_days score action stale advice pinned=memory.pinned bytes=memory.size scope store accepted"
+    "path name type description modified age_days score action stale advice pinned bytes scope "
+    "store accepted"
 )
 
 
@@ -45,7 +45,6 @@ def list_command(session: Session, limit: int, type: str | None) -> Answer:
     """
     from memdir.audit.ages import list_memory_ages
     from memdir.format.draft import check_memory_type
-    from memdir.store.accept import unaccepted_paths
 
     check_memory_type(UNKNOWN if type is None else type)
     screen, first = session.screen, None
@@ -57,24 +56,16 @@ def list_command(session: Session, limit: int, type: str | None) -> Answer:
         listed, broken = list_memory_ages(app)
         findings += broken
         items = [item for item in listed if type is None or item.memory.type == type]
-        waiting, total = unaccepted_paths(app), len(items)
+        total = len(items)
         memories += [
-            pick(
-                item,
-                LISTED,
-                modified=safe.iso_time(item.clock),
-                scope=scope,
-                store=app.store.root,
-                accepted=item.memory.path not in waiting,
-            )
-            for item in items
+            pick(item, LISTED, modified=safe.iso_time(item.modified), scope=scope) for item in items
         ]
         title = f"{scope}: {plural(total, 'memory', 'memories')} in {session.short(app.store.root)}"
         lines += [*[""][: len(lines)], *screen.block("", title, "")]
         shown = items[:limit] if limit else items
         if shown:
             widest = int(screen.columns * NAME_SHARE)
-            rows = [_row(item, widest, waiting) for item in shown]
+            rows = [_row(item, widest) for item in shown]
             lines += ["", *screen.table(rows, headings=HEADINGS)]
         if len(shown) < total:
             lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
@@ -102,9 +93,9 @@ def _first_step(app: App, scope: str) -> tuple[str, str]:
     return "Save the first one:", step
 
 
-def _row(listed: Listed, widest: int, waiting: frozenset[str]) -> list[Cell]:
+def _row(listed: Listed, widest: int) -> list[Cell]:
     item = listed.memory
-    about = f"{NOT_YET}: {item.description}" if item.path in waiting else item.description
+    about = item.description if listed.accepted else f"{NOT_YET}: {item.description}"
     mark = " *" if item.pinned else ""
     name = one_line(item.path.removesuffix(".md").removesuffix(".json"))
     return [
@@ -208,37 +199,21 @@ SHOWN = "path name type description metadata header body hash stale store accept
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
 def show_command(session: Session, name: str, raw: bool) -> Answer | int:
     """The ids of changes: memdir log NAME."""
-    from memdir.audit.ages import find_known_stale_claims
-    from memdir.format.draft import content_hash
-    from memdir.store.accept import unaccepted_paths
+    from memdir.audit.detail import read_memory_detail
     from memdir.store.look import show_memory
 
     none = Missing("there is no memory yet", next="memdir remember TEXT")
-    app, (path, data, document) = session.only(name, lambda app: show_memory(app, name), none)
+    app, shown = session.only(name, lambda app: show_memory(app, name), none)
     if raw:
-        session.screen.raw(data)
+        session.screen.raw(shown[1])
         return 0
-    facts, screen = app.store.facts(path), session.screen
-    item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
-    waits = path in unaccepted_paths(app)
-    stale = find_known_stale_claims(app, [item]).get(path, [])
-    values, nest = document.values, NEST + "."
-    fields = pick(
-        item,
-        SHOWN,
-        metadata={key.removeprefix(nest): values[key] for key in values if key.startswith(nest)},
-        header={key: value for key, value in values.items() if key != NEST},
-        body=document.body,
-        hash=content_hash(data),
-        stale=stale,
-        store=app.store.root,
-        accepted=not waits,
-    )
-    body = document.body.strip("\n")
-    age = safe.age_words(safe.age_days(item.clock, app.now()))
-    lines = [screen.paint(f"{one_line(path)} · {item.type} · {age}", "bold")]
-    lines += screen.blocks("stale:", stale, style="red")
-    if waits:
+    item, screen = read_memory_detail(app, str(app.config.scope), *shown), session.screen
+    values, nest = item.document.values, NEST + "."
+    body = item.body.strip("\n")
+    age = safe.age_words(safe.age_days(item.modified, app.now()))
+    lines = [screen.paint(f"{one_line(item.path)} · {item.type} · {age}", "bold")]
+    lines += screen.blocks("stale:", item.stale, style="red")
+    if not item.accepted:
         lines += screen.block("", f"{NOT_YET}: {screen.advise('memdir review')}", "")
     if f"{nest}said_by" in values or f"{nest}imported_from" in values:
         from memdir.capture.origin import describe_draft_origin
@@ -246,7 +221,7 @@ def show_command(session: Session, name: str, raw: bool) -> Answer | int:
         lines += screen.block("", origin, "") if (origin := describe_draft_origin(values)) else []
     if not body.startswith(item.description):
         lines += screen.block("", item.description, "")
-    return Answer(fields, [*lines, "", *visible_text(body).split("\n")])
+    return Answer(pick(item, SHOWN), [*lines, "", *visible_text(body).split("\n")])
 
 
 @command("load", "memdir load")

@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 # Fields are declared as words: `key`, or `key=attribute` if the names differ.
 
-CHANGE = "change=kind name path hash reason"
+CHANGE = "change name path hash reason"
 FINDING = "kind path line message fix"
 
 
@@ -296,7 +296,7 @@ class Screen:
             lines += self.block("", self.advise(text.replace("NAME", quote(changed[0]))))
         lines += self.blocks("note:", done.remarks)
         lines += self.dry_lines(done) if done.dry_run else []
-        return lines or [NOTHING]
+        return lines or [done.first.reason]
 
     def dry_lines(self, done: Done) -> list[str]:
         lines = []
@@ -379,14 +379,11 @@ def show_progress(screen: Screen) -> Iterator[None]:
 SHORT_ID = 8  # characters of a change's id shown to a person
 SKIPPED = "skipped"
 DRY_RUN = "dry run: nothing was written"
-NOTHING = "there was nothing to do"
 
 
 def done_fields(app: App, done: Done) -> Fields:
     changes = pick_all(done.changes, CHANGE)
-    nothing = {"change": SKIPPED, "name": "", "path": "", "hash": "", "reason": NOTHING}
-    first = changes[0] if changes else nothing
-    fields = {**first, "changes": changes, "remarks": done.remarks}
+    fields = {**pick(done.first, CHANGE), "changes": changes, "remarks": done.remarks}
     return fields | {"store": app.store.root} | dry_run_fields(done)
 
 

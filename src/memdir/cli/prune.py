@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 import click
 
 from memdir.audit import audit as audits
-from memdir.audit.audit import Audit, Audited, Wish
+from memdir.audit.audit import ACTIONS, Audit, Audited, Wish
 from memdir.audit.inspect import audit_command
-from memdir.cli.audit import ACTIONS, ADVICE, LOAD, draw_score_bar
+from memdir.cli.audit import ADVICE, LOAD, draw_score_bar
 from memdir.cli.command import Session, command
 from memdir.cli.output import CHANGE, Answer, Fields, changed_file_fields, pick, pick_all
 from memdir.cli.save import edit_in_editor

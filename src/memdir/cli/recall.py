@@ -10,10 +10,9 @@ import click
 
 from memdir.cli.command import STDIN, Session, command, read_text_option
 from memdir.cli.output import FINDING, Answer, Cell, Fields, Screen, pick, pick_all, short_age
-from memdir.hot import inject, safe
+from memdir.hot import safe
 from memdir.hot.acceptance import NOT_YET
 from memdir.hot.behaviour import MODES, TEAM
-from memdir.hot.inject import Recalled
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.recall import SURE, UNSURE
 from memdir.store.writer import App
@@ -63,7 +62,7 @@ MAX_PROMPT_BYTES = 8 * 1024 * 1024
 WORDS_SHOWN = 6
 NAME_SHARE = 0.4  # of the line's width
 HEADINGS = ("memory", "score", "sure", "given", "words that matched")
-RECALLED = "path=memory.path scope store=root from=giver score shown text verdicts why"
+RECALLED = "path scope store from=from_ score shown text verdicts why"
 
 
 @command("recall", 'memdir recall "how do we cut a release?" --explain', dashes=True)
@@ -112,22 +111,16 @@ def recall_command(
         lines = [part for line in lines for part in _fit(line, screen.columns)]
     if explain:
         lines += [*[""][: len(lines)], *_explain(screen, answer)]
-    injected, found = answer.injected, answer.found
-    now, whole = apps[0][1].now() if apps else 0.0, {id(item) for item in injected.bodies}
-    fields: Fields = {
-        "memories": [_memory_fields(item, id(item) in whole, now) for item in answer.chosen],
-        "pointers": [_memory_fields(item, False, now) for item in injected.pointers],
-        "abstained": found.abstained,
-        "reason": found.reason,
-        "text": answer.text,
-        "characters": len(answer.text),
-        "near": [_memory_fields(item, False, now) for item in found.near],
-        "selected_by": answer.selected.by if answer.selected else "local",
-        "selection": answer.selected.reason if answer.selected else "",
-        "searched": found.searched,
-        "milliseconds": round(answer.milliseconds, 2),
-        "findings": pick_all(found.findings, FINDING),
-    }
+    fields = pick(
+        answer,
+        "memories pointers abstained reason text characters near selected_by selection searched "
+        "milliseconds findings",
+        memories=pick_all(answer.memories, RECALLED),
+        pointers=pick_all(answer.pointers, RECALLED),
+        near=pick_all(answer.near, RECALLED),
+        milliseconds=round(answer.milliseconds, 2),
+        findings=pick_all(answer.findings, FINDING),
+    )
     remark = f"nothing recalled: {answer.reason}; try --explain, or --always to see the closest"
     return Answer(fields, lines, remark="" if answer.text or explain else remark)
 
@@ -159,6 +152,7 @@ def search_command(session: Session, words: tuple[str, ...], limit: int) -> Answ
     nothing. All scopes and the records are searched unless --scope names one.
     """
     from memdir.recall.answer import recall as find_memories
+    from memdir.recall.answer import recalled_memory
 
     apps, screen = _searched_apps(session), session.screen
     answer = find_memories(
@@ -175,7 +169,7 @@ def search_command(session: Session, words: tuple[str, ...], limit: int) -> Answ
         label = cut_text_middle(one_line(name), widest), "bold"
         rows.append([label, memory.type, age, item.scope, waits + memory.description])
     fields: Fields = {
-        "memories": [_memory_fields(item, False, now) for item in found],
+        "memories": [pick(recalled_memory(item, now), RECALLED) for item in found],
         "searched": answer.found.searched,
         "milliseconds": round(answer.milliseconds, 2),
         "findings": pick_all(answer.found.findings, FINDING),
@@ -185,25 +179,6 @@ def search_command(session: Session, words: tuple[str, ...], limit: int) -> Answ
         lines += ["", f"  shown: {limit:,} of {len(every):,}; more of them: --limit {len(every)}"]
     none = f"none of {plural(answer.found.searched, 'memory', 'memories')} has one of these words"
     return Answer(fields, lines, remark="" if rows else none)
-
-
-def _memory_fields(item: Recalled, whole: bool, now: float) -> Fields:
-    return pick(
-        item,
-        RECALLED,
-        score=round(item.score, 4),
-        shown="body" if whole else "pointer",
-        text=inject.render_injected_body(item, now)
-        if whole
-        else inject.render_injected_pointer(item, now),
-        why={
-            "sure": round(item.sure, 4),
-            "words": {word: round(gain, 4) for word, gain in item.words.items()},
-            "type": item.memory.type,
-            "age_days": safe.age_days(item.memory.clock, now),
-            "note": item.note,
-        },
-    )
 
 
 def _explain(screen: Screen, answer: Recall) -> Iterator[str]:

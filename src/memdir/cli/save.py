@@ -291,11 +291,6 @@ def edit_command(
         drafts.check_header_line(key, text or "")
         if text is not None and not text.strip():
             raise BadInput(f"{key} is empty", next=f"give a text with --{key}")
-    if why or how:
-        from memdir.store.look import show_memory
-
-        _, old, document = show_memory(app, name)
-        expected = expected or drafts.content_hash(old)
-        body = drafts.add_why_and_how(document.body if body is None else body, why or "", how or "")
-    done = changes.edit_memory(app, name, drafts.Revision("", fields, body, expected or ""), wishes)
+    revision = drafts.Revision("", fields, body, expected or "", why or "", how or "")
+    done = changes.edit_memory(app, name, revision, wishes)
     return session.done_answer(app, done, code=int(is_refused(done.changes)))

@@ -62,6 +62,11 @@ class Change:
     remarks: tuple[str, ...] = ()
 
     @property
+    def change(self) -> str:
+        """The kind, as JSON calls it."""
+        return self.kind
+
+    @property
     def changed(self) -> bool:
         """False when nothing was written."""
         return self.kind != SKIPPED
@@ -294,6 +299,8 @@ class Revision:
     fields: tuple[tuple[str, str], ...] = ()
     body: str | None = None
     expected: str = ""
+    why: str = ""  # put into the body, in place of the one it has
+    how: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memdir.errors import BadInput, MemdirError
-from memdir.hot import inject
+from memdir.errors import BadInput, Finding, MemdirError
+from memdir.hot import inject, safe
 from memdir.hot import inject as inject_module
 from memdir.hot.memory import TEAM as FOLDER
 from memdir.hot.memory import Memory, decode, read_memory, utf16_units
@@ -34,6 +34,58 @@ Ages = Callable[[App, Sequence[Memory]], tuple[dict[str, float], tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class Why:
+    """Why a memory was found; `sure` is comparable between prompts."""
+
+    sure: float
+    words: dict[str, float]  # what each word added to the score
+    type: str
+    age_days: int
+    note: str
+
+
+@dataclass(frozen=True)
+class RecalledMemory:
+    """A memory as an agent is told of it: `text` is framed where it is `shown` as a body."""
+
+    path: str
+    name: str
+    type: str
+    description: str
+    scope: str
+    store: str
+    from_: str  # who else wrote it, and whether it is accepted; empty for the user's own
+    score: float
+    shown: str  # body or pointer
+    text: str
+    verdicts: tuple[str, ...]
+    why: Why
+
+    def __repr__(self) -> str:
+        return f"<{self.scope}: {self.path}: {self.description}>"
+
+
+def recalled_memory(item: inject.Recalled, now: float, whole: bool = False) -> RecalledMemory:
+    render = inject.render_injected_body if whole else inject.render_injected_pointer
+    memory, words = item.memory, {word: round(gain, 4) for word, gain in item.words.items()}
+    age = safe.age_days(memory.clock, now)
+    return RecalledMemory(
+        path=memory.path,
+        name=memory.name,
+        type=memory.type,
+        description=memory.description,
+        scope=item.scope,
+        store=item.root,
+        from_=item.giver,
+        score=round(item.score, 4),
+        shown="body" if whole else "pointer",
+        text=render(item, now),
+        verdicts=item.verdicts,
+        why=Why(round(item.sure, 4), words, memory.type, age, item.note),
+    )
+
+
+@dataclass(frozen=True)
 class Recall:
     """What an agent would be told for a prompt, and why."""
 
@@ -42,16 +94,58 @@ class Recall:
     found: Recollection
     milliseconds: float  # without the time for reading code
     selected: Selected | None = None  # set if a model was asked
+    now: float = 0.0
 
     @property
     def text(self) -> str:
         """Exactly what the agent would read."""
         return self.injected.text
 
+    def before(self, prompt: str) -> str:
+        """The prompt with what was recalled above it, to be kept in the talk for later questions.
+
+        Within a session no memory is told twice: what is not kept is not there for a follow-up.
+        """
+        return f"{self.text}\n\n{prompt}" if self.text else prompt
+
     @property
-    def memories(self) -> tuple[inject.Recalled, ...]:
-        """What was found, as the command line's JSON calls it."""
-        return self.chosen
+    def memories(self) -> tuple[RecalledMemory, ...]:
+        """What was found, best first."""
+        whole = {id(item) for item in self.injected.bodies}
+        return tuple(recalled_memory(item, self.now, id(item) in whole) for item in self.chosen)
+
+    @property
+    def pointers(self) -> tuple[RecalledMemory, ...]:
+        """What the agent is told of in one line each."""
+        return tuple(recalled_memory(item, self.now) for item in self.injected.pointers)
+
+    @property
+    def near(self) -> tuple[RecalledMemory, ...]:
+        """The closest where nothing fits."""
+        return tuple(recalled_memory(item, self.now) for item in self.found.near)
+
+    @property
+    def characters(self) -> int:
+        return len(self.text)
+
+    @property
+    def selected_by(self) -> str:
+        """`model` or `local`."""
+        return self.selected.by if self.selected else "local"
+
+    @property
+    def selection(self) -> str:
+        """Why a model did not choose although it was asked to, or empty."""
+        return self.selected.reason if self.selected else ""
+
+    @property
+    def searched(self) -> int:
+        return self.found.searched
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What could not be read."""
+        return self.found.findings
 
     def __repr__(self) -> str:
         paths = ", ".join(item.memory.path for item in self.chosen) or self.reason
@@ -127,7 +221,7 @@ def recall(
         _keep_told(apps, injected, session, prompt)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
-    return Recall(injected, chosen, recollection, taken, selected)
+    return Recall(injected, chosen, recollection, taken, selected, now)
 
 
 def _keep_told(apps: Named, injected: inject.Injected, session: str, prompt: str) -> None:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from memdir.errors import BadInput, Missing
 from memdir.hot.layout import Scan
@@ -31,16 +31,52 @@ class Cause:
     undoes: tuple[str, ...] = ()
 
 
+class Touched(NamedTuple):
+    change: str  # A, M or D
+    path: str
+
+
 @dataclass(frozen=True)
 class Logged:
-    """A change in the history; `paths` are (A, M or D, path)."""
+    """A change in the history; `time` is in seconds since 1970."""
 
     id: str
     parent: str
     tree: str
     time: float
     cause: Cause
-    paths: tuple[tuple[str, str], ...]
+    paths: tuple[Touched, ...]
+    scope: str = ""
+
+    @property
+    def actor(self) -> str:
+        """Who: `cli`, `library`, `mcp`, `outside` for others."""
+        return self.cause.actor
+
+    @property
+    def verb(self) -> str:
+        return self.cause.verb
+
+    @property
+    def name(self) -> str:
+        """What was changed, in words."""
+        return self.cause.name
+
+    @property
+    def reason(self) -> str:
+        return self.cause.reason
+
+    @property
+    def batch(self) -> str:
+        return self.cause.batch
+
+    @property
+    def undoes(self) -> tuple[str, ...]:
+        """Ids of the changes that this one takes back."""
+        return self.cause.undoes
+
+    def __repr__(self) -> str:
+        return f"<Change {self.id[:8]}: {self.actor}: {self.verb} {self.name}>"
 
 
 def write_history_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
@@ -52,14 +88,14 @@ def write_history_message(cause: Cause, paths: list[tuple[str, str]]) -> str:
     return " ".join(subject.split())[:100] + "\n\n" + "\n".join(lines) + "\n"
 
 
-def read_history_message(text: str) -> tuple[Cause, tuple[tuple[str, str], ...]]:
+def read_history_message(text: str) -> tuple[Cause, tuple[Touched, ...]]:
     facts: dict[str, str] = {}
     undoes, paths = [], []
     for line in text.partition("\n\n")[2].split("\n"):
         key, _, value = line.partition(": ")
         value = unquote_value(value)
         if key in (ADDED, MODIFIED, GONE):
-            paths.append((key, value))
+            paths.append(Touched(key, value))
         elif key == "undoes":
             undoes.append(value)
         else:

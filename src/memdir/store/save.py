@@ -121,12 +121,20 @@ def write_memory_edit(revision: Revision, store: Store, rules: Rules, wishes: Wi
         if not value.strip():
             raise BadInput(f"{field} is empty", path=path, next=f"say what {field} should be")
         drafts.check_header_line(field, value)
+    old = store.read(path)
+    if revision.why or revision.how:
+        drafts.check_header_line("why", revision.why)
+        drafts.check_header_line("how", revision.how)
+        text = memory.read_header(memory.decode(old)).body
+        text = text if revision.body is None else revision.body
+        body = drafts.add_why_and_how(text, revision.why, revision.how)
+        revision = replace(revision, body=body)
     if revision.body is not None:
         drafts.check_draft(Draft(revision.body), rules)
     draft = Draft("\n".join((revision.body or "", *values.values())))
     if reason := drafts.why_refuse_draft(draft, rules, replace(wishes, anyway=True)):
         return Change(SKIPPED, stem(path), path, reason=reason)
-    return _put_revision(revision, store.read(path), store, rules)
+    return _put_revision(revision, old, store, rules)
 
 
 def _put_revision(

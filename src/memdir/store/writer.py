@@ -235,6 +235,9 @@ def _place(shelved: Shelved) -> str:
     return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"
 
 
+NOTHING = "there was nothing to do"
+
+
 @dataclass(frozen=True)
 class Done:
     """The result of a change or a dry run; `diff` is (path, old, new)."""
@@ -244,6 +247,39 @@ class Done:
     diff: tuple[tuple[str, bytes | None, bytes | None], ...] = ()
     dry_run: bool = False
     undone: tuple[Logged, ...] = ()
+    store: str = ""  # its directory
+
+    @property
+    def first(self) -> Change:
+        """What became of the first memory; `name`, `path`, `hash` and `reason` are its own."""
+        from memdir.format.draft import SKIPPED, Change
+
+        return (*self.changes, Change(SKIPPED, "", "", reason=NOTHING))[0]
+
+    @property
+    def change(self) -> str:
+        return self.first.change
+
+    @property
+    def name(self) -> str:
+        return self.first.name
+
+    @property
+    def path(self) -> str:
+        return self.first.path
+
+    @property
+    def hash(self) -> str:
+        return self.first.hash
+
+    @property
+    def reason(self) -> str:
+        return self.first.reason
+
+    def __repr__(self) -> str:
+        told = [f"{it.kind} {it.path or it.name}".rstrip() for it in self.changes]
+        why = f" ({self.reason})" if self.changes and self.reason else ""
+        return f"<Done: {', '.join(told) or NOTHING}{why}>"
 
 
 @dataclass
@@ -261,7 +297,7 @@ class Desk:
     @property
     def done(self) -> Done:
         lists = tuple(self.changes), tuple(self.remarks), tuple(self.diff)
-        return Done(*lists, self.dry_run, tuple(self.undone))
+        return Done(*lists, self.dry_run, tuple(self.undone), self.store.root)
 
 
 @dataclass(frozen=True)
