@@ -56,6 +56,7 @@ class Peer:
     how = ""  # the configuration, for the table
     better = ""  # what it does better than memdir
     npm = False
+    patience = 1  # times the minutes of the others: a model is loaded at every start
     cached = True  # what was installed before is used again
     has_mcp = True
     unranked = ""  # why its ranking cannot be measured offline
@@ -201,7 +202,8 @@ class Bettermemory(Peer):
     how = "as installed; recall is its prompt hook, `bettermemory prompt-recall`"
     better = (
         "It checks more before it believes: claims can be declared (`path::symbol`) and are "
-        "checked when they are written, and who wrote a memory is kept and can be rolled back."
+        "checked when they are written, and who wrote a memory is kept and can be rolled back. "
+        "What `bettermemory sync`, set up beforehand, has pushed comes back with git."
     )
     wiped = "every file in ~/.claude-memory"
 
@@ -236,6 +238,7 @@ class BasicMemorySession(Session):
 
 class BasicMemory(Peer):
     name = "basic-memory"
+    patience = 3
     versions = ("0.24.1", "0.23.2", "0.22.1")
     python = (3, 12)
     extensions = True
@@ -282,6 +285,7 @@ class LibrarySession(Session):
 
 class Memsearch(Peer):
     name = "memsearch"
+    patience = 3
     versions = ("0.4.23",)
     has_mcp = False
     how = (
@@ -364,6 +368,7 @@ class MemoryServiceSession(Session):
 
 class MemoryService(Peer):
     name = "mcp-memory-service"
+    patience = 3
     versions = ("12.4.0", "12.1.1", "11.15.0")
     extensions = True
     how = "its default model all-MiniLM-L6-v2 from a file, SQLite, hybrid search"

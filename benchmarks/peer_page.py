@@ -15,7 +15,8 @@ Made by `make peers`; do not edit. On {day}, {machine}: the same {memories} memo
 {directories} public memory directories and the same {prompts} labelled prompts for everybody, each
 peer in the newest version that installs here, in a home that is thrown away, through its own
 server, command or library, offline. Times are medians of one run on one machine; they tell orders
-of magnitude. Run it on yours.
+of magnitude, and only where the last row of the table is alike: peers are measured one after the
+other. Run it on yours.
 """
 
 MEANING = """
@@ -132,6 +133,12 @@ def _deletion(cells: Row) -> str:
     return f"{cell['back']} of {cell['saved']} back, {way} ({cell['wiped']} deleted)"
 
 
+def _machine(cells: Row) -> str:
+    cell = cells["machine"]
+    return f"{statistics.median(cell['bare']):,.0f} ms (load {cell['load']:.0f})"
+
+
+FLOOR = "a bare interpreter meanwhile"
 PLAIN = {"it has no MCP server"}
 NEEDS: dict[Callable[[Row], str], str] = {}  # the cell that a row is made of
 ROWS: list[tuple[str, Callable[[Row], str], Callable[[Row], float], int]] = [
@@ -179,13 +186,14 @@ ROWS: list[tuple[str, Callable[[Row], str], Callable[[Row], float], int]] = [
     (
         "MCP `tools/list`",
         *_plain(
-            "start",
-            lambda c: f"{c['start']['bytes']:,} bytes, {c['start']['tools']} tools",
-            lambda c: c["start"]["bytes"],
+            "listed",
+            lambda c: f"{c['listed']['bytes']:,} bytes, {c['listed']['tools']} tools",
+            lambda c: c["listed"]["bytes"],
         ),
         1,
     ),
     ("MCP start to `tools/list`", *_ms("start", "ms"), 1),
+    (FLOOR, *_plain("machine", _machine, lambda c: 0.0), 1),
 ]
 SAFE = "memdir has the memory, its index and a commit of its history on the disk before it says so."
 WHY = {

@@ -25,7 +25,7 @@ from benchmarks.peer_place import Clock, Failed
 from benchmarks.peer_work import Trial, read_corpus
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared/corpus")
-MINUTES = 12.0
+MINUTES = 5.0
 
 
 def main(words: list[str]) -> int:
@@ -42,11 +42,10 @@ def main(words: list[str]) -> int:
     parser.add_argument("--minutes", type=float, default=MINUTES, help="per peer, at most")
     parser.add_argument("--json", metavar="FILE", help="write the figures there")
     parser.add_argument("--page", metavar="FILE", help="write the table as Markdown there")
-    parser.add_argument("--from", dest="figures", metavar="FILE", help="figures of an earlier run")
+    parser.add_argument("--from", dest="figures", nargs="+", metavar="FILE", help="earlier figures")
     given = parser.parse_args(words)
     if given.figures:
-        with open(given.figures, encoding="utf-8") as file:
-            answer = json.load(file)
+        answer = _join(given.figures)
     elif not os.path.exists(os.path.join(given.data, "queries.jsonl")):
         print(
             f"peers: {given.data} has no queries.jsonl\nNext: name the folder with --data",
@@ -73,10 +72,11 @@ def _measure(given: argparse.Namespace, kinds: list[type[Peer]]) -> dict[str, ob
         _say(f"{kind.name} …")
         row: dict[str, object] = {"name": kind.name, "version": kind.versions[0], "note": ""}
         row |= {"how": kind.how, "better": kind.better, "cells": {}}
+        limit = given.minutes * kind.patience
         try:
             peer, row["note"] = install(kind, given.cache, pythons, Clock(given.minutes * 60))
             row["version"] = peer.version
-            row["cells"] = Trial(peer, roots, Clock(given.minutes * 60), _say).measure()
+            row["cells"] = Trial(peer, roots, Clock(limit * 60), _say).measure()
         except Failed as error:
             row["note"] = f"not run: {error}"
         rows.append(row)
@@ -86,6 +86,17 @@ def _measure(given: argparse.Namespace, kinds: list[type[Peer]]) -> dict[str, ob
     day = datetime.now(UTC).strftime("%Y-%m-%d")
     subject = {"memories": memories, "directories": len(roots), "prompts": prompts}
     return {"day": day, "machine": machine, **subject, "peers": rows}
+
+
+def _join(paths: list[str]) -> dict[str, object]:
+    """Figures that were taken a peer at a time, in the order of the table."""
+    answers = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            answers.append(json.load(file))
+    rows = {row["name"]: row for answer in answers for row in answer["peers"]}
+    names = [kind.name for kind in PEERS if kind.name in rows]
+    return {**answers[-1], "peers": [rows[name] for name in names]}
 
 
 def _cache() -> str:
