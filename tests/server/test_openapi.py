@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memdir.server.api import OPENAPI, ROUTES
+from memdir.server.team_api import OPENAPI, ROUTES
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 from hypothesis import HealthCheck, settings  # noqa: E402

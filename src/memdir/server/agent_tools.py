@@ -40,7 +40,7 @@ TOOLS = {
 }
 
 
-def make_session_manager(database: Database) -> StreamableHTTPSessionManager:
+def open_mcp_sessions(database: Database) -> StreamableHTTPSessionManager:
     """No sessions: every request brings its token, so any process can answer it."""
 
     async def list_tools(

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import uvicorn
 
 from memdir.errors import BadInput, Unwritable
-from memdir.server.agent_tools import make_session_manager
-from memdir.server.api import Api
+from memdir.server.agent_tools import open_mcp_sessions
 from memdir.server.database import Database, open_pool
 from memdir.server.door import Door
+from memdir.server.team_api import Api
 
 BACKLOG = 1_024
 KEEP_ALIVE_SECONDS = 60
@@ -70,7 +70,7 @@ async def serve(listen: Listen, listener: socket.socket, begun: Callable[[], Non
     """Until a signal; refuses to begin with a role or tables that are not safe."""
     async with open_pool(listen.database, listen.connections) as pool:
         database = Database(pool)
-        sessions = make_session_manager(database)
+        sessions = open_mcp_sessions(database)
         door: Door
         api = Api(database, sessions.handle_request, lambda token: door.welcome(token))
         door = Door(api, (listen.host, *listen.names), listen.per_second)
