@@ -31,6 +31,8 @@ MEANING = """
   by a third.
 - **deleted files**: an agent deletes what holds {saved} memories; then the command that the
   documents name.
+- **installed size**: of the configuration that ran, an embedding model and PyTorch without CUDA
+  among it where one is needed.
 """
 
 UNMEASURED = """
@@ -76,7 +78,7 @@ def compose(answer: Row) -> str:
             "## How each was run\n",
             *how,
             "\n## Where memdir is behind\n",
-            *(behind or ["In no row of this run."]),
+            *(behind or ["In no row that was measured for memdir and for another."]),
             "\n## What each is better at\n",
             *better,
             UNMEASURED,

@@ -96,7 +96,7 @@ def test_a_table_is_added_and_nothing_else_changes(text, toml):
     assert values["mcp_servers"].pop("memdir")["command"]
     rest = {key: value for key, value in values.items() if value != {}}
     assert repr(rest) == repr(tomllib.loads(text.removeprefix("\ufeff")))
-    assert memdir("setup", "codex").text.endswith("memdir is installed already\n")
+    assert "\nmemdir is installed already\n\n" in memdir("setup", "codex").text
     memdir("setup", "codex", "--remove")
     assert toml.read_bytes() == text.encode()
 
@@ -121,7 +121,7 @@ def test_what_codex_and_people_wrote_around_our_table_stays(toml):
     ours = ours.replace("[mcp_servers.memdir]", "[mcp_servers.memdir]\n# mine\n\nenabled = true")
     kept = "# what I want to keep\n\n[tui]\nx = 1\n# the end\n"
     toml.write_text(f"{ours}\n{BELOW}{kept}")
-    assert memdir("setup", "codex").text.endswith("memdir is installed already\n")
+    assert "\nmemdir is installed already\n\n" in memdir("setup", "codex").text
     memdir("setup", "codex", "--remove")
     assert toml.read_text() == f'model = "z"\n\n\n{kept}'
 
@@ -145,7 +145,7 @@ def test_words_stand_behind_what_is_there(client, text, home):
     memdir("setup", client)
     said = path.read_bytes().decode()
     assert said.startswith(text) and said.count(BEGIN) == said.count(END) == 1
-    assert memdir("setup", client).text.endswith("memdir is installed already\n")
+    assert "\nmemdir is installed already\n\n" in memdir("setup", client).text
     memdir("setup", client, "--remove")
     assert path.read_bytes() == text.encode()
 

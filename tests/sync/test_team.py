@@ -88,7 +88,8 @@ def test_what_nobody_accepted_is_not_told_and_then_with_its_author(team):
     (source,) = bob.json("review")["sources"]
     assert [item["author"] for item in source["memories"]] == ["Ann (not verified)"]
     assert bob("review", "accept", "--all", "--yes").code == 0
-    assert RULE in told(bob) and "from your team, by Ann (not verified)" in told(bob)
+    text = told(bob)
+    assert RULE in text and "from your team, by Ann (not verified)" in text
 
 
 def test_an_accepted_author_is_told_at_once_but_not_with_orders(team):
@@ -137,7 +138,7 @@ def test_private_types_and_secrets_never_leave_for_a_team(team, code):
     ann, _ = team
     secret = "gh" + "p_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
     folder = ann.store("team")
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, kind, text in (
         ("ann", "user", "Ann is new to Rust."),
         ("key", "project", f"The token is {secret}"),

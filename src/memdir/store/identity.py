@@ -17,8 +17,10 @@ ALIASES = {
     "altssh.bitbucket.org": "bitbucket.org",
     "ssh.dev.azure.com": "dev.azure.com",
 }
-_URL = re.compile(r"(?:(?:git\+)?(?:ssh|https?|git)(?:\+git)?)://([^/?#]*)([^?#]*)", re.I)
-_SCP = re.compile(r"(?:[^@/:\s]+@)?(\[[^\]]+\]|[^@/:\s]+):(?!//)(.*)")
+_URL = re.compile(
+    r"(?:(?:git\+)?(?:ssh|https?|git)(?:\+git)?)://([^/?#]*)([^?#]*)(?:[?#].*)?", re.I
+)
+_SCP = re.compile(r"(?:[^@/:\s]+@)?(\[[^\]]+\]|[^@/:\s]+):(?!//|:)(.*)")
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
