@@ -246,9 +246,12 @@ def clean_record_title(title: str) -> str:
     return _TAG_MARKER.sub("# ", line) if "#" in line else line
 
 
+_HALF = re.compile("[\ud800-\udfff]")
+
+
 def _make_visible(value: object) -> object:
-    if isinstance(value, str):
-        return safe.make_visible(value)
+    if isinstance(value, str):  # half a character is refused, not mended
+        return value if _HALF.search(value) else safe.make_visible(value)
     if isinstance(value, list):
         return [_make_visible(item) for item in value]
     if isinstance(value, dict):
