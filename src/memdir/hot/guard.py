@@ -7,7 +7,6 @@ not said again, and the same command passes then: a guard is a reminder, never a
 import os
 
 from memdir.hot import disk
-from memdir.hot.acceptance import acceptance_facts, acceptance_folder
 from memdir.hot.layout import Markdown
 from memdir.hot.place import SHARED, UNGUARDED, origin_of_scope, store_key
 from memdir.hot.run import Sessions, read_hook_json, write_hook_json
@@ -160,11 +159,16 @@ def guards_for_hook(here: "Here") -> "list[tuple[Guard, str]]":
     for scope, root in here.stores():
         origin = origin_of_scope(scope, root, here.checkout, SHARED in here.holds)
         facts, rules = read_guards(guards_file(here.cache, root, origin))
-        store = Markdown(root, here.max_file_bytes)
-        if origin and facts != acceptance_facts(acceptance_folder(store, here)):
+        if origin and rules and facts != _facts_now(root, here):
             continue  # something else was accepted since; the worker compiles them again
         guards += [(guard, root) for guard in rules if guard.key not in off]
     return guards[:MAX_GUARDS]
+
+
+def _facts_now(root: str, here: "Here") -> str:
+    from memdir.hot.acceptance import acceptance_facts, acceptance_folder  # only others' need it
+
+    return acceptance_facts(acceptance_folder(Markdown(root, here.max_file_bytes), here))
 
 
 def read_switched_off(state_dir: str) -> "frozenset[str]":

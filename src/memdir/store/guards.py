@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from memdir.errors import MemdirError
 from memdir.format.prohibitions import find_guards
-from memdir.hot.acceptance import acceptance_facts
 from memdir.hot.disk import digest_of, keep_derived_file
 from memdir.hot.guard import (
     MAX_GUARDS,
@@ -89,7 +88,11 @@ def _keep(app: App, guards: list[Guard]) -> None:
         return
     path = guards_file(app.config.cache_dir, app.config.store, app.config.origin)
     if guards:
-        facts = acceptance_facts(store_state_folder(app.config)) if app.config.origin else ""
+        facts = ""
+        if app.config.origin:
+            from memdir.hot.acceptance import acceptance_facts  # only a shared store needs it
+
+            facts = acceptance_facts(store_state_folder(app.config))
         keep_derived_file(path, write_guards(facts, guards[:MAX_GUARDS]))
         return
     with suppress(OSError):
