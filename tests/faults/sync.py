@@ -18,7 +18,7 @@ from memdir.config.config import Config, read_config
 from memdir.errors import MemdirError
 from memdir.store.git import find_git_program
 from memdir.store.writer import App, open_app
-from memdir.sync import engine, flow, report
+from memdir.sync import engine, flow, outcome
 from memdir.sync.git_transport import PERSONAL_BRANCH, GitTransport
 from memdir.sync.remotes import PERSONAL, make_git_remote
 from tests.faults import defects, trees
@@ -214,7 +214,7 @@ class World:
                 )
                 return
         self.counts.conflicts += sum(len(item.report.conflicts) for item in done)
-        self.counts.refused += sum(item.report.result != report.IN_STEP for item in done)
+        self.counts.refused += sum(item.report.result != outcome.IN_STEP for item in done)
         head = self._git("rev-parse", "--verify", "--quiet", "refs/heads/memories")
         self.heads += [head] if head and head not in self.heads else []
 

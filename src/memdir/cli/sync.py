@@ -17,8 +17,8 @@ from memdir.hot.place import store_key
 from memdir.store.identity import find_origin
 from memdir.sync import flow
 from memdir.sync.git_transport import PERSONAL_BRANCH, TEAM_BRANCH, shown_address
+from memdir.sync.outcome import IN_STEP, Item, Report
 from memdir.sync.remotes import PERSONAL, make_git_remote, read_remotes, team_key
-from memdir.sync.report import IN_STEP, Item, Report
 from memdir.sync.server_transport import make_server_remote
 from memdir.sync.transport import Remote
 from memdir.text.terminal import plural

@@ -99,6 +99,7 @@ async def serve(listen: Listen, listener: socket.socket, begun: Callable[[], Non
 def run(listen: Listen, listener: socket.socket, begun: Callable[[], None]) -> None:
     with listener:
         try:
+            import httptools  # noqa: F401 (uvicorn takes it where it is)
             import uvloop
         except ImportError:  # not on every system
             asyncio.run(serve(listen, listener, begun))

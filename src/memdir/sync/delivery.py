@@ -9,7 +9,7 @@ from memdir.hot.disk import digest_of
 from memdir.hot.memory import INDEX, stem
 from memdir.store.writer import App
 from memdir.sync.base import MAX_SENT, Base, Known
-from memdir.sync.report import OUTBOX, PROPOSED, REMOVED, WAITS, Item, Report, Rules
+from memdir.sync.outcome import OUTBOX, PROPOSED, REMOVED, WAITS, Item, Report, Rules
 from memdir.sync.snapshot import Snapshot, read_to_send, syncs_index, take_snapshot
 from memdir.sync.transport import AGAIN, MAX_PUSH_BYTES, REFUSED, TAKEN, Push, Transport
 

@@ -20,8 +20,8 @@ from memdir.store.writer import App, Desk, DryRun
 from memdir.sync.base import Base, Known
 from memdir.sync.border import NO_MEMORY, why_not_taken
 from memdir.sync.delivery import kind_of_change, list_changes, send_changes
+from memdir.sync.outcome import REMOVED, WAITS, Item, Report, Rules
 from memdir.sync.path_merge import Merged, merge_path
-from memdir.sync.report import REMOVED, WAITS, Item, Report, Rules
 from memdir.sync.snapshot import Snapshot, syncs_index, take_snapshot
 from memdir.sync.transport import AGAIN, Author, Fetched, File, Gone, Since, Transport
 from memdir.sync.variant import hold_variant

@@ -20,8 +20,8 @@ from memdir.sync.base import open_base
 from memdir.sync.border import accept_known_authors
 from memdir.sync.engine import sync_store
 from memdir.sync.git_transport import GitTransport, shown_address
+from memdir.sync.outcome import Report, Rules
 from memdir.sync.remotes import PERSONAL, Remotes, personal_folder, read_remotes, team_key
-from memdir.sync.report import Report, Rules
 from memdir.sync.transport import Place, Remote, Since, Transport, Unreachable, open_transport
 
 LAST = "last.json"

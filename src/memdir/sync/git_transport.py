@@ -4,8 +4,9 @@ The user's checkout, index, settings and `.git` are never touched: fetch and pus
 and objects are read and written by `store/git_objects`. So a sync with nothing new runs git once.
 
 Nothing is merged by git: its search for renames confuses small memories that look alike. A commit
-of ours says what the engine decided; its further parents are the outboxes merged into it, so
-whoever left one sees that it arrived.
+of ours says what the engine decided; a trailer names the outboxes merged into it, so whoever left
+one sees that it arrived. They are its further parents, too, which keeps their authors; the state of
+a branch is told by its line of first parents only.
 """
 
 from __future__ import annotations
@@ -63,6 +64,10 @@ NETWORK_SETTINGS = {
     "submodule.recurse": "false",
     "core.fsync": "all",
 }
+MERGED = "memdir-merged"  # trailer: the outboxes whose changes a commit has
+FORMAT = (
+    f"%x01%H%x00%P%x00%an%x00%ae%x00%ct%x00%(trailers:key={MERGED},valueonly,separator=%x20)%x00"
+)
 _REGULAR = (b"100644", b"100755", b"100664")
 _FOLDER = b"40000"
 _PASSWORD = re.compile(r"(?<=//)[^/@\s]*@")
@@ -112,7 +117,22 @@ class Commit:
     parents: tuple[str, ...]
     author: Author
     time: float
+    merged: tuple[str, ...]
     paths: tuple[str, ...]
+
+
+def _chain(commits: list[Commit], head: str) -> tuple[set[str], str]:
+    """Ids whose content is in this state, and what the state began with.
+
+    That is the line of first parents, with the outboxes which its commits name. An ancestor
+    besides may have been put back since.
+    """
+    known = {commit.id: commit for commit in commits}
+    ids, here = {head}, head
+    while here in known:
+        ids |= {here, *known[here].merged}
+        here = known[here].parents[0] if known[here].parents else ""
+    return ids, here
 
 
 def shown_address(url: str) -> str:
@@ -153,11 +173,13 @@ class GitTransport:
             self._fetch_refs()
         old, head, boxes = read_cursor(since.cursor), self._ref(self.main), self._boxes()
         commits = self._commits(old.main, head)
-        ids = {commit.id for commit in commits} | {head, old.main}
-        follows = head == old.main or any(old.main in commit.parents for commit in commits)
-        if not follows and old.main and head:  # rewritten: everything there is counts
+        ids, start = _chain(commits, head)
+        follows = start == old.main
+        if follows:
+            ids.add(old.main)
+        elif old.main and head:  # rewritten: everything there is counts
             commits = self._commits("", head)
-            ids = {commit.id for commit in commits} | {head}
+            ids, _ = _chain(commits, head)
         whole = not old.main or not follows
         before = {} if whole or head == old.main else self._read_files(old.main)
         after = {} if head == old.main and not whole else self._read_files(head)
@@ -166,7 +188,7 @@ class GitTransport:
         out, others = dict[str, tuple[str, bool]](), list[Outbox]()
         for machine, oid in boxes.items():
             seen, merged = old.out.get(machine, ("", False))
-            out[machine] = (oid, oid in ids or (seen == oid and merged))
+            out[machine] = (oid, oid in ids or (follows and seen == oid and merged))
             if seen != oid and not out[machine][1] and machine != self.remote.machine:
                 others.append(self._open_outbox(machine, seen, oid, skipped))
         received = next((id for id in reversed(since.sent) if id and id in ids), "")
@@ -189,7 +211,9 @@ class GitTransport:
         # Our own outbox, too: what is here came after it.
         boxes = [oid for oid, merged in cursor.out.values() if not merged]
         parents = [oid for oid in (cursor.main, *boxes) if oid]
-        return self._commit(_write_tree(self.objects, files), parents, push.message)
+        message = f"{push.message or 'sync'}\n"
+        message += f"\n{MERGED}: {' '.join(boxes)}\n" if boxes else ""
+        return self._commit(_write_tree(self.objects, files), parents, message)
 
     def push(self, id: str, push: Push) -> Pushed:
         result = self._push(f"{id}:refs/{self.main}")
@@ -288,8 +312,8 @@ class GitTransport:
         """The newest first; none if nothing is new, or `old` is not known any more."""
         if not head or head == old:
             return []
-        words = "log", "--format=%x01%H%x00%P%x00%an%x00%ae%x00%ct%x00", "-c", "--name-only", "-z"
-        out, ended = self._git(*words, "--no-renames", head, *([f"^{old}"] if old else []), "--")
+        words = "log", f"--format={FORMAT}", "-c", "--name-only", "-z", "--no-renames"
+        out, ended = self._git(*words, head, *([f"^{old}"] if old else []), "--")
         if ended.late or ended.cut:
             raise self._unreachable(ended)
         return [_read_commit(row) for row in out.split(b"\x01") if row]
@@ -301,7 +325,7 @@ class GitTransport:
         for commit in commits:
             for path in commit.paths:
                 makers.setdefault(path, commit)
-        nobody = Commit("", (), Author("", ""), 0.0, ())
+        nobody = Commit("", (), Author("", ""), 0.0, (), ())
         for path in sorted(before.keys() | after.keys()):
             if before.get(path) == after.get(path):
                 continue
@@ -349,7 +373,7 @@ class GitTransport:
         name, email = (_plain(text) for text in (self.remote.name, self.remote.email))
         who = f"{name or 'memdir'} <{email}> {max(0, int(time.time()))} +0000"
         lines = [f"tree {tree}", *(f"parent {oid}" for oid in parents)]
-        text = "\n".join([*lines, f"author {who}", f"committer {who}", "", message or "sync", ""])
+        text = "\n".join([*lines, f"author {who}", f"committer {who}", "", message])
         oid = self.objects.write("commit", encode(text))[0]
         self.objects.keep(f"pack-{oid}")
         return oid
@@ -360,16 +384,11 @@ def _plain(text: str) -> str:
 
 
 def _read_commit(row: bytes) -> Commit:
-    id, parents, name, email, moment, *rest = row.split(b"\0")
-    paths = [decode(path.strip(b"\n")) for path in rest]
+    id, parents, name, email, moment, merged, *rest = row.split(b"\0")
+    paths = tuple(filter(None, (decode(path.strip(b"\n")) for path in rest)))
     author = Author(_plain(decode(name)), _plain(decode(email)))
-    return Commit(
-        decode(id),
-        tuple(decode(parents).split()),
-        author,
-        float(moment),
-        tuple(filter(None, paths)),
-    )
+    before, boxes = (tuple(decode(ids).split()) for ids in (parents, merged))
+    return Commit(decode(id), before, author, float(moment), boxes, paths)
 
 
 def _read_tree(objects: Objects, oid: str, prefix: str = "") -> Files:

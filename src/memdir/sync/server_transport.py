@@ -258,7 +258,7 @@ def _refusal(status: int, answer: Mapping[str, Any]) -> Pushed:
     error = answer.get("error")
     error = error if isinstance(error, dict) else {}
     reason = inert_line(str(error.get("message") or f"the server answered {status}"), MAX_SHOWN)
-    next = RENEW if status == 401 else inert_line(str(error.get("next", "")), MAX_SHOWN)
+    next = RENEW if status == 401 else inert_line(str(error.get("next") or CHECK), MAX_SHOWN)
     return Pushed(REFUSED, reason=reason, next=next)
 
 
