@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import statistics
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
 Row = dict[str, Any]
 OURS = "memdir"
+WIDTH = 100
 
 INTRODUCTION = """# memdir beside other memories for agents
 
@@ -68,8 +70,8 @@ def compose(answer: Row) -> str:
         asked=cells.get("writers", {}).get("asked", "some"),
         saved=cells.get("deletion", {}).get("saved", "some"),
     )
-    how = [f"- **{peer['name']}**: {peer['how']}.{_note(peer)}" for peer in peers]
-    better = [f"- **{peer['name']}**: {peer['better']}" for peer in peers if peer["better"]]
+    how = [_item(peer, f"{peer['how']}.{_note(peer)}") for peer in peers]
+    better = [_item(peer, peer["better"]) for peer in peers if peer["better"]]
     return "\n".join(
         [
             INTRODUCTION.format(**answer),
@@ -83,6 +85,12 @@ def compose(answer: Row) -> str:
             *better,
             UNMEASURED,
         ]
+    )
+
+
+def _item(peer: Row, text: str) -> str:
+    return textwrap.fill(
+        f"- **{peer['name']}**: {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False
     )
 
 

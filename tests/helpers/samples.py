@@ -5,6 +5,7 @@ import os
 
 from hypothesis import strategies as st
 
+from memdir.hot import safe
 from memdir.hot.safe import iso_time
 from memdir.records import fields, validate
 from tests.helpers.tables import tables
@@ -46,8 +47,10 @@ AWKWARD = ["## Context", "\\## Decision", "<!-- memdir:record {} -->", "- a\n- b
 AWKWARD += ["---", "`", "**Status:** no", "\n\n", "\x00", "\u2028", "😀", "a — b", "\\", "  - x"]
 letters = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 any_text = st.sampled_from(AWKWARD) | letters
-pieces = any_text | st.tuples(any_text, any_text).map("\n".join)
-text = pieces.filter(lambda value: bool(value.strip()))
+# What is hidden in a content is removed when the record is read, so it does not come back.
+visible = any_text.map(safe.make_visible)
+pieces = visible | st.tuples(visible, visible).map("\n".join)
+text = pieces.filter(lambda value: value.strip() and value == safe.make_visible(value))
 texts = st.lists(text, max_size=2)
 moment = st.integers(-62_135_596_800, 253_402_300_799).map(iso_time)
 title = text.map(
@@ -82,7 +85,7 @@ def _values(field):
         return st.lists(text, min_size=field.min_items, max_size=2)
     if field.kind == fields.EXAMPLES:
         return st.fixed_dictionaries({}, optional={"prefer": texts, "avoid": texts})
-    alternative = st.fixed_dictionaries({"option": text, "rejected_reason": any_text})
+    alternative = st.fixed_dictionaries({"option": text, "rejected_reason": visible})
     return st.lists(alternative, max_size=2)
 
 

@@ -69,7 +69,7 @@ def test_a_flood_on_the_first_day_leaves_the_old_version_in_the_trash(opened, mo
         opened.write(f"data/{count}.txt", "x")
     opened.save("New words", "a")
     assert any("Old versions go to the trash" in said for said in opened.said)
-    (kept,) = [one for one in look_module.list_shelved_memories(opened.app()) if one.path == "a.md"]
+    (kept,) = [one for one in opened.app().shelf.list_all() if one.path == "a.md"]
     assert b"Old words" in opened.app().shelf.read(kept)
 
 

@@ -166,7 +166,7 @@ def test_a_file_over_the_limit_is_named_and_its_bytes_are_never_lost(opened):
     assert "5,000,018 bytes" in findings(opened)["big.md"]
     assert "big.md" not in [one.memory.path for one in ages.list_memory_ages(opened.app())[0]]
     opened.save("Small now", "big")
-    kept = [opened.app().shelf.read(one) for one in look.list_shelved_memories(opened.app())]
+    kept = [opened.app().shelf.read(one) for one in opened.app().shelf.list_all()]
     assert kept == [big]
     still_works(opened)
 

@@ -63,7 +63,7 @@ def test_what_a_change_itself_has_written_is_not_kept_as_an_old_version(tmp_path
     opened = Opened(tmp_path)
     opened.write("MEMORY.md", ALONE["paragraphs"])
     opened.save("First", "first")
-    assert look.list_shelved_memories(opened.app()) == []
+    assert opened.app().shelf.list_all() == []
     assert opened.verbs() == ["begin", "save first"]
 
 
@@ -77,7 +77,7 @@ def test_a_clock_beyond_the_calendar_loses_nothing(opened, now):
     opened.now = now
     opened.save("Later words", "later")
     changes.retire_memories(opened.app(), ["later"])
-    assert [one.path for one in look.list_shelved_memories(opened.app())] == ["later.md"]
+    assert [one.path for one in opened.app().shelf.list_all()] == ["later.md"]
     changes.restore_memories(opened.app(), ["later"])
     assert "Later words" in opened.read("later.md")
     review.undo_and_hold_again(opened.app())

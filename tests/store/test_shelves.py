@@ -15,7 +15,7 @@ STANDALONE = (
 
 
 def shelved(opened: Opened) -> list[tuple[str, str]]:
-    return [(one.room, one.path) for one in look.list_shelved_memories(opened.app())]
+    return [(one.room, one.path) for one in opened.app().shelf.list_all()]
 
 
 # -- retire and archive --------------------------------------------------------------------

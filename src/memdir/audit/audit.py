@@ -23,10 +23,9 @@ from memdir.hot.layout import Scan
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
 from memdir.recall.answer import render_session_section
 from memdir.store.git import find_ignored_memories
-from memdir.store.look import is_store_for_others
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import Targets
-from memdir.store.writer import App, history_day
+from memdir.store.writer import App, history_day, is_store_for_others
 from memdir.text.terminal import plural
 
 if TYPE_CHECKING:

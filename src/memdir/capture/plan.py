@@ -29,7 +29,7 @@ from memdir.hot.disk import read_start
 from memdir.hot.memory import INDEX, SOURCE_KEYS, decode, read_header, stem
 from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
-from memdir.store.look import find_memories
+from memdir.store.save import find_memories
 from memdir.store.writer import CLAUDE_MD, App
 
 CLIENT = "claude-code"

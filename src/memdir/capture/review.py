@@ -29,8 +29,9 @@ from memdir.hot.place import RECORDS
 from memdir.hot.run import leave_hook_report, take_hook_report
 from memdir.records.write import approve_record
 from memdir.store import changes, ports
-from memdir.store.look import find_memories, readable_store_log
+from memdir.store.look import readable_store_log
 from memdir.store.ports import Logged
+from memdir.store.save import find_memories
 from memdir.store.state import DAMAGE, read_state_json, remove_state, replace_state_json
 from memdir.store.writer import App, Done, history_day, store_state_folder
 from memdir.text import secrets

@@ -27,7 +27,8 @@ from memdir.store.history import History
 from memdir.store.ports import ARCHIVE, TRASH, Store
 from memdir.store.save import Targets
 from memdir.store.state import Lock
-from memdir.store.writer import App, Shelf, open_app
+from memdir.store.trash import Shelf
+from memdir.store.writer import App, open_app
 from memdir.text.terminal import plural
 from memdir.upkeep.worksheet import Check
 

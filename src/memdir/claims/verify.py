@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
 from memdir.hot import memory
 from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
-from memdir.store.look import find_memories, read_store_files
+from memdir.store.look import read_store_files
+from memdir.store.save import find_memories
 from memdir.store.writer import App, store_cache_folder
 
 if TYPE_CHECKING:

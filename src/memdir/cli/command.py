@@ -354,14 +354,13 @@ def _shared(changes: bool, records: bool) -> list[click.Parameter]:
 def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
     """Place of the name in this store, and the command for it there; empty if absent."""
     from memdir.format.names import find_named_memory, memory_name_means
-    from memdir.store.look import list_shelved_memories
 
     on_shelves = verb in ("restore", "purge")
     with suppress(MemdirError):
         if not on_shelves and find_named_memory(name, app.store.scan().memories):
             return "in the store", verb
     with suppress(MemdirError):
-        for item in list_shelved_memories(app):
+        for item in app.shelf.list_all():
             if memory_name_means(name, item.path):
                 return f"in the {item.room}", verb if on_shelves else "restore"
     return "", ""

@@ -206,7 +206,7 @@ def restore_command(session: Session, names: tuple[str, ...], show_list: bool) -
 
 
 def _shelved(app: App) -> Iterator[Memory]:
-    for item in look.list_shelved_memories(app):
+    for item in app.shelf.list_all():
         yield read_memory(item.path, app.shelf.read(item), item.time)
 
 

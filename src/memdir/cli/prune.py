@@ -24,6 +24,7 @@ from memdir.hot import safe
 from memdir.hot.memory import decode
 from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
+from memdir.store.save import find_memories
 from memdir.store.writer import App, Done
 from memdir.text.terminal import one_line, plural, visible_text
 
@@ -117,7 +118,7 @@ def _choose(app: App, before: Audit, names: Sequence[str], every: bool) -> list[
     if not names:
         return audits.find_prune_candidates(before, every)
     known = [item.path for item in before.memories]
-    paths = {memory.path for memory in look.find_memories(app.store, expand_names(names, known))}
+    paths = {memory.path for memory in find_memories(app.store, expand_names(names, known))}
     return [item for item in before.memories if item.path in paths]
 
 

@@ -16,9 +16,8 @@ from memdir.format.pointer import parse_pointers
 from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
 from memdir.store.changes import finish_change, remark_git_ignored
-from memdir.store.look import find_memories
 from memdir.store.ports import name_few_paths
-from memdir.store.save import adopt_memory
+from memdir.store.save import adopt_memory, find_memories
 from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 

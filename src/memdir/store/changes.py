@@ -28,7 +28,7 @@ from memdir.format.outline import Lookup
 from memdir.format.pointer import Pointer
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem, write_header
-from memdir.store import look, ports, save
+from memdir.store import ports, save
 from memdir.store.history import History
 from memdir.store.ports import (
     ARCHIVE,
@@ -39,7 +39,8 @@ from memdir.store.ports import (
     name_few_paths,
     read_if_stored,
 )
-from memdir.store.writer import App, Desk, Done, DryRun, Shelf
+from memdir.store.trash import Shelf
+from memdir.store.writer import App, Desk, Done, DryRun, is_store_for_others
 
 MERGED = "is without what this change did to it; later lines stay"
 DEAD_LINES = "lines-without-file"
@@ -47,7 +48,7 @@ KEPT = "was changed again at the same place; there it keeps its present text"
 
 
 def remark_git_ignored(app: App, paths: Sequence[str]) -> list[str]:
-    if not look.is_store_for_others(app) or not paths:
+    if not is_store_for_others(app) or not paths:
         return []
     # slow to import, and only a shared store needs it
     from memdir.store.git import find_ignored_memories
@@ -124,7 +125,7 @@ def save_memory(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Don
 
 def edit_memory(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
     with app.changing("edit") as desk:
-        memory = look.find_memories(desk.store, [name])[0]
+        memory = save.find_memories(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
         finish_change(
             app, desk, [save.write_memory_edit(revision, desk.store, app.rules(), wishes)], memory
@@ -156,7 +157,7 @@ def retire_memories(app: App, names: Sequence[str], room: str = TRASH, reason: s
 
 def restore_memories(app: App, names: Sequence[str]) -> Done:
     with app.changing("restore") as desk:
-        everything = look.list_shelved_memories(app)
+        everything = app.shelf.list_all()
         wanted = expand_names(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(find_shelved(everything, name)[0] for name in wanted))
         desk.plan = [item.path for item in chosen]
@@ -209,7 +210,7 @@ def _ask_if_kept(app: App, changed: Iterable[str] = ()) -> Callable[[Pointer], b
 
     @cache
     def known() -> Lookup:
-        paths = {item.path for item in look.list_shelved_memories(app)}
+        paths = {item.path for item in app.shelf.list_all()}
         if app.history.begun:
             paths |= {path for logged in app.history.log() for _, path in logged.paths}
         return Lookup(paths | {*changed}, {})
@@ -364,7 +365,7 @@ def _read_memory(store: Store, path: str) -> Memory | None:
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
-    memories = look.find_memories(desk.store, expand_names(names, desk.store.files()))
+    memories = save.find_memories(desk.store, expand_names(names, desk.store.files()))
     return list(dict.fromkeys(memory.path for memory in memories))
 
 

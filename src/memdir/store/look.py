@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from memdir.errors import BadInput, Finding, HistoryBroken, MemdirError, Missing
 from memdir.format import index, names
-from memdir.format.names import find_named_memory
 from memdir.hot import memory
-from memdir.hot.memory import Document, Memory
-from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store
-from memdir.store.save import Targets
+from memdir.hot.memory import Document
+from memdir.store.ports import TRASH, Logged, Shelved, Store
+from memdir.store.save import Targets, find_memories
 from memdir.store.writer import App
 
 KEPT_NEWEST = 100  # trashed memories that never expire, since clocks jump
 DAY_SECONDS = 86_400
 Files = list[tuple[str, bytes]]
-
-
-def is_store_for_others(app: App) -> bool:
-    scope = app.config.scope
-    return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
 
 
 def read_store_files(
@@ -120,20 +113,10 @@ def list_shelved_and_missing(app: App) -> list[Shelved]:
         created = {memory.read_header(text).get(*memory.CREATED_KEYS) for text in texts}
         return there == shelved or (len(created) == 1 and "" not in created)  # edited since
 
-    return [item for item in list_shelved_memories(app) if not is_back(item)]
-
-
-def list_shelved_memories(app: App) -> list[Shelved]:
-    rooms = (app.shelf.list(TRASH), app.shelf.list(ARCHIVE))
-    return list(heapq.merge(*rooms, key=lambda item: -item.time))  # each room keeps its own order
+    return [item for item in app.shelf.list_all() if not is_back(item)]
 
 
 def find_expired_trash(app: App) -> list[Shelved]:
     """Trash past its days and past the newest hundred, since the clock may be wrong."""
     limit = app.now() - app.config.options.trash_days * DAY_SECONDS
     return [item for item in app.shelf.list(TRASH)[KEPT_NEWEST:] if item.time < limit]
-
-
-def find_memories(store: Store, names: Sequence[str]) -> list[Memory]:
-    scan = store.scan()
-    return [find_named_memory(name, scan.memories, scan.findings) for name in names]

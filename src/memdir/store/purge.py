@@ -18,9 +18,8 @@ from memdir.store import changes, git_objects, look
 from memdir.store.history import ANNOUNCED, TABLE
 from memdir.store.ports import Logged, name_few_paths, read_if_stored
 from memdir.store.state import remove_state, replace_state, state_errors
+from memdir.store.trash import FOLDER, THEIRS
 from memdir.store.writer import (
-    FOLDER,
-    THEIRS,
     App,
     Done,
     store_cache_folder,
@@ -37,7 +36,7 @@ _WORD = re.compile(r"\S+?(?=[.,;:!?)*_]*(?:\s|\Z))")
 
 def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Done:
     with app.changing("purge") as desk:
-        everything = look.list_shelved_memories(app)
+        everything = app.shelf.list_all()
         doomed = [item for name in names for item in changes.find_shelved(everything, name)]
         doomed += look.find_expired_trash(app) if expired else []
         for item in dict.fromkeys(doomed):
@@ -114,7 +113,7 @@ def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
     others = set[str]()
     with app.changing("purge") as desk:
         desk.cause = replace(desk.cause, name=stem(path))
-        theirs = [item for item in look.list_shelved_memories(app) if item.number == THEIRS]
+        theirs = [item for item in app.shelf.list_all() if item.number == THEIRS]
         places = [*desk.store.files(), desk.store.index_path, *(FOLDER + x.path for x in theirs)]
         for found in places:
             data = read_if_stored(desk.store, found)
@@ -150,9 +149,7 @@ def _name_what_stays(count: int, path: str, others: list[str]) -> str:
 
 def _find_values(app: App, path: str) -> Iterator[str]:
     versions = [read_if_stored(app.store, path) or b""]
-    versions += [
-        app.shelf.read(item) for item in look.list_shelved_memories(app) if item.path == path
-    ]
+    versions += [app.shelf.read(item) for item in app.shelf.list_all() if item.path == path]
     if app.history.begun:
         for logged in app.history.log():
             if path in [changed for _, changed in logged.paths]:
@@ -182,7 +179,7 @@ def _clean_what_is_kept(app: App, cleaner: _Cleaner) -> None:
     """The history last: it tells what to look for, should this be killed and given again."""
     folder = store_state_folder(app.config)
     shutil.rmtree(store_cache_folder(app.config), ignore_errors=True)
-    for item in look.list_shelved_memories(app):
+    for item in app.shelf.list_all():
         data = app.shelf.read(item)
         if item.number != THEIRS and cleaner.clean(data, item.path) != data:
             app.shelf.overwrite(item, cleaner.clean(data, item.path))

@@ -4,7 +4,7 @@ in sync: every memory has a pointer, every pointer a memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -29,6 +29,7 @@ from memdir.format.draft import (
     describe_body,
     revise_memory,
 )
+from memdir.format.names import find_named_memory
 from memdir.format.outline import Lookup, unescape_target
 from memdir.format.pointer import SUFFIX, Pointer, format_pointer
 from memdir.format.type_guess import guess_memory_type
@@ -406,3 +407,8 @@ def _memory(store: Store, path: str) -> Memory:
         data = f"---\nname: {stem(path)}\n---\n".encode("utf-8", "surrogateescape")
     facts = store.facts(path) or (0,)
     return read_memory(path, data, facts[0] / 1e9)
+
+
+def find_memories(store: Store, wanted: Sequence[str]) -> list[Memory]:
+    scan = store.scan()
+    return [find_named_memory(name, scan.memories, scan.findings) for name in wanted]

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import calendar
 import datetime
 import functools
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from memdir.config.config import Config
-from memdir.errors import Finding, HistoryBroken, MemdirError, Missing, Unwritable
-from memdir.hot import safe
-from memdir.hot.disk import Disk, read_start
-from memdir.hot.layout import Around, usual_path
-from memdir.hot.memory import INDEX, is_memory_file
+from memdir.errors import HistoryBroken, MemdirError, Missing
+from memdir.hot.disk import read_start
+from memdir.hot.layout import Around
+from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
 from memdir.store.history import GitHistory, History, NoHistory
-from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Shelved, Store, name_few_paths
-from memdir.store.state import Lock, state_errors
+from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Store, name_few_paths
+from memdir.store.state import Lock
+from memdir.store.trash import DryShelf, Shelf
 
 if TYPE_CHECKING:
     from memdir.format.draft import Change, Rules
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
 CLAUDE_MD = "CLAUDE.md"
 MAX_CLAUDE_MD_BYTES = 256 * 1024
 DEFAULT_LAYOUT = "markdown"
-STAMP = "%Y%m%dT%H%M%SZ"  # of a shelf's folders
-FOLDER = "archive/"  # inside the store, made by another tool
-THEIRS = 0  # number of all files in that folder; ours start at 1
 
 
 class Overlay(Around):
@@ -142,97 +137,6 @@ class RecordedStore(Overlay):
         newest = [item for room in (TRASH, ARCHIVE) for item in self.shelf.list(room)[:1]]
         data = self.read(path)
         return any(item.path == path and self.shelf.read(item) == data for item in newest)
-
-
-class Shelf:
-    """Trash and archive: retired and archived memories, whole, outside the tree a client scans.
-
-    `<room>/<number>-<time>/<path>` in the state directory: the number gives the order even if the
-    clock jumps. Memories are also restored out of the store's own `archive/`, made by other tools.
-    """
-
-    def __init__(self, folder: str, store: Store) -> None:
-        self.folder, self.store, self.disk = folder, store, Disk(folder)
-
-    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
-        where = os.path.join(self.folder, room)
-        with state_errors(where, "cannot be read"):
-            try:
-                labels = os.listdir(where)
-            except FileNotFoundError:
-                labels = []
-        numbers = [label.partition("-")[0] for label in labels]
-        highest = max([int(number) for number in numbers if number.isdecimal()], default=0)
-        shelved = Shelved(room, highest + 1, now, path)
-        with state_errors(where, f"{path} cannot be put there"):
-            self.disk.make_root()
-            self.disk.put(_place(shelved), data)
-        return shelved
-
-    def list(self, room: str) -> list[Shelved]:
-        where = os.path.join(self.folder, room)
-        items: list[Shelved] = []
-        hidden: list[Finding] = []
-        for _, path, entry in Disk(where).walk(lambda _: True, hidden):
-            label, _, rest = usual_path(where, path, entry).partition("/")
-            number, _, stamp = label.partition("-")
-            try:
-                moment = time.strptime(stamp, STAMP)
-                items.append(Shelved(room, int(number), float(calendar.timegm(moment)), rest))
-            except (ValueError, OverflowError):
-                continue
-        if hidden:  # else an old copy could look like the newest, or a number be used twice
-            raise Unwritable(f"{where}: {hidden[0].message}", path=where, next=hidden[0].fix)
-        items.sort(key=lambda shelved: -shelved.number)
-        tree = sorted(self.store.tree().items()) if room == ARCHIVE else []
-        return items + [
-            Shelved(ARCHIVE, THEIRS, facts[0] / 1e9, path.removeprefix(FOLDER))
-            for path, facts in tree
-            if path.startswith(FOLDER) and is_memory_file(path.removeprefix(FOLDER))
-        ]
-
-    def read(self, shelved: Shelved) -> bytes:
-        if shelved.number == THEIRS:
-            return self.store.read(FOLDER + shelved.path)
-        place = _place(shelved)
-        with state_errors(os.path.join(self.folder, place), "cannot be read"):
-            return self.disk.read(place)[0]
-
-    def overwrite(self, shelved: Shelved, data: bytes) -> None:
-        place = _place(shelved)
-        with state_errors(os.path.join(self.folder, place), "cannot be written"):
-            self.disk.put(place, data)
-
-    def clear(self, shelved: Shelved) -> None:
-        """Delete from the shelf; the history keeps files of the store's `archive/`."""
-        if shelved.number == THEIRS:
-            self.store.drop(FOLDER + shelved.path)
-            return
-        place = _place(shelved)
-        with state_errors(os.path.join(self.folder, place), "cannot be removed"):
-            self.disk.drop(place)
-        while place.count("/") > 1:
-            place = place.rpartition("/")[0]
-            try:
-                os.rmdir(os.path.join(self.folder, place))
-            except OSError:
-                return  # not empty
-
-
-class DryShelf(Shelf):
-    def lay(self, room: str, path: str, data: bytes, now: float) -> Shelved:
-        return Shelved(room, 1, now, path)
-
-    def clear(self, shelved: Shelved) -> None:
-        """Keeps the shelf; records in the dry run what would leave the store's `archive/`."""
-        if shelved.number == THEIRS:
-            super().clear(shelved)
-
-
-def _place(shelved: Shelved) -> str:
-    # `iso_time` limits the year to 1-9999, so that the stamp can be parsed.
-    stamp = safe.iso_time(shelved.time).replace("-", "").replace(":", "")
-    return f"{shelved.room}/{shelved.number:06}-{stamp}/{shelved.path}"
 
 
 NOTHING = "there was nothing to do"
@@ -443,6 +347,11 @@ def open_app(
         actor=actor,
         dry_run=dry_run,
     )
+
+
+def is_store_for_others(app: App) -> bool:
+    scope = app.config.scope
+    return app.config.shared and not (scope.kind == "agent" and scope.place == "local")
 
 
 def store_state_folder(config: Config) -> str:

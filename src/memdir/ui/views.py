@@ -25,6 +25,7 @@ from memdir.models.ledger import read_model_spending
 from memdir.recall.answer import Recall, recall
 from memdir.store import look
 from memdir.store.accept import unaccepted_paths
+from memdir.store.save import find_memories
 from memdir.store.writer import App
 from memdir.ui import overview
 from memdir.ui.decisions import find_undecided, show_item
@@ -304,7 +305,7 @@ def _why_not(
     visit: Visit, apps: Sequence[tuple[str, App]], prompt: str, wanted: str, result: Recall
 ) -> str:
     """Why this memory did not come, in one sentence."""
-    path = look.find_memories(visit.app.store, [wanted])[0].path
+    path = find_memories(visit.app.store, [wanted])[0].path
     if path in [it.memory.path for it in (*result.injected.bodies, *result.injected.pointers)]:
         return f"{path} was told."
     if path in unaccepted_paths(visit.app):

@@ -39,7 +39,8 @@ from memdir.store.logs import DailyLog, open_daily_log
 from memdir.store.ports import Store
 from memdir.store.save import follow_in_index, save_draft
 from memdir.store.state import DAMAGE, Lock, read_state_json, replace_state_json, state_errors
-from memdir.store.writer import App, Desk, Done, DryRun, DryShelf, Shelf, store_state_folder
+from memdir.store.trash import DryShelf, Shelf
+from memdir.store.writer import App, Desk, Done, DryRun, store_state_folder
 from memdir.upkeep.restructure import (
     Figures,
     Plan,

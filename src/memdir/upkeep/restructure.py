@@ -29,9 +29,9 @@ from memdir.models.model import count_model_tokens
 from memdir.store.look import read_store_files
 from memdir.store.ports import TRASH, Store, name_few_paths
 from memdir.store.save import Targets
-from memdir.store.writer import App, Done, Shelf
-from memdir.text.markdown import heading_level, heading_text, list_item_start
-from memdir.text.markdown import unescape_markdown as unescaped
+from memdir.store.trash import Shelf
+from memdir.store.writer import App, Done
+from memdir.text.markdown import heading_level, heading_text, list_item_start, unescape_markdown
 from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
 from memdir.upkeep.titles import is_generic_title, is_placeholder_piece, topic_title
@@ -54,7 +54,6 @@ MIN_COPIED_FILES = 3  # that tell a copy from a busy minute
 NANOSECONDS = 1e9
 MAX_LEFT_SHOWN = 10  # files that are left alone
 MIN_KNOWN_WORDS = 6  # in lines that stand in another memory by no accident
-
 
 _SEE = re.compile(r"[\s(—–-]*\bsee\s*:?\s*$", re.IGNORECASE)  # in front of a link only
 
@@ -341,7 +340,7 @@ def find_lost_lines(
     known = {bare_line(line) for text in after.values() for line in text.split("\n")}
     known |= {bare_line(item.text) for item in accounted}
     flat = [" ".join(text.split()) for text in after.values()]
-    whole = "\n".join([*flat, *map(unescaped, flat)])
+    whole = "\n".join([*flat, *map(unescape_markdown, flat)])
     result = []
     for path, text in before.items():
         for number, line in enumerate(text.split("\n"), 1):
