@@ -151,6 +151,7 @@ def main() -> None:
         require(demo.hashes() == before, "undo did not bring back every byte")
         say(f"\n# Every byte is back: {len(before)} files, the same SHA-256 as before.")
         learn(demo)
+        say("\n# It was a throw-away home. For yours: make install; memdir setup claude-code")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ audit        a store's scores and findings
 clients      one file per agent: install, read transcripts, import its memories
 capture      a conversation becomes drafts: saved, held for review, or refused
 upkeep       a tidier store: restructure and dream
+sync         several machines and a team: one engine, over git or a server
 records      structured records, a second layout with rules of its own
 share        what others get
 evals        how good memory is, in figures
@@ -22,6 +23,8 @@ worker       what hooks leave to a process of its own
 library      `from memdir import Memdir`
 memory_tool  the Anthropic memory tool on a store
 mcp          the MCP server
+server       the team server: PostgreSQL, HTTP and MCP
+ui           the page of `memdir ui`
 integrations adapters for frameworks, a file each
 cli          the command line: parse, call one function, print
 """

@@ -51,6 +51,32 @@ def test_bash_is_offered_what_fits(path, words, offered):
     assert {*done.stdout.split()} == offered and not done.stderr
 
 
+ZSH = """
+zmodload zsh/zpty
+zpty shell 'TERM=xterm zsh -f -i'
+zpty -w shell 'autoload -Uz compinit; compinit -u -D; eval "$(memdir completion zsh)"; echo rea""dy'
+zpty -r -m shell answer '*ready*'
+zpty -w -n shell $'memdir sear\\t--help\\n'
+zpty -r -m shell answer '*Usage: memdir search*'
+print -r -- "$answer"
+"""
+FISH = "memdir completion fish | source; complete -C 'memdir sear'"
+
+
+@pytest.mark.parametrize(("shell", "script"), [("zsh", ZSH), ("fish", FISH)])
+def test_zsh_and_fish_complete_a_command(shell, script, path):
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    done = subprocess.run(
+        [shell, "-c", script],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "search" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_is_one_of_that_shell(shell):
     script = memdir("completion", shell).text

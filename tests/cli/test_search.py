@@ -72,7 +72,7 @@ def test_the_first_help_is_short_and_names_the_second():
     assert listed == FIRST and len(FIRST) <= 20
     assert "memdir help --all lists" in first
     assert all(f"\n  {name} " in whole for name in ("remember", "load", "merge-index", "records"))
-    assert memdir("help").text == first
+    assert memdir().text == memdir("help").text == first
     assert memdir("help", "show").text == memdir("show", "--help").text
 
 
@@ -83,9 +83,15 @@ def test_no_summary_of_a_command_is_cut():
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [(("serch",), "search"), (("help", "lst"), "list"), (("records", "serch"), "search")],
+    [
+        (("serch",), "search"),
+        (("help", "lst"), "list"),
+        (("records", "serch"), "search"),
+        (("delete",), "forget"),
+        (("get",), "show"),
+    ],
 )
-def test_a_typo_is_answered_with_what_was_meant(words, meant):
+def test_a_typo_or_another_word_is_answered_with_what_was_meant(words, meant):
     answer = memdir(*words, "--json") if words[0] != "help" else memdir(*words)
     assert answer.code == 2 and f"Did you mean '{meant}'?" in answer.stderr + answer.text
 

@@ -17,7 +17,7 @@ from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN
 from memdir.hot.place import RECORDS
 from memdir.store.ports import GONE
 from memdir.store.writer import App, store_state_folder
-from memdir.text.terminal import cut_text_middle, one_line, plural, visible_text
+from memdir.text.terminal import one_line, plural, visible_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +64,8 @@ def list_command(session: Session, limit: int, type: str | None) -> Answer:
         lines += [*[""][: len(lines)], *screen.block("", title, "")]
         shown = items[:limit] if limit else items
         if shown:
-            widest = int(screen.columns * NAME_SHARE)
-            rows = [_row(item, widest) for item in shown]
-            lines += ["", *screen.table(rows, headings=HEADINGS)]
+            limits = [int(screen.columns * NAME_SHARE)]
+            lines += ["", *screen.table([*map(_row, shown)], limits, HEADINGS)]
         if len(shown) < total:
             lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
         if not total:
@@ -93,13 +92,12 @@ def _first_step(app: App, scope: str) -> tuple[str, str]:
     return "Save the first one:", step
 
 
-def _row(listed: Listed, widest: int) -> list[Cell]:
+def _row(listed: Listed) -> list[Cell]:
     item = listed.memory
     about = item.description if listed.accepted else f"{NOT_YET}: {item.description}"
     mark = " *" if item.pinned else ""
-    name = one_line(item.path.removesuffix(".md").removesuffix(".json"))
     return [
-        (cut_text_middle(name, widest - len(mark)) + mark, "bold"),
+        (item.path.removesuffix(".md").removesuffix(".json") + mark, "bold"),
         item.type,
         (short_age(listed.age_days), BAND_STYLES[listed.action]),
         (f"{listed.stale:5}", "red") if listed.stale else "",

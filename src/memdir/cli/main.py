@@ -100,6 +100,19 @@ FIRST = {
     *("log", "diff", "undo", "ui", "share", "sync", "audit", "doctor", "status"),
     *("import", "setup"),
 }
+# What people type for them.
+OTHER_WORDS = {
+    "remember": "add create new",
+    "forget": "delete remove rm",
+    "search": "find query grep",
+    "show": "cat get view",
+    "list": "ls",
+    "log": "history",
+    "undo": "revert",
+    "where": "config",
+    "setup": "install uninstall init",
+}
+OF_COMMANDS = ("--dir", "--project", "--scope", "--json", "--dry-run")  # each command has them
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}
 MODULES = {name: module for name, (module, _) in COMMANDS.items()}
 
@@ -153,7 +166,9 @@ class Commands(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches  # only needed after a typo
 
-            near = get_close_matches(args[0], self.modules, 1)
+            meant = [name for name, words in OTHER_WORDS.items() if args[0] in words.split()]
+            near = [name for name in meant if name in self.modules]
+            near = near or get_close_matches(args[0], self.modules, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(error.message + hint, ctx) from None
 
@@ -164,6 +179,15 @@ class Commands(click.Group):
 
 
 class Sections(Commands):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name in OF_COMMANDS:
+                hint = f"give it behind the command: memdir COMMAND {error.option_name}"
+                raise click.UsageError(f"{error.message[:-1]} here; {hint}", ctx) from None
+            raise
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands without importing them: a person waits for the key."""
         from click.shell_completion import CompletionItem
@@ -183,7 +207,8 @@ class Sections(Commands):
                 with formatter.section(section):
                     formatter.write_dl(rows, col_max=11)
         if more := len(COMMANDS) - len(shown):
-            formatter.write(f"\nmemdir help --all lists {more} more commands.\n")
+            formatter.write_paragraph()
+            formatter.write_text(f"memdir help --all lists {more} more commands.")
 
 
 @click.command("help", add_help_option=False)
@@ -237,7 +262,10 @@ def run_command_line(arguments: Sequence[str]) -> int:
 
 def _answer(screen: output.Screen, arguments: Sequence[str]) -> int:
     try:
-        code = commands.main(list(arguments), "memdir", standalone_mode=False, obj=screen)
+        width = min(screen.columns, output.USUAL) - 2  # click's own width has a floor of 50
+        code = commands.main(
+            list(arguments), "memdir", standalone_mode=False, obj=screen, terminal_width=width
+        )
         return int(code or 0)
     except click.exceptions.Exit as done:
         return done.exit_code
@@ -284,7 +312,8 @@ def _say_error(screen: output.Screen, error: MemdirError) -> int:
     from memdir.hot.memory import decode
     from memdir.records.record import RecordError
 
-    fields: output.Fields = {"code": error.code, "message": error.message, "next": error.next}
+    next = _wsl_path(screen.arguments, error) or error.next
+    fields: output.Fields = {"code": error.code, "message": error.message, "next": next}
     if error.path:
         fields["path"] = error.path
     facts: tuple[tuple[str, str], ...] = ()
@@ -301,6 +330,15 @@ def _say_error(screen: output.Screen, error: MemdirError) -> int:
         lines += screen.diff_lines(print_diff(error.path, error.theirs, error.ours))
     _say(screen, fields, lines, facts)
     return error.exit_code
+
+
+def _wsl_path(arguments: Sequence[str], error: MemdirError) -> str:
+    """Next step of an error about a path of Windows."""
+    for word in arguments:
+        drive, _, rest = word.rpartition("=")[2].partition(":")
+        if len(drive) == 1 and rest[:1] in ("\\", "/") and rest in error.message + error.path:
+            return f"inside WSL this is /mnt/{drive.lower()}{rest.replace(chr(92), '/')}"
+    return ""
 
 
 def _write_report(error: Exception) -> str:

@@ -17,6 +17,7 @@ from memdir.hot import memory, safe
 from memdir.text import pattern
 from memdir.text.terminal import (
     cut_text,
+    cut_text_middle,
     fold_line,
     one_line,
     pad_text,
@@ -247,29 +248,32 @@ class Screen:
         limits: Sequence[int] = (),
         headings: Sequence[str] = (),
     ) -> list[str]:
+        """`limits` of columns hold as far as the last column needs the room."""
         if not rows:
             return []
         rows = [[(text, "dim") for text in headings], *rows] if headings else rows
         cells = [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
         shown = [[(one_line(text), style) for text, style in row] for row in cells]
-        limits = [*limits, *[self.columns] * len(shown[0])]
-        sizes = [
-            min(limits[i], max(text_width(row[i][0]) for row in shown))
-            for i in range(len(shown[0]))
+        needed = [
+            max(text_width(text) for text, _ in column) for column in zip(*shown, strict=True)
         ]
+        limits = [*limits, *[self.columns] * len(needed)]
+        sizes = [min(*pair) for pair in zip(limits, needed, strict=False)]
         sizes[-1] = self.columns - sum(sizes[:-1]) - 2 * len(sizes)
-        below = sizes[-1] < min(LAST_COLUMN, max(text_width(row[-1][0]) for row in shown))
+        spare = min(sizes[-1] - needed[-1], needed[0] - sizes[0])
+        if spare > 0:
+            sizes[0], sizes[-1] = sizes[0] + spare, sizes[-1] - spare
+        below = sizes[-1] < min(LAST_COLUMN, needed[-1])
         if below:  # a narrow terminal: the last column has lines of its own
-            sizes[-1] = self.columns - 4
+            sizes = [*needed[:-1], self.columns - 4]
             while sum(sizes[:-1]) + 2 * len(sizes) - 2 > self.columns:
                 widest = max(range(len(sizes) - 1), key=sizes.__getitem__)
                 sizes[widest] -= 1
         lines = []
         for row in shown:
-            texts = [
-                pad_text(cut_text(text, size), size)
-                for (text, _), size in zip(row, sizes, strict=True)
-            ]
+            texts = [cut_text(text, size) for (text, _), size in zip(row, sizes, strict=True)]
+            texts[0] = cut_text_middle(row[0][0], sizes[0])
+            texts = [pad_text(text, size) for text, size in zip(texts, sizes, strict=True)]
             texts[-1] = texts[-1].rstrip()
             painted = [self.paint(t, s) for t, (_, s) in zip(texts, row, strict=True) if t]
             last = [f"    {painted.pop()}"] if below and texts[-1] else []
