@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; everything else is installed into .venv once.
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check bench figures peers faults faults-full reliability-report integrations-test acceptance acceptance-client lock clean .venv pictures server-test docs dist
+.PHONY: help install uninstall demo quick test check bench figures peers faults faults-full reliability-report integrations-test acceptance acceptance-client lock clean .venv pictures server-test docs dist
 
 PYTHON ?=
 ARGS ?=
@@ -12,9 +12,30 @@ RUN := PYTHONPATH=$(CURDIR) .venv/bin/python
 LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
+# A `python3` on PATH may be a shim without a version behind it, or lack venv: each one is tried.
+FIND_PYTHON = for python in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14 python ''; do \
+	  "$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
+	done; [ "$$python" ] || { echo 'No Python 3.11 or newer with venv found.' \
+	  'Install one, or run: make PYTHON=/path/to/python3' >&2; exit 1; }
+OURS := app="$$HOME/.local/share/memdir/installed" command="$$HOME/.local/bin/memdir"
+
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name what; do \
-	  printf '  make %-17s %s\n' "$$name" "$$what"; done
+	  printf '  make %-18s %s\n' "$$name" "$$what"; done
+
+install: ## install memdir for you, without uv and pipx: ~/.local/bin/memdir
+	@$(FIND_PYTHON); $(OURS); \
+	if [ -e "$$command" ] && [ "$$(readlink "$$command")" != "$$app/bin/memdir" ]; then \
+	  echo "$$command is there already. Remove it first, as it was installed: uv tool uninstall memdir, or" \
+	    'pipx uninstall memdir' >&2; exit 1; fi; \
+	"$$python" -m venv "$$app" && "$$app/bin/python" -m pip install --quiet . && \
+	mkdir -p "$${command%/*}" && ln -sf "$$app/bin/memdir" "$$command" && "$$command" --version && \
+	case ":$$PATH:" in *":$${command%/*}:"*) ;; \
+	  *) echo 'Next: put it on your PATH: export PATH="$$HOME/.local/bin:$$PATH"';; esac
+
+uninstall: ## remove what make install installed; memories and history stay
+	@$(OURS); rm -rf "$$app"; rmdir "$${app%/*}" 2>/dev/null || true; \
+	[ "$$(readlink "$$command")" != "$$app/bin/memdir" ] || rm "$$command"
 
 demo: $(READY) ## show what memdir does, in a throw-away home
 	@$(RUN) examples/demo.py $(ARGS)
@@ -94,12 +115,8 @@ clean: ## remove .venv, caches and build output
 
 .venv: $(READY)
 
-# A `python3` on PATH may be a shim without a version behind it, or lack venv: each one is tried.
 .venv/bin/python:
-	@for python in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14 python; do \
-	  if "$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
-	  then exec "$$python" -m venv .venv; fi; \
-	done; echo 'No Python 3.11 or newer with venv found. Install one, or run: make PYTHON=/path/to/python3' >&2; exit 1
+	@$(FIND_PYTHON); "$$python" -m venv .venv
 
 $(READY): pyproject.toml requirements/dev.txt requirements/uv.txt | .venv/bin/python
 	@echo 'Installing the development packages into .venv (once)'

@@ -69,12 +69,24 @@ def try_wheel(wheel: Path, scratch: Path) -> None:
         sys.exit(f"uninstalled, and left: {left}")
 
 
+def try_make(folder: Path, scratch: Path) -> None:
+    """`make install` and `make uninstall`, in the unpacked sdist and a home of its own."""
+    home = scratch / "make-home"
+    home.mkdir()
+    print(run("make", "install", folder=folder, home=home).strip().split("\n")[0])
+    run(home / ".local/bin/memdir", "remember", "Use uv.", folder=home, home=home)
+    run("make", "uninstall", folder=folder, home=home)
+    if left := [*home.glob(".local/bin/*"), *home.glob(".local/share/*")]:
+        sys.exit(f"make uninstall left: {left}")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         wheel, sdist = build_both(scratch)
         print(run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist).strip())
         try_wheel(wheel, scratch)
+        try_make(scratch / sdist.name.removesuffix(".tar.gz"), scratch)
     for path in (wheel, sdist):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
 
