@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.peer_work import WORK_OF
+
 Row = dict[str, Any]
 OURS = "memdir"
 WIDTH = 100
@@ -107,7 +109,8 @@ def _cell(peer: Row, show: Callable[[Row], str], value: Callable[[Row], float]) 
             name: cell["not run"] for name, cell in peer["cells"].items() if "not run" in cell
         }
         wanted = NEEDS[show]
-        reason = reasons.get(wanted) or reasons.get("asked") or peer["note"] or "not run"
+        note = peer["note"] if peer["note"].startswith("not run") else "not run"
+        reason = reasons.get(wanted) or reasons.get(WORK_OF.get(wanted, "")) or note
         reason = reason.removeprefix("not run: ").replace("|", "/").replace("\n", " ")
         return (reason if reason in PLAIN else f"not run: {reason[:90]}"), None
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,7 +25,10 @@ ENOUGH = 10.0  # seconds for one timed row
 MOST_LOAD = 2.0  # per processor; the work itself is one or two of it
 WRITERS, EACH = 2, 20
 DELETED = 5
+STARTS = 3  # of a server, counted for its start
 NO_MCP = {"not run": "it has no MCP server"}
+WORK = ("size", "ranking", "writers", "deletion", "speed")  # only the last needs a quiet machine
+WORK_OF = {"install": "size", "listed": "ranking", "start": "speed", "machine": "speed"}  # cells
 Cells = dict[str, dict[str, object]]
 
 
@@ -59,33 +62,25 @@ class Trial:
     def __init__(self, peer: Peer, roots: list[Root], clock: Clock, say: Callable[[str], None]):
         self.peer, self.roots, self.clock, self.say = peer, roots, clock, say
         self.cells: Cells = {}
-        self.keys: dict[str, str] = {}  # what a peer calls a memory → its path
 
-    def measure(self) -> Cells:
-        size, packages = measure_size(self.peer)
-        self.cells["install"] = {"megabytes": size, "packages": packages}
-        self.cells["machine"] = {"bare": bare(), "load": os.getloadavg()[0]}
-        for work in (self.asked, self.writers, self.deletion):
+    def measure(self, chosen: Collection[str]) -> Cells:
+        for name in WORK:
+            if name not in chosen:
+                continue
             began = time.monotonic()
             try:
-                work()
+                getattr(self, name)()
             except Failed as error:
-                self.cells[work.__name__] = {"not run": str(error)}
+                self.cells[name] = {"not run": str(error)}
             except (KeyError, ValueError, IndexError, OSError) as error:
                 reason = f"its answer was not understood: {type(error).__name__}: {error}"
-                self.cells[work.__name__] = {"not run": reason[:200]}
-            self.say(f"  {work.__name__}: {time.monotonic() - began:.0f} s")
-        self._forget_busy_times()
+                self.cells[name] = {"not run": reason[:200]}
+            self.say(f"  {name}: {time.monotonic() - began:.0f} s")
         return self.cells
 
-    def _forget_busy_times(self) -> None:
-        """Times of a machine that others keep busy would be unfair to the peer."""
-        load = max(float(self.cells["machine"]["load"]), os.getloadavg()[0])
-        if load > MOST_LOAD * (os.cpu_count() or 1):
-            self.cells["machine"]["load"] = load
-            for name in ("speed", "start"):
-                if "not run" not in self.cells.get(name, NO_MCP):
-                    self.cells[name] = {"not run": f"the machine was busy, load {load:.0f}"}
+    def size(self) -> None:
+        size, packages = measure_size(self.peer)
+        self.cells["install"] = {"megabytes": size, "packages": packages}
 
     @contextmanager
     def place(self) -> Iterator[Place]:
@@ -106,56 +101,59 @@ class Trial:
         finally:
             session.close()
 
-    def asked(self) -> None:
-        """Every directory in a home of its own: keep its memories, put its prompts.
-
-        The largest is also the one that is timed; every start of a server counts as one.
-        """
-        told, ranked, starts, missing = [], [], [], 0
-        for number, root in enumerate(self.roots):
-            with self.place() as place:
-                keys = self.peer.lay_down(place, root.notes)
-                with self.session(place) as session:
-                    starts.append(session.started)
-                    for note in root.notes if keys is None else ():
-                        missing += not self._keep(session, note)
-                    keys = self.keys if keys is None else keys
-                    for asked in root.asked:
-                        got = [keys.get(key, "") for key in session.find(asked.prompt, FIRST)]
-                        told.append(share(got, asked))
-                        if (found := self.peer.search(place, asked.prompt, FIRST)) is not None:
-                            ranked.append(share(found, asked))
-                    listed = {"bytes": session.listed, "tools": session.tools}
-                    if not number:
-                        speed = self._running(session)
-                if not number:
-                    speed |= self._new_process(place)
-                    self.cells["speed"] = speed
-            self.keys = {}
+    def ranking(self) -> None:
+        """Every directory in a home of its own: keep its memories, put its prompts."""
+        told, ranked, missing = [], [], 0
+        for root in self.roots:
+            with self.place() as place, self.filled(place, root) as (session, keys, refused):
+                missing += refused
+                for asked in root.asked:
+                    got = [keys.get(key, "") for key in session.find(asked.prompt, FIRST)]
+                    told.append(share(got, asked))
+                    if (found := self.peer.search(place, asked.prompt, FIRST)) is not None:
+                        ranked.append(share(found, asked))
+                listed = {"bytes": session.listed, "tools": session.tools}
         self.cells["listed"] = listed if self.peer.has_mcp else NO_MCP
-        self.cells["start"] = {"ms": starts} if self.peer.has_mcp else NO_MCP
         ranking = {"R@5": statistics.mean(ranked or told), "n": len(told), "refused": missing}
         ranking |= {"R@5 of what is told": statistics.mean(told)} if ranked else {}
         self.cells["ranking"] = {"not run": self.peer.unranked} if self.peer.unranked else ranking
 
-    def _keep(self, session: Session, note: Note) -> bool:
-        if key := session.save(note):
-            self.keys[key] = note.path
-        return bool(key)
+    @contextmanager
+    def filled(self, place: Place, root: Root) -> Iterator[tuple[Session, dict[str, str], int]]:
+        """A session on the memories of a directory, what it calls them, and how many it refused."""
+        laid, refused = self.peer.lay_down(place, root.notes), 0
+        keys = laid or {}
+        with self.session(place) as session:
+            for note in root.notes if laid is None else ():
+                key = session.save(note)
+                refused += not key
+                keys[key] = note.path
+            yield session, keys, refused
 
-    def _running(self, session: Session) -> dict[str, object]:
-        """A prompt and a save in a process that is running."""
+    def speed(self) -> None:
+        """In the largest directory: prompts and saves, in a process that runs and in new ones."""
+        busy = [os.getloadavg()[0]]
+        self.cells["machine"] = {"bare": bare(), "load": busy[0]}
         prompts, other = self.roots[0].asked, self.roots[1].notes
-        again = timed(lambda i: session.find(prompts[i % len(prompts)].prompt, FIRST))
-        return {"again": again, "save again": timed(lambda i: kept(session.save(other[i])))}
-
-    def _new_process(self, place: Place) -> dict[str, object]:
-        """The same, in a new process each time."""
-        prompts, other = self.roots[0].asked, self.roots[1].notes
-        recall = self.peer.recall(place)
-        cold = timed(lambda i: recall(prompts[i % len(prompts)].prompt), warm_up=False)
-        saves = timed(lambda i: self.peer.save(place, other[RUNS + 1 + i]), warm_up=False)
-        return {"recall": cold, "save": saves}
+        with self.place() as place:
+            with self.filled(place, self.roots[0]) as (session, _, _):
+                starts = [session.started]
+                again = timed(lambda i: session.find(prompts[i % len(prompts)].prompt, FIRST))
+                save_again = timed(lambda i: kept(session.save(other[i])))
+            recall = self.peer.recall(place)
+            cold = timed(lambda i: recall(prompts[i % len(prompts)].prompt), warm_up=False)
+            saves = timed(lambda i: self.peer.save(place, other[RUNS + 1 + i]), warm_up=False)
+            while self.peer.has_mcp and len(starts) < STARTS:
+                with self.session(place) as session:
+                    starts.append(session.started)
+        busy.append(os.getloadavg()[0])
+        self.cells["machine"]["load"] = max(busy)
+        if max(busy) > MOST_LOAD * (os.cpu_count() or 1):
+            # The times of a busy machine would be unfair to the peer.
+            raise Failed(f"the machine was busy, load {max(busy):.0f}")
+        timings = {"again": again, "save again": save_again, "recall": cold, "save": saves}
+        self.cells["speed"] = timings
+        self.cells["start"] = {"ms": starts} if self.peer.has_mcp else NO_MCP
 
     def writers(self) -> None:
         """Two processes that save at the same moment: what was acknowledged must be found."""

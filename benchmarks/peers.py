@@ -2,7 +2,8 @@
 
 Each peer is installed with pip or npm below a cache folder, in the newest of its pinned versions
 that installs here, and measured in homes that are thrown away. What cannot run is a cell that says
-why. Nothing is asked of a model; nothing of yours is read.
+why. Nothing is asked of a model; nothing of yours is read. `--only speed --keep docs/compare.json`
+measures what needs a quiet machine and keeps the other figures.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import platform
 import sys
 import tempfile
 import textwrap
+from collections.abc import Collection
 from datetime import UTC, datetime
+from typing import Any
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -22,7 +25,7 @@ from benchmarks.peer_install import find_pythons, install
 from benchmarks.peer_kinds import PEERS, Peer
 from benchmarks.peer_page import compose
 from benchmarks.peer_place import Clock, Failed
-from benchmarks.peer_work import Trial, read_corpus
+from benchmarks.peer_work import WORK, WORK_OF, Trial, read_corpus
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared/corpus")
 MINUTES = 5.0
@@ -33,7 +36,7 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python benchmarks/peers.py",
         description="Measure memdir and other memories for agents, the same work in one run.",
-        epilog="example: python benchmarks/peers.py memdir bettermemory --json peers.json",
+        epilog="example: python benchmarks/peers.py memdir bettermemory --only ranking speed",
     )
     parser.add_argument("names", nargs="*", choices=[*names, []], default=[], metavar="PEER")
     parser.add_argument("--data", default=CORPUS, metavar="DIR", help="the labelled memories")
@@ -42,18 +45,20 @@ def main(words: list[str]) -> int:
     parser.add_argument("--minutes", type=float, default=MINUTES, help="per peer, at most")
     parser.add_argument("--json", metavar="FILE", help="write the figures there")
     parser.add_argument("--page", metavar="FILE", help="write the table as Markdown there")
-    parser.add_argument("--from", dest="figures", nargs="+", metavar="FILE", help="earlier figures")
+    parser.add_argument(
+        "--only", nargs="*", choices=WORK, default=WORK, metavar="WORK", help=", ".join(WORK)
+    )
+    parser.add_argument("--keep", metavar="FILE", help="earlier figures; what is measured wins")
     given = parser.parse_args(words)
-    if given.figures:
-        answer = _join(given.figures)
-    elif not os.path.exists(os.path.join(given.data, "queries.jsonl")):
+    if not os.path.exists(os.path.join(given.data, "queries.jsonl")):
         print(
             f"peers: {given.data} has no queries.jsonl\nNext: name the folder with --data",
             file=sys.stderr,
         )
         return 1
-    else:
-        answer = _measure(given, [kind for kind in PEERS if kind.name in (given.names or names)])
+    answer = _measure(given, [kind for kind in PEERS if kind.name in (given.names or names)])
+    if given.keep:
+        answer = _add(answer, given.keep, given.only)
     page = compose(answer)
     for path, text in ((given.json, json.dumps(answer, indent=1) + "\n"), (given.page, page)):
         if path:
@@ -64,7 +69,7 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _measure(given: argparse.Namespace, kinds: list[type[Peer]]) -> dict[str, object]:
+def _measure(given: argparse.Namespace, kinds: list[type[Peer]]) -> dict[str, Any]:
     roots, pythons = read_corpus(given.data), find_pythons(given.python)
     os.makedirs(given.cache, exist_ok=True)
     rows = []
@@ -76,7 +81,7 @@ def _measure(given: argparse.Namespace, kinds: list[type[Peer]]) -> dict[str, ob
         try:
             peer, row["note"] = install(kind, given.cache, pythons, Clock(given.minutes * 60))
             row["version"] = peer.version
-            row["cells"] = Trial(peer, roots, Clock(limit * 60), _say).measure()
+            row["cells"] = Trial(peer, roots, Clock(limit * 60), _say).measure(given.only)
         except Failed as error:
             row["note"] = f"not run: {error}"
         rows.append(row)
@@ -88,15 +93,17 @@ def _measure(given: argparse.Namespace, kinds: list[type[Peer]]) -> dict[str, ob
     return {"day": day, "machine": machine, **subject, "peers": rows}
 
 
-def _join(paths: list[str]) -> dict[str, object]:
-    """Figures that were taken a peer at a time, in the order of the table."""
-    answers = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            answers.append(json.load(file))
-    rows = {row["name"]: row for answer in answers for row in answer["peers"]}
+def _add(answer: dict[str, Any], path: str, done: Collection[str]) -> dict[str, Any]:
+    """Earlier figures with those of this run, in the order of the table; what was done is new."""
+    with open(path, encoding="utf-8") as file:
+        rows = {row["name"]: row for row in json.load(file)["peers"]}
+    for row in answer["peers"]:
+        earlier = rows.get(row["name"], {"version": ""})
+        cells = earlier["cells"].items() if earlier["version"] == row["version"] else ()
+        kept = {name: cell for name, cell in cells if WORK_OF.get(name, name) not in done}
+        rows[row["name"]] = {**row, "cells": kept | row["cells"]}
     names = [kind.name for kind in PEERS if kind.name in rows]
-    return {**answers[-1], "peers": [rows[name] for name in names]}
+    return {**answer, "peers": [rows[name] for name in names]}
 
 
 def _cache() -> str:
