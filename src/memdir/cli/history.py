@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 
 import click
@@ -14,7 +13,7 @@ from memdir.cli.command import Session, command, read_time_option
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import find_named_memory, memory_name_means
 from memdir.hot import safe
-from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, read_memory, stem
+from memdir.hot.memory import INDEX, RECORD_INDEX, read_memory, stem
 from memdir.store import changes, look, ports
 from memdir.store.ports import ARCHIVE, TRASH, Logged
 from memdir.store.writer import App
@@ -63,7 +62,9 @@ def log_command(session: Session, name: str, number: int) -> output.Answer:
 
 def _path_of(name: str, app: App, *, shelved: bool = False) -> str:
     """Path of the memory with this name or label, live or put away; else the name itself."""
-    for memories in (() if shelved else app.store.scan().memories, _shelved(app)) if name else ():
+    items = app.shelf.list_all() if name else ()
+    shelf = (read_memory(item.path, app.shelf.read(item), item.time) for item in items)
+    for memories in (() if shelved or not name else app.store.scan().memories, shelf):
         with suppress(MemdirError):
             return find_named_memory(name, memories).path
     return name
@@ -203,11 +204,6 @@ def restore_command(session: Session, names: tuple[str, ...], show_list: bool) -
     text = screen.advise("memdir restore NAME", "SCOPE" if all_scopes else "")
     lines = [*screen.table(rows, (40,)), "", *screen.block("Bring one back:", text, "")]
     return output.Answer({"memories": fields}, lines if rows else ["nothing to restore"])
-
-
-def _shelved(app: App) -> Iterator[Memory]:
-    for item in app.shelf.list_all():
-        yield read_memory(item.path, app.shelf.read(item), item.time)
 
 
 @command("purge", "memdir purge --expired --yes", changes=True)
