@@ -1,6 +1,5 @@
 """Every command answers with the fields that docs and scripts rely on, and the right exit code."""
 
-import json
 
 import pytest
 
@@ -83,28 +82,6 @@ def test_loading_makes_the_directory_before_an_agent_needs_it(store):
     assert not store.exists()
     assert memdir("load").code == 0
     assert store.is_dir() and store.stat().st_mode & 0o777 == 0o700
-
-
-def test_a_hostile_project_setting_is_a_finding_everywhere(project, tmp_path):
-    (project / ".claude").mkdir()
-    settings = json.dumps({"autoMemoryDirectory": str(tmp_path / "elsewhere")})
-    (project / ".claude/settings.json").write_text(settings)
-    assert memdir("where", "--json").json["findings"][0]["kind"] == "redirect-attempt"
-    answer = memdir("remember", RULE)
-    assert "1 finding on the settings: memdir where" in answer.stderr
-    assert not (tmp_path / "elsewhere").exists()
-
-
-def test_undo_brings_back_what_somebody_else_dropped(store):
-    save(RULE, "--name", "use-uv")
-    save(FACT, "--name", "staging")
-    before = {path.name: path.read_bytes() for path in store.glob("*.md")}
-    for path in store.glob("*.md"):
-        path.unlink()
-    newest = memdir("log", "--json").json["changes"][0]
-    assert (newest["actor"], newest["verb"]) == ("outside", "outside")
-    assert memdir("undo").code == 0
-    assert {path.name: path.read_bytes() for path in store.glob("*.md")} == before
 
 
 def test_all_scopes_are_read_together_and_never_written(project):

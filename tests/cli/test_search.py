@@ -61,11 +61,6 @@ def test_no_match_is_said(filled):
     assert "none of 4 memories has one of these words" in answer.stderr
 
 
-def test_a_list_of_80_columns_leaves_room_for_the_description(filled):
-    save("The quarterly invoices go out on the third working day.", "long-name" + "-and-more" * 7)
-    assert "The quarterly invoices go o" in memdir("list").text
-
-
 def test_the_first_help_is_short_and_names_the_second():
     first, whole = memdir("--help").text, memdir("help", "--all").text
     listed = {line.split()[0] for line in first.splitlines() if re.match(r"  [a-z][a-z-]*  ", line)}

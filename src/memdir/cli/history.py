@@ -20,6 +20,7 @@ from memdir.store.writer import App
 from memdir.text.terminal import one_line
 
 NEWEST = 20  # changes shown to a person
+HOW_MANY = f"How many ({NEWEST}); 0 is all."
 SHORTEST_ID = 4  # characters
 FEW = 30  # files listed by name
 INDEXES = (INDEX, RECORD_INDEX)
@@ -29,14 +30,7 @@ SIGNS = {ports.ADDED: "+", ports.MODIFIED: "~", ports.GONE: "-"}
 
 @command("log", "memdir log use-uv")
 @click.argument("name", required=False, default="")
-@click.option(
-    "-n",
-    "number",
-    type=click.IntRange(0),
-    default=NEWEST,
-    show_default=True,
-    help="How many; 0 is all.",
-)
+@click.option("-n", "number", type=click.IntRange(0), default=NEWEST, help=HOW_MANY)
 def log_command(session: Session, name: str, number: int) -> output.Answer:
     """The actor `outside` is an agent, an editor or a sync that wrote without memdir. Signs before
     a file: + added, ~ changed, - removed.

@@ -108,8 +108,6 @@ OTHER_WORDS = {
     "show": "cat get view",
     "list": "ls",
     "log": "history",
-    "undo": "revert",
-    "where": "config",
     "setup": "install uninstall init",
 }
 OF_COMMANDS = ("--dir", "--project", "--scope", "--json", "--dry-run")  # each command has them
