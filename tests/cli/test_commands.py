@@ -1,6 +1,5 @@
 """Every command answers with the fields that docs and scripts rely on, and the right exit code."""
 
-
 import pytest
 
 from tests.helpers.tables import table
@@ -33,6 +32,12 @@ def test_what_says_nothing_is_not_saved_and_the_answer_says_what_to_do():
     assert (said.code, said.json["change"]) == (1, "skipped")
     assert said.json["reason"].endswith("in a sentence, what is it about?")
     assert memdir("remember", "ok", "--anyway").code == 0
+
+
+def test_relative_dates_count_from_the_day_that_was_given(store):
+    save("The freeze began yesterday.", "--name", "freeze", "--date", "2026-03-03")
+    assert "2026-03-02" in (store / "freeze.md").read_text()
+    assert memdir("remember", "x", "--date", "someday", "--json").error["code"] == "bad_input"
 
 
 def test_save_takes_a_draft_with_a_header(store, tmp_path):
@@ -84,6 +89,18 @@ def test_loading_makes_the_directory_before_an_agent_needs_it(store):
     assert store.is_dir() and store.stat().st_mode & 0o777 == 0o700
 
 
+def test_undo_brings_back_what_somebody_else_dropped(store):
+    save(RULE, "--name", "use-uv")
+    save(FACT, "--name", "staging")
+    before = {path.name: path.read_bytes() for path in store.glob("*.md")}
+    for path in store.glob("*.md"):
+        path.unlink()
+    newest = memdir("log", "--json").json["changes"][0]
+    assert (newest["actor"], newest["verb"]) == ("outside", "outside")
+    assert memdir("undo").code == 0
+    assert {path.name: path.read_bytes() for path in store.glob("*.md")} == before
+
+
 def test_all_scopes_are_read_together_and_never_written(project):
     save(RULE, "--name", "use-uv")
     save(FACT, "--name", "mine", "--scope", "user")
@@ -106,6 +123,14 @@ def test_touch_makes_a_memory_fresh(store):
     assert memdir("list", "--json").json["memories"][0]["action"] == "prune"
     assert memdir("touch", "old", "--json").json["change"] == "updated"
     assert memdir("list", "--json").json["memories"][0]["age_days"] == 0
+
+
+def test_manifest_is_one_line_per_memory():
+    save(RULE, "--name", "use-uv")
+    said = memdir("manifest", "--json").json
+    assert (said["shown"], said["total"]) == (1, 1)
+    assert said["text"].startswith("- [feedback] use-uv.md (")
+    assert memdir("manifest").text.rstrip("\n") == said["text"]
 
 
 def test_load_says_what_was_cut(store):
