@@ -5,12 +5,14 @@ Tokens are put together here, so that no scanner trips over this repository.
 
 import base64
 import random
+import re
 import string
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memdir.text import secret_shapes, secrets
 from memdir.text.secrets import (
     _TOKENS,
     Secret,
@@ -26,6 +28,10 @@ ALNUM = string.ascii_letters + string.digits
 URL64 = ALNUM + "_-"
 STD64 = ALNUM + "+/"
 UPPER = string.ascii_uppercase + string.digits
+LABELLED = (
+    *("_LABEL", "_LABEL_AFTER", "_PASSWORD", "_SECTION_NAME", "_KEY", "_AWS_SECRET", "_HEADER"),
+    *("_COOKIE", "_CODES", "_PHRASE"),
+)
 SAMPLES = 40  # tokens drawn for each kind
 
 
@@ -193,6 +199,19 @@ def test_real_memories_raise_no_false_alarm(shared, record_property):
     record_property("secrets false alarms", f"{len(flagged)}/{len(files)}")
     assert len(files) == 371
     assert len(flagged) <= 0.01 * len(files), flagged
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_every_label_is_where_one_may_begin(name):
+    form = getattr(secrets, name, None) or getattr(secret_shapes, name)
+    form = re.compile(form.pattern, form.flags)
+
+    @given(st.from_regex(form))
+    def check(text):
+        matches = secret_shapes.Clues(text).matches(form)
+        assert [match.span() for match in matches] == [m.span() for m in form.finditer(text)]
+
+    check()
 
 
 @given(st.text() | st.from_regex(r"(password|token|://|sk-|eyJ)[ =:]*\S*"))

@@ -15,6 +15,7 @@ from memdir.text.secret_shapes import (
     LEAST_BITS,
     USER_AND_PASSWORD,
     UUID,
+    Clues,
     bits_of,
     find_in_place,
     find_shapes,
@@ -47,6 +48,8 @@ def _read_rules() -> Iterator[_Rule]:
 
 
 _TOKENS = tuple(_read_rules())
+_LOOSE = tuple(rule for rule in _TOKENS if rule.name in ("private-key", "putty-key"))
+_DENSE = tuple(rule for rule in _TOKENS if rule not in _LOOSE)  # no space within the token
 _QUOTED = r"\"([^\"\n]{5,200})\"|'([^'\n]{5,200})'|`([^`\n]{5,200})`"
 _VALUE = rf"(?:{_QUOTED}|([^\s\"'`,;<>()\[\]{{}}|]{{5,200}}))"
 _GETS = (
@@ -70,12 +73,13 @@ _SPACED = (
 _UNSPACED = r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|รหัสผ่าน"
 _PASSWORD = pattern(rf"(?:{_SPACED}|(?<![a-z])pass|{_UNSPACED})(?:{_GETS}|{_SAID}){_VALUE}", re.I)
 # Any label, wherever its value is: group 1 if it names a password and nothing else.
-_LABEL = pattern(
+_LABEL_TEXT = (
     rf"(?<!1)(?:((?:{_SPACED})(?!\w|-\w)|{_UNSPACED})|(?<![a-z])(?:pass|passwords|logins?"
     r"|credentials?|creds|basic auth|zugangsdaten|identifiants|credenciales|parola|логин|secret"
-    r"|token|(?:api)?key)(?!\w|-\w))",
-    re.I,
+    r"|token|(?:api)?key)(?!\w|-\w))"
 )
+_LABEL = pattern(_LABEL_TEXT, re.I)
+_LABEL_AFTER = pattern(rf"(?<=[ \t])(?:{_LABEL_TEXT})", re.I)
 _PIECE = pattern(r"[-=~]+>|[=:→]+|[^\s\"'`“”„«»,;<>()\[\]{}|=:→][^\s\"'`“”„«»,;<>()\[\]{}|→]*")
 _BELOW_LABEL = pattern(r"[ \t\r:|*_`]*\n[\s:|*_`>-]*")  # the value is on one of the next lines
 _SEPARATOR = pattern(rf".*(?:[:=/→]|[-=~]>)|{IS}|auf|now", re.I)
@@ -117,7 +121,6 @@ _KEY = pattern(
     rf"|secret|token|\btok|credentials?){_GETS}{_VALUE}",
     re.I,
 )
-_KEY_WORD = pattern(r"key|secret|tok|credential", re.I)  # a cheap test before _KEY
 _AWS_SECRET = pattern(
     rf"aws[\w ]{{0,20}}secret[\w ]{{0,20}}{_GETS}[\"'`]?([A-Za-z0-9/+]{{40}})(?![\w/+])", re.I
 )
@@ -128,6 +131,7 @@ _LOGIN = pattern(
     r"|\b(?:mysql\w{0,8}|sshpass|mariadb)\b[^\n|;]{0,80}?\s-p ?([^\s\"'`<$-][^\s\"'`]{2,100})"
     r"|\bmachine\s+\S{1,100}\s+login\s+\S{1,100}\s+password\s+(\S{4,100})"
 )
+_LOGIN_WORDS = ("-u", "mysql", "sshpass", "mariadb", "machine")  # _LOGIN needs one of them
 _BASE64 = pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 
 _NAME = pattern(
@@ -154,13 +158,13 @@ _MIN_VALUE_CHARACTERS = 6  # of a value that is searched for elsewhere
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Sorted by line; examples published by the vendors do not count."""
-    text, _ = _fold(text)
-    breaks = [match.start() for match in re.finditer("\n", text)]
+    clues = Clues(_fold(text)[0])
+    breaks = [match.start() for match in re.finditer("\n", clues.text)]
     result = {
-        Secret(rule, bisect_right(breaks, offset - 1) + 1) for rule, offset in _by_format(text)
+        Secret(rule, bisect_right(breaks, offset - 1) + 1) for rule, offset in _by_format(clues)
     }
     known = {secret.line for secret in result}
-    for rule, offset in (*find_shapes(text), *_by_label(text)):
+    for rule, offset in (*find_shapes(clues), *_by_label(clues)):
         line = bisect_right(breaks, offset - 1) + 1
         if line not in known:
             result.add(Secret(rule, line))
@@ -170,13 +174,13 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 def text_before_secrets(text: str) -> str:
     """The text up to its first secret, safe to show in a name or an index."""
     folded, origins = _fold(text)
-    first = min((offset for _, offset in _everything(folded)), default=None)
+    first = min((offset for _, offset in _everything(Clues(folded))), default=None)
     return text if first is None else text[: origins[first]]
 
 
 def secret_values(text: str) -> Iterator[tuple[str, str]]:
     text, _ = _fold(text)
-    for rule, start in _everything(text):
+    for rule, start in _everything(Clues(text)):
         quote = text[start - 1 : start]
         end = quote if quote and quote in "\"'`" else None
         value = keep_letters_and_digits(text[start:].split(end, 1)[0])
@@ -184,10 +188,10 @@ def secret_values(text: str) -> Iterator[tuple[str, str]]:
             yield rule, value
 
 
-def _everything(text: str) -> Iterator[tuple[str, int]]:
-    yield from _by_format(text)
-    yield from find_shapes(text)
-    yield from _by_label(text)
+def _everything(clues: Clues) -> Iterator[tuple[str, int]]:
+    yield from _by_format(clues)
+    yield from find_shapes(clues)
+    yield from _by_label(clues)
 
 
 def keep_letters_and_digits(text: str) -> str:
@@ -211,42 +215,45 @@ def _fold(text: str) -> tuple[str, Sequence[int]]:
     return "".join(pieces), origins
 
 
-def _by_format(text: str) -> Iterator[tuple[str, int]]:
+def _by_format(clues: Clues) -> Iterator[tuple[str, int]]:
     """Tokens with a recognizable format, also inside one level of base64."""
-    yield from _tokens(text)
-    for match in _AWS_SECRET.finditer(text):
+    yield from ((rule, clues.origin(offset)) for rule, offset in _tokens(clues.dense, True))
+    yield from _tokens(clues.text, False)
+    for match in clues.matches(_AWS_SECRET):
         if not is_made_up(match[1]):
             yield "aws-secret-key", match.start()
-    for match in _BASE64.finditer(text):
+    for match in _BASE64.finditer(clues.dense):
         if below := _decoded(match[0]):
             login = USER_AND_PASSWORD.fullmatch(below)
             if login and has_digit_and_letter(login[1]):
-                yield "password", match.start()
-            yield from ((rule, match.start()) for rule, _ in _tokens(below))
+                yield "password", clues.origin(match.start())
+            for dense in (True, False):
+                yield from ((r, clues.origin(match.start())) for r, _ in _tokens(below, dense))
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    for rule in _TOKENS:
+def _tokens(text: str, dense: bool) -> Iterator[tuple[str, int]]:
+    for rule in _DENSE if dense else _LOOSE:
         if rule.keyword in text:
             for match in rule.pattern.finditer(text):
                 if not is_made_up(match[match.lastindex or 0]):
                     yield rule.name, match.start()
 
 
-def _by_label(text: str) -> Iterator[tuple[str, int]]:
+def _by_label(clues: Clues) -> Iterator[tuple[str, int]]:
     known = set()
-    for rule, offset in _by_assignment(text):
+    for rule, offset in _by_assignment(clues):
         known.add(offset)
         yield rule, offset
-    for offset in _near_labels(text):
+    for offset in _near_labels(clues):
         if offset not in known:
             known.add(offset)
             yield "password", offset
 
 
-def _near_labels(text: str) -> Iterator[int]:
+def _near_labels(clues: Clues) -> Iterator[int]:
     """What looks like a password within a few words after a label, or is said to be one."""
-    for label in _LABEL.finditer(text):
+    text = clues.text
+    for label in clues.matches(_LABEL):
         below = _BELOW_LABEL.match(text, label.end(), label.end() + _FARTHEST)
         start = below.end() if below else label.end()
         line_end = text.find("\n", start, start + _FARTHEST)
@@ -262,12 +269,13 @@ def _near_labels(text: str) -> Iterator[int]:
                 break
             separated = bool(_SEPARATOR.fullmatch(piece[0])) and (bool(label[1]) or piece[0] == "/")
     for section in _SECTION.finditer(text):
-        for item in _ITEM.finditer(section[1]) if _SECTION_NAME.search(section[0]) else ():
+        named = any(clues.matches(_SECTION_NAME, section.start(), section.end()))
+        for item in _ITEM.finditer(section[1]) if named else ():
             if _looks_like_password(item[1], True):
                 yield section.start(1) + item.start(1)
-    for said in _BEFORE_LABEL.finditer(text):
-        named = _LABEL.match(text, said.end())
-        if named and _looks_like_password(said[1], bool(named[1])):
+    for said in _BEFORE_LABEL.finditer(text) if clues.matches(_LABEL_AFTER) else ():
+        after = _LABEL.match(text, said.end())
+        if after and _looks_like_password(said[1], bool(after[1])):
             yield said.start(1)
 
 
@@ -284,24 +292,25 @@ def _looks_like_password(piece: str, separated: bool) -> bool:
     return bool(_MARKED.search(value) and re.search(r"\d", value))
 
 
-def _by_assignment(text: str) -> Iterator[tuple[str, int]]:
-    for match in _PASSWORD.finditer(text):
+def _by_assignment(clues: Clues) -> Iterator[tuple[str, int]]:
+    text = clues.text
+    for match in clues.matches(_PASSWORD):
         inner: re.Match[str] | None = match
         while inner and (not _is_password(inner) or _continues(inner)):
             # `password: password=…`: the value is another label
             inner = _PASSWORD.search(text, inner.start(inner.lastindex or 0), inner.end())
         if inner:
             yield "password", inner.start(inner.lastindex or 0)
-    for match in _KEY.finditer(text) if _KEY_WORD.search(text) else ():
+    for match in clues.matches(_KEY):
         value = match[match.lastindex or 0]
         is_key = UUID.fullmatch(value) and re.match(r"(?i)api|secret|auth|access", match[0])
         quoted = match.lastindex in (1, 2, 3)
         if (is_key or _is_random(value) or (quoted and is_noise(value))) and not _continues(match):
             yield "secret-assignment", match.start(match.lastindex or 0)
-    for match in _HEADER.finditer(text):
+    for match in clues.matches(_HEADER):
         if _is_random(match[1]):
             yield "authorization-header", match.start(1)
-    for match in _LOGIN.finditer(text):
+    for match in _LOGIN.finditer(text) if any(word in text for word in _LOGIN_WORDS) else ():
         # What follows `-p` or `password` there is one, however weak.
         if (
             _is_password(match)
@@ -309,7 +318,7 @@ def _by_assignment(text: str) -> Iterator[tuple[str, int]]:
             else not is_made_up(match[match.lastindex or 0])
         ):
             yield "password", match.start(match.lastindex or 0)
-    yield from find_in_place(text)
+    yield from find_in_place(clues)
     for match in _ADDRESS.finditer(text):
         if _is_login(*match.groups()):
             yield "password-in-url", match.start()
