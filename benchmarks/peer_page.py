@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import textwrap
 from collections.abc import Callable
@@ -137,7 +138,8 @@ def _plain(
 def _writers(cells: Row) -> str:
     cell = cells["writers"]
     said = f"{cell['acknowledged']} of {cell['asked']} acknowledged, {cell['found']} found"
-    return said + (f" ({cell['why'][:80].replace('|', '/')})" if cell.get("why") else "")
+    why = re.sub(r"/\S*memdir-peer-\S*", "…", cell.get("why", ""))[:90].replace("|", "/")
+    return said + (f" ({why})" if why else "")
 
 
 def _deletion(cells: Row) -> str:
