@@ -15,9 +15,9 @@ pytestmark = pytest.mark.usefixtures("project")
 
 COLUMNS = 80
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+HELPS = [("--help",), ("help", "--all"), *[(command, "--help") for command in MODULES]]
 OUTPUTS = [
-    *[("--help",), *[(command, "--help") for command in MODULES]],
-    *[("search", "always", "say"), ("setup", "codex", "--dry-run"), ("help", "--all")],
+    *[("search", "always", "say"), ("setup", "codex", "--dry-run")],
     *[("list",), ("list", "--scope", "all"), ("list", "--type", "value"), ("where",), ("types",)],
     *[("index",), ("index", "--check"), ("log",), ("log", "long-name"), ("restore", "--list")],
     *[("doctor",), ("touch", "wide"), ("retire", "wide"), ("restore", "gone"), ("undo",)],
@@ -62,6 +62,11 @@ def filled(store, project):
     (project / "from/new.md").write_text("---\nname: new\n---\nx\n")
     (project / "from/picture.png").write_text("")
     return store
+
+
+@pytest.mark.parametrize("words", HELPS, ids=" ".join)
+def test_every_help_fits_80_columns(words):
+    assert too_wide(memdir(*words).text) == []
 
 
 @pytest.mark.parametrize("words", OUTPUTS, ids=lambda words: " ".join(words)[:40])
