@@ -37,7 +37,7 @@ _SOME = r"⟦\d+⟧(?:[*_]*\s*(?:,|/|\bor\b|\band\b|, or|, and)\s*[*_]*⟦\d+⟧
 _MANY = rf"[*_]*(?P<what>{_SOME})[*_]*"
 _HOW = (
     r"(?:\s+(?:ever|again|use|using|run|running|reach for|bare|raw|blanket|plain|execute|"
-    r"call|invoke|do|you|a|an|the|any|every|each|all|just|simply|type|bash|with))*"
+    r"call|invoke|do|you|a|an|the|any|every|each|all|just|simply|type|bash|commands?|with))*"
 )
 _FORBIDDEN = pattern(
     rf"(?is)(?:\b(?:never|do not|don['’]t|must not|mustn['’]t|avoid)\b[*_]*{_HOW}|"
