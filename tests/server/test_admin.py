@@ -128,7 +128,7 @@ def test_purge_erases_every_version_and_tells_every_client(erased):
     assert missing.error["code"] == "missing"
 
 
-def test_export_writes_plain_files_and_leaving_is_one_command(erased, tmp_path):
+def test_export_writes_plain_files_and_leaving_is_one_command(erased, tmp_path, monkeypatch):
     team, space, ann = erased
     team.push(ann, space, ("deep/er.md", 0, "below"))
     folder = tmp_path / "out"
@@ -145,6 +145,9 @@ def test_export_writes_plain_files_and_leaving_is_one_command(erased, tmp_path):
     assert "deep/er" in memdir("list", "--dir", str(folder)).text
     again = admin(team, "export", space, "--to", str(folder), "--json")
     assert "not empty" in again.error["message"]
+    monkeypatch.chdir(tmp_path)
+    assert admin(team, "export", space, "--to", "here").code == 0
+    assert (tmp_path / "here/deep/er.md").read_text() == "below"
 
 
 def test_the_audit_log_says_who_did_what_and_no_text(erased):

@@ -108,6 +108,8 @@ REFUSED = {
     "no memory": (("a.sh", 0, "x"), 422, "not a path of a memory"),
     "a device": (("con.md", 0, "x"), 422, "device"),
     "a direction mark": (("a\u202e.md", 0, "x"), 422, "hidden characters"),
+    "two lines": (("a\nb.md", 0, "x"), 422, "no file name"),
+    "a folder like a memory": (("a.md/b.md", 0, "x"), 422, "named like a memory"),
     "a long path": (("a" * 400 + ".md", 0, "x"), 422, "at most 400 bytes"),
     "a NUL": (("a.md", 0, "a\0b"), 422, "no text"),
     "half of a pair": (("a.md", 0, "a\ud800b"), 422, "no text"),

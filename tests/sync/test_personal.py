@@ -204,6 +204,42 @@ def test_names_that_differ_only_in_case_are_told_and_not_lost(ann, bob, joined):
     assert "Upper." in bob.files()["Logs.md"]
 
 
+def test_an_outbox_keeps_the_rules_for_names(ann, bob, joined):
+    hook = Path(joined, "hooks/update")
+    hook.write_text('#!/bin/sh\n[ "$1" != refs/heads/memories ]\n')
+    hook.chmod(0o755)
+    (ann.store() / "Logs.md").write_text("---\nname: Logs\ntype: project\n---\nUpper.\n")
+    (bob.store() / "logs.md").write_text("---\nname: logs\ntype: project\n---\nLower.\n")
+    (_, told) = sync(ann, bob)
+    assert "Logs.md" in [item["path"] for item in told["waiting"]]
+    assert "Logs.md" not in bob.files() and "Lower." in bob.files()["logs.md"]
+
+
+def test_folders_without_end_at_the_remote_are_a_sentence(ann, bob, joined):
+    git = ["git", "--git-dir", joined]
+
+    def made(*words: str, data: str = "") -> str:
+        done = subprocess.run([*git, *words], input=data, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    tree = made("mktree", data="100644 blob " + made("hash-object", "-w", "--stdin") + "\ta.md\n")
+    for _ in range(300):
+        tree = made("mktree", data=f"040000 tree {tree}\td\n")
+    head = made("rev-parse", "refs/heads/memories")
+    who = ("-c", "user.name=Eve", "-c", "user.email=eve@example.invalid")
+    commit = made(*who, "commit-tree", tree, "-p", head, "-m", "deep")
+    made("update-ref", "refs/heads/memories", commit)
+    answer = bob("sync")
+    assert answer.code == 1 and "below 200 others" in said(answer)
+    assert "freeze.md" in bob.files()
+
+
+def test_what_ssh_says_is_the_reason(ann, remote, monkeypatch):
+    monkeypatch.setenv("GIT_SSH_COMMAND", "echo 'Permission denied (publickey).' >&2; false")
+    answer = ann("sync", "--to", "me@host:memory.git")
+    assert answer.code == 1 and "Permission denied (publickey)" in said(answer)
+
+
 def test_a_memory_of_ten_megabytes_stays_here(ann, bob, joined):
     (ann.store() / "large.md").write_text("---\nname: large\n---\n" + "x" * 10_000_000)
     (ann.store() / "big.md").write_text("---\nname: big\n---\n" + "x " * 500_000)

@@ -36,7 +36,7 @@ MAX_NAME = 80  # characters
 _NUMBERED = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
 _DEVICES = frozenset(("con", "prn", "aux", "nul", *_NUMBERED))
 RESERVED = _DEVICES | {"memory", "readme", "index"}
-_SPECIAL = frozenset('<>:"|?*$\\')  # to Windows or a shell
+_SPECIAL = frozenset('<>:"|?*$\\\n\t')  # to Windows, a shell or a line of text
 _SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word

@@ -151,7 +151,7 @@ def purge(url: str, path: str, space: str, *, dry_run: bool = False) -> tuple[in
 
 def export(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[str]:
     """What stands in the space as plain files; the folder must be new or empty."""
-    target = Path(folder)
+    target = Path(folder).absolute()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise BadInput(f"{folder} is there and not empty", path=folder, next="name a new folder")
     with _as_owner(url) as connection:
@@ -170,7 +170,7 @@ def export(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[
             )
     if not dry_run:
         try:
-            disk = Disk(folder)
+            disk = Disk(str(target))
             disk.make_root()
             disk.put_all({path: encode(body) for path, body in rows})
         except OSError as error:

@@ -92,6 +92,9 @@ def check_path(path: object) -> str:
     if any(part[:1] in ("", ".") for part in parts) or not path.endswith(ENDINGS):
         message = f"{shown}: not a path of a memory ({' or '.join(ENDINGS)}, nothing hidden)"
         raise Refused(422, message, "rename it")
+    if any(part.lower().endswith(ENDINGS) for part in parts[:-1]):
+        message = f"{shown}: a folder is named like a memory, which may stand in its place"
+        raise Refused(422, message, "rename the folder")
     for secret in find_secrets(path):
         message = f"a path looks like a secret ({secret.rule})"
         raise Refused(422, message, "rename it", rule=secret.rule)

@@ -124,7 +124,7 @@ def _take(
     """False if something here was changed meanwhile, so that it has to be merged again."""
     try:
         theirs = _sort_out(app, base, snapshot, fetched, report)
-        plan = _merge(app, base, snapshot, fetched, theirs)
+        plan = _merge(app, base, snapshot, fetched, theirs, report)
     except Moved:
         return False
     standing = {path: snapshot.raw.get(path, "") for path in (*plan.results, INDEX)}
@@ -226,6 +226,7 @@ def _merge(
     snapshot: Snapshot,
     fetched: Fetched,
     theirs: Mapping[str, File | Gone],
+    report: Report,
 ) -> Plan:
     """Raises Moved if a file is no longer what the snapshot says."""
     plan = Plan()
@@ -252,10 +253,20 @@ def _merge(
             else:
                 plan.results[path] = merge_path(path, before, ours, data), new
     for box in fetched.outboxes:
+        gone = {path for path, (_, file) in box.files.items() if isinstance(file, Gone)}
+        standing = fold_paths([path for path in (*snapshot.raw, *plan.results) if path not in gone])
         for path, (was, file) in box.files.items():
-            if why_not_taken(path, {}) or (path == INDEX and not syncs_index(app)):
+            if path == INDEX and not syncs_index(app):
+                continue
+            reason = why_not_taken(path, standing)
+            reason = reason or ("" if path in snapshot.raw else _why_no_room(app, path))
+            if reason:
+                if reason != NO_MEMORY:
+                    report.waiting.append(Item(path, "not taken", file.author.name, reason))
                 continue
             data = file.data if isinstance(file, File) else None
+            if data is not None:
+                standing |= fold_paths([path])
             done, known = plan.results.get(path, (None, base.files.get(path, Known())))
             here = _read(app, path) if done is None else done.data
             # What stands here was merged already; theirs may be merged by others, too.

@@ -44,6 +44,7 @@ from memdir.sync.transport import (
 PERSONAL_BRANCH, TEAM_BRANCH = "memories", "memdir"
 OURS = "refs/memdir/"  # where what was fetched stands
 SECONDS = 60.0  # per command
+MAX_DEPTH = 200  # folders in folders
 MAX_PACK_FILES, MAX_LOOSE_FILES = 150, 10  # the second in one of 256 folders
 PROTOCOLS = "file:git:http:https:ssh"  # not `ext`, which runs commands
 NETWORK = (
@@ -76,6 +77,7 @@ _RACE = re.compile(
     r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (?:update|lock)"
     r"|reference already exists|incorrect old value|needs force",
 )
+HEARD_NOTHING = "fatal: Could not read from remote repository"
 Entry = tuple[bytes, str]  # mode and id
 Files = dict[str, Entry]
 
@@ -393,6 +395,9 @@ def _read_commit(row: bytes) -> Commit:
 
 def _read_tree(objects: Objects, oid: str, prefix: str = "") -> Files:
     """Every entry with its mode: what is no file of ours stays as it is in our commits."""
+    if prefix.count("/") > MAX_DEPTH:
+        message = f"a folder of the remote lies below {MAX_DEPTH} others"
+        raise Unreachable(message, next=f"remove it there: {prefix[:40]}…")
     files: Files = {}
     data, start = objects.read(oid, "tree"), 0
     while start < len(data):
@@ -434,6 +439,8 @@ def _is_denied(said: str) -> bool:
 
 def _first_line(said: str) -> str:
     lines = [line.strip() for line in said.split("\n") if line.strip()]
+    if len(lines) > 1 and not lines[0].startswith(HEARD_NOTHING):  # ssh says why, before git does
+        lines = [line for line in lines if not line.startswith(HEARD_NOTHING)]
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
     line = (telling or lines or [""])[0]
     return " ".join(re.sub(r"^(?:fatal|error|remote): ?", "", line).split())[:200]
