@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.claims.claim import NOT_A_CLAIM, UNKNOWN, Seen
+from memdir.claims.comments import drop_code_comments
 from memdir.claims.find import MAX_CLAIMS, find_claims
 from memdir.claims.judge import collect_evidence_wanted, judge_claim
 from tests.helpers import hostile
@@ -101,6 +102,15 @@ BAIT = {
 def test_bait_is_swallowed(name):
     """A pattern that tries again and again would not come back from here."""
     shape(BAIT[name])
+
+
+QUOTES = ("'", '"', '"""', "`", "/*", "\\'", "\\`", ":\n", ": '''", "#", "//", "'\\\n")
+
+
+@pytest.mark.parametrize("path", ["a.py", "a.ts"])
+def test_code_of_nothing_but_quotes_and_comments_is_read_once(path):
+    for bait in QUOTES:
+        assert b"name" in drop_code_comments(path, b"name;" + bait.encode() * 200_000)
 
 
 def test_hostile_inputs_are_texts_like_any_other(shared):

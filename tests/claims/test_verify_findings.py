@@ -14,6 +14,12 @@ from tests.helpers.terminal import memdir, process
 
 ROWS = table("claims", "findings")
 CLI = 'import argparse\np = argparse.ArgumentParser()\np.add_argument("--dry-run")\n'
+REMAINS = '''"""Once hashToken, as in:
+
+    def shown_in_example(): ...
+"""
+TABLE = {"hash": "named_in_text"}  # hashToken(x)
+'''
 FILES: dict[str, str | bytes] = {
     "src/cli.py": CLI + 'p.add_argument("--legacy-mode")\n',
     "src/auth.py": "def handleAuth(user): ...\nclass Gate:\n    def open_gate(self): ...\n",
@@ -30,7 +36,12 @@ FILES: dict[str, str | bytes] = {
     "dist/bundle.js": "var bundle = 1\n",
     "local.cfg": "[local]\n",
     "merged.py": "merged = 1\n",
-    "requirements.txt": "requests==2.31.0\nsimplejson\n",
+    "src/vault.ts": "export function openVault(key) {\n  return key\n}\n",
+    "src/tokens.py": "".join(
+        f"def {name}(): ...\n" for name in ("hashToken", "named_in_text", "shown_in_example")
+    ),
+    "requirements.txt": "requests==2.31.0\nsimplejson\ncoverage\n",
+    "requirements/tests.in": "hypothesis>=6\n",
     "docker-compose.yml": "services:\n  db:\n    image: postgres:14-alpine\n",
     "pyproject.toml": '[project]\nname = "shop"\nrequires-python = ">=3.9"\n'
     '[project.optional-dependencies]\nserve = ["fastapi>=0.1"]\n',
@@ -65,6 +76,9 @@ def make_shop(folder: Path) -> Checkout:
             ".gitignore": "dist/\nlocal.cfg\nvar/\n",
             "src/cli.py": CLI,
             "src/auth.py": "def check_login(user): ...\n",
+            "src/vault.ts": "// openVault was here\nclose() /* not openVault(key) */\n",
+            "src/tokens.py": REMAINS,
+            "requirements/tests.in": "coverage\n",
             "requirements.txt": "requests==2.32.1\n",
             "docker-compose.yml": "services:\n  db:\n    image: postgres:16-alpine\n",
             "pyproject.toml": '[project]\nname = "shop"\nrequires-python = ">=3.11"\n',

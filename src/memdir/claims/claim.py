@@ -25,6 +25,8 @@ NO_CLAIM = frozenset({DENIED, OLD, PAST, CODE})
 # With these, finding the name does not support the sentence.
 NEVER_TRUE = frozenset({DENIED, PLACEHOLDER, CODE, OUTSIDE, OTHER})
 
+NOWHERE = "nothing to look it up in"  # reason of an unknown claim without a repository
+
 # Verdicts; `stale` needs evidence that the claim was once true.
 TRUE, STALE, UNKNOWN, NOT_A_CLAIM = "true", "stale", "unknown", "not_a_claim"
 
@@ -61,6 +63,7 @@ class Uses:
     code: int
     prose: int = 0
     places: tuple[str, ...] = ()
+    only_comments: bool = False  # have it, of all the files of code
 
 
 @dataclass(frozen=True)

@@ -357,18 +357,19 @@ def _scan(index: CodeIndex, texts: Texts, names: Mapping[str, int]) -> None:
 
 def count_symbol_uses(
     index: CodeIndex, dirty: Collection[str], texts: Texts
-) -> tuple[dict[str, Uses], set[str]]:
-    """Uses of each name, with `texts` replacing dirty files; and names used in committed code."""
+) -> tuple[dict[str, Uses], dict[str, list[str]]]:
+    """Uses of each name, with `texts` replacing dirty files; and committed code with it."""
     numbers = _numbers(index)
     scanner = Scanner(numbers)
     code: list[tuple[str, Sequence[int]]] = []
     prose: list[tuple[str, Sequence[int]]] = []
-    committed: set[int] = set()
+    committed: defaultdict[int, list[str]] = defaultdict(list)
     for raw, packed in index.db.execute("SELECT path, hits FROM files"):
         path, numbers_there = from_git(raw), array("i")
         numbers_there.frombytes(packed)
-        if not is_repo_prose(path):
-            committed.update(numbers_there)
+        for hit in () if is_repo_prose(path) else numbers_there:
+            if len(committed[hit]) <= MAX_PLACES:
+                committed[hit].append(path)
         if path not in dirty:
             (prose if is_repo_prose(path) else code).append((path, numbers_there))
     for path, data in texts:
@@ -383,7 +384,7 @@ def count_symbol_uses(
         name: Uses(counts[0][number], counts[1][number], tuple(places[number]))
         for name, number in numbers.items()
     }
-    return uses, {name for name, number in numbers.items() if number in committed}
+    return uses, {name: committed[number] for name, number in numbers.items()}
 
 
 # Files outside the symbol index are searched before a word is called removed.

@@ -100,7 +100,7 @@ def _why_unknown(claim: Claim, seen: Seen, missing: str) -> str:
     if claim.kind == kinds.URL:
         return "not checked: offline"
     if TABLES.get(claim.kind, "paths") not in seen.known:
-        return "nothing to look it up in"
+        return kinds.NOWHERE
     if missing:
         return missing
     if any(name in seen.ignored or name + "/" in seen.ignored for name in claim.names):
@@ -301,6 +301,7 @@ def _find_end(claim: Claim, seen: Seen, text: str) -> str:
     if claim.kind == kinds.BRANCH:
         names = (claim.text, claim.text.removeprefix("origin/"))
         ends += [seen.past_branches[name] for name in names if name in seen.past_branches]
+        ends += [_find_path_end(claim, name, seen, text) for name in names if "/" in name]
     if claim.kind == kinds.VERSION:
         pins = seen.versions.get(claim.names[0], ())
         ends += [f"{pin.path} has {pin.text}" for pin in pins]
@@ -326,7 +327,8 @@ def _find_symbol_end(claim: Claim, names: Sequence[str], seen: Seen) -> str:
     placed = near and distinctive and not claim.bare and not owner and uses is None
     if not placed and not (past.defined and coined):
         return ""
-    return f"no longer in the code: removed {_when(past)}"
+    still = ", only comments name it" if uses and uses.only_comments else ""
+    return f"no longer in the code{still}: removed {_when(past)}"
 
 
 def _subjects(claim: Claim) -> tuple[str, ...]:

@@ -13,14 +13,17 @@ _WITH_PACKAGES = """
 package.json composer.json deno.json pyproject.toml setup.py setup.cfg cargo.toml pipfile go.mod
 gemfile podfile pom.xml build.gradle build.gradle.kts libs.versions.toml pubspec.yaml
 directory.packages.props environment.y*ml mix.exs *.csproj *.fsproj *.gemspec
-*requirements*.txt *requirements*.in *constraints*.txt
+*requirements*.txt *requirements*.in *constraints*.txt requirements/*.txt requirements/*.in
 """
 _OTHERS = """
 makefile gnumakefile justfile .justfile taskfile.y*ml *.mk *.just *dockerfile* *compose*.y*ml
-.python-version .nvmrc .node-version
+tox.ini .python-version .nvmrc .node-version
 """
 MANIFEST_PATHS = tuple(f":(icase,glob)**/{name}" for name in _WITH_PACKAGES.split())
-_MANIFEST = re.compile("|".join(map(translate, (_WITH_PACKAGES + _OTHERS).split())))
+_MANIFEST = re.compile(
+    "|".join(translate(name) for name in (_WITH_PACKAGES + _OTHERS).split() if "/" not in name)
+    + r"|requirements/[^/]+\.(?:txt|in)\Z"
+)
 _COMMENT = re.compile(r"^\s{0,40}(?:#|//).{0,2000}$", re.M)
 _PACKAGE = re.compile(r"[a-z0-9@][a-z0-9@/.-]{0,120}")
 # In a script, only what is quoted and nothing but a requirement is a package.
@@ -45,7 +48,8 @@ _TASK = re.compile(r"^ {2}['\"]?([A-Za-z0-9_:-]{1,80})['\"]?:\s{0,4}$", re.M)
 
 
 def is_package_manifest(path: str) -> bool:
-    return _MANIFEST.match(path.rpartition("/")[2].lower()) is not None
+    *_, folder, name = ("", *path.lower().split("/"))
+    return bool(_MANIFEST.match(name) or _MANIFEST.match(f"{folder}/{name}"))
 
 
 def compare_package_name(name: str) -> str:

@@ -95,7 +95,7 @@ class History:
             for word in {*removed.translate(WORD_BYTES).split(), *_FLAG.findall(removed)}:
                 if word not in words and (_KEPT.fullmatch(word) or word[:2] == b"--"):
                     words[word] = i
-            defined.update(filter(None, chain.from_iterable(_DEFINED.findall(removed))))
+            defined.update(read_defined_names(removed))
             return len(words) <= self.bounds.removed_words
 
         newest = self._read_removed_lines(WORDS, _CODE_PATHS, take)
@@ -200,6 +200,10 @@ class History:
                 break
         cut = not ended.whole or len(commits) >= self.bounds.commits
         return self._finish(log, commits, cut=cut)
+
+
+def read_defined_names(code: bytes) -> set[bytes]:
+    return set(filter(None, chain.from_iterable(_DEFINED.findall(code))))
 
 
 def _day(seconds: int) -> str:

@@ -10,13 +10,14 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from memdir.claims import code_index, manifests, past, tree
 from memdir.claims.claim import Past, Pin, Seen, Uses, Wanted
-from memdir.claims.code_index import Say, Texts
+from memdir.claims.code_index import MAX_PLACES, WORD_BYTES, Say, Texts
+from memdir.claims.comments import drop_code_comments
 from memdir.claims.tree import Bounds, Files, Tree, from_git, to_git
 from memdir.store.git import Git
 
@@ -241,12 +242,15 @@ class _Look:
             doubt = doubt or "submodules may have identifiers still: none is called removed"
         if self.git.partial:
             return there, {}
-        lost = {name for name in asked if not uses[name].code and name not in committed}
+        few = {name: committed[name] for name in asked if len(committed[name]) <= MAX_PLACES}
+        lost = {name: paths for name, paths in few.items() if paths or not uses[name].code}
         removed = {} if doubt else self._find_removed(lost)
         if doubt or removed is None:  # a file that was not read may still have it
             searched = "data and untracked files were not searched for removed identifiers"
             self.remarks.append(doubt or searched)
             self.known.discard("past_symbols")
+        commented = [name for name in removed or () if lost[name]]
+        there |= {name: replace(uses[name], code=0, only_comments=True) for name in commented}
         return there, removed or {}
 
     def _update_symbols(self, asked: set[str]) -> str:
@@ -286,13 +290,19 @@ class _Look:
                 if data and code_index.is_text_blob(data):
                     yield path, data
 
-    def _find_removed(self, names: set[str]) -> dict[str, Past] | None:
-        """Removals of words that no file has; None if not all files could be searched."""
+    def _find_removed(self, names: Mapping[str, list[str]]) -> dict[str, Past] | None:
+        """Removals of words, each with files that have it, unless one has it as code.
+
+        None if not all files could be searched.
+        """
         if not names:
             return {}
         self.history.update_removed_symbols()
         self._remark_floor(past.WORDS, "for removed identifiers")
         removed = past.find_removed_symbols(self.index, names)
+        standing = {name: names[name] for name in removed if names[name]}
+        for name in self._find_in_code(standing, {n for n in standing if removed[n].defined}):
+            del removed[name]
         untracked = tree.read_untracked_paths(self.git, self.bounds) if removed else []
         rows = self.index.db.execute("SELECT path FROM skipped") if removed else ()
         skipped = [path for path in map(from_git, (row[0] for row in rows)) if path in self.files]
@@ -303,6 +313,22 @@ class _Look:
         paths = [path for path in unread if not memories.hold(path)]
         there = code_index.find_words_in_code(self.git.root, removed, paths, self.bounds)
         return None if there is None else {n: removed[n] for n in removed if n not in there}
+
+    def _find_in_code(self, names: Mapping[str, list[str]], once_defined: set[str]) -> set[str]:
+        """Of names with the files that have them, those that do not stand in comments only."""
+        reading = code_index.Reading(self.say)
+        paths = sorted({path for name in once_defined for path in names[name]})
+        words = {
+            path: past.read_defined_names(data)
+            | set(drop_code_comments(path, data).translate(WORD_BYTES).split())
+            for path, data in self._read_commit(paths, self.bounds.file_bytes, reading)
+        }
+        in_comments = {
+            name
+            for name in once_defined
+            if all(path in words and to_git(name) not in words[path] for path in names[name])
+        }
+        return names.keys() - in_comments
 
     def _remark_floor(self, log: str, purpose: str) -> None:
         floor = self.index.get(f"{log} floor")
