@@ -64,6 +64,21 @@ def test_advice_needs_a_reason_beside_age(store, type, days, text, more, advice,
         assert len(found["reasons"]) > 1
 
 
+def test_a_memory_without_a_type_is_judged_by_the_one_it_is_named_after(store):
+    for name in ("feedback_commits", "commits"):
+        write(store, name, "", 119, QUEUE)
+    assert [advised(name)["advice"] for name in ("feedback_commits", "commits")] == ["keep", "look"]
+    listed = {item["path"]: item["advice"] for item in memdir("list", "--json").json["memories"]}
+    assert listed == {"feedback_commits.md": "keep", "commits.md": "look"}
+
+
+def test_without_a_repository_nothing_is_to_be_looked_at_for_it(store, project):
+    (project / ".git").rmdir()
+    write(store, "m", "project", 1, "The build starts in `src/build.py`.")
+    found = advised("m", "--deep")
+    assert (found["advice"], found["claims"]["unknown"]) == ("keep", 1)
+
+
 def test_a_passed_day_is_said(store):
     write(store, "freeze", "project", 300, FREEZE)
     assert "this was due on 2026-03-05" in advised("freeze")["reasons"]

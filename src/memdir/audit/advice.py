@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memdir.audit.ages import PRUNE, REVIEW
+from memdir.audit.ages import PRUNE, REVIEW, type_to_judge_by
 from memdir.hot.memory import Memory, read_header
 from memdir.text.markdown import split_sentences
 
@@ -52,7 +52,7 @@ class Tally:
     checked: int = 0
     stale: int = 0
     unknown: int = 0
-    urls: int = 0  # of the unknown ones: nobody asked
+    unasked: int = 0  # of the unknown ones: URLs, and all where there is no repository
 
 
 def advise_on_memory(
@@ -61,24 +61,25 @@ def advise_on_memory(
     """The advice, and the reasons other than age and claims; `score` is that of the age alone."""
     body = read_header(text[:LOOK_CHARACTERS]).body
     sentences = [text for text, code in split_sentences(body) if not code]
+    kind = type_to_judge_by(memory)
     labels = f"{memory.name}\n{memory.description}"
     start = "".join(sentences[:1])[:START_CHARACTERS]
     over = _OVER.search(labels) or _OVER.search(start)
     done = _DONE.search(labels) or _DONE.search(start)
     due = ""
-    if memory.type in DATED:
+    if kind in DATED:
         due = _find_passed_day([memory.description, *sentences], today.isoformat())
     reasons = [f"it says itself: {match[0].strip().lower()}" for match in (over or done,) if match]
     reasons += [f"this was due on {due}"] if due else []
     wrong = claims.stale == claims.checked >= MIN_WRONG
     finished = over or done or (due and len(sentences) <= MAX_SHORT) or wrong
-    lasting = memory.type in LASTING or memory.pinned
+    lasting = kind in LASTING or memory.pinned
     if finished and score >= PRUNE and not lasting:
         return RETIRE, tuple(reasons)
     if claims.stale or due or over:
         return FIX, tuple(reasons)
     # A rule is seldom about what git can show: that nothing of it could be checked says nothing.
-    if claims.unknown > claims.urls and not claims.checked and not lasting:
+    if claims.unknown > claims.unasked and not claims.checked and not lasting:
         reasons.append("none of its claims could be checked")
     # The half-life of a lasting memory is about how sure it is, not about its worth.
     old = score >= (OLD_RULE if lasting else REVIEW)

@@ -268,22 +268,26 @@ def score_memory(
 ) -> Audited:
     """Its row of an audit; `known` are stale claims of an earlier check, where none is made now."""
     judged = _distinct(judged)
-    half_life = types.get(memory.type).half_life_days
+    kind = ages.type_to_judge_by(memory)
+    half_life = types.get(kind).half_life_days
     aged = ages.score_staleness(days, half_life)
     counts = [verdict.verdict for verdict in judged]
     stale = counts.count(claim.STALE)
-    open_urls = sum(each.verdict == claim.UNKNOWN and _is_open_url(each) for each in judged)
-    claims = Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN), open_urls)
+    unasked = sum(
+        each.verdict == claim.UNKNOWN and (_is_open_url(each) or each.reason == claim.NOWHERE)
+        for each in judged
+    )
+    claims = Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN), unasked)
     claims = claims if judged else Tally(len(known), len(known))
     word, because = advice.advise_on_memory(memory, text or memory.head, aged, claims, today)
     reasons = []
     if word != advice.KEEP or aged >= ages.REVIEW:
-        reasons.append(f"{safe.age_words(days)}; half-life of {memory.type}: {half_life} days")
+        reasons.append(f"{safe.age_words(days)}; half-life of {kind}: {half_life} days")
     for kind, first in ages.find_stale_claim_kinds(judged).items():
         many = sum(each.claim.kind == kind and each.verdict == claim.STALE for each in judged)
         more = f" and {many - 1} more" if many > 1 else ""
-        points = ages.MODIFIERS[kind]
-        reasons.append(f"{kind} {first.claim.text}{more}: {first.reason or 'stale'} (+{points})")
+        points = f" (+{ages.MODIFIERS[kind]})" if kind in ages.MODIFIERS else ""
+        reasons.append(f"{kind} {first.claim.text}{more}: {first.reason or 'stale'}{points}")
     score = ages.raise_staleness_score(aged, judged)
     return Audited(
         path=memory.path,
