@@ -54,6 +54,15 @@ def test_a_hundred_findings_of_a_kind_are_a_few_lines(store):
     assert kinds.count("broken-link") == 21 and found["finding_counts"]["broken-link"] == 100
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_report_fits_the_terminal(worn, monkeypatch, columns):
+    (worn / "a-plan-with-a-name-that-is-rather-long-for-a-table.md").write_text(PLAN)
+    monkeypatch.setenv("COLUMNS", f"{columns}")
+    answer = memdir("audit")
+    rows = [line for line in answer.text.split("\n") if re.search(r"^[ \d]+look ", line)]
+    assert len(rows) == 2 and max(map(len, rows)) <= columns, answer
+
+
 def test_a_setting_lets_addresses_of_the_own_network_be_asked(store, monkeypatch):
     class Gone(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
@@ -130,7 +139,7 @@ def test_a_finding_names_its_place_though_its_message_has_a_like_name(project, s
     code.move("docs/runbook.md", "docs/oncall.md")
     code.commit()
     memdir("remember", "The handbook is `docs/runbook.md`.", "--name", "oncall")
-    text = memdir("audit", "--deep").text
+    text = memdir("audit", "--deep", "--all").text
     assert re.search(r"! oncall\.md:\d+: path docs/runbook\.md is stale", text)
     reason = "      path docs/runbook.md: renamed to docs/oncall.md"  # below its memory, whole
     assert reason in memdir("audit", "--deep", "--all").text

@@ -140,8 +140,10 @@ def test_a_list_of_commands_is_described_by_its_heading_and_the_commands(store, 
 
 
 @pytest.mark.parametrize("command", ["restructure", "dream"])
-def test_a_file_in_utf_16_is_named_and_left_as_it_is(overgrown, command):
-    data = "\ufeffThe importer reads CSV.".encode("utf-16-le")
+@pytest.mark.parametrize(
+    "data", ["\ufeffThe importer reads CSV.".encode("utf-16-le"), b"The importer reads \0\xff CSV."]
+)
+def test_a_file_that_is_no_text_is_named_and_left_as_it_is(overgrown, command, data):
     (overgrown / "wide.md").write_bytes(data)
     answer = memdir(command)
     assert "wide.md is left alone: save it as UTF-8" in " ".join(answer.text.split())

@@ -15,7 +15,7 @@ from memdir.audit.ages import REVIEW
 from memdir.audit.audit import ACTIONS, Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
 from memdir.cli.command import Session, command
-from memdir.cli.output import BAND_STYLES, FINDING, Advice, Answer, Cell, Fields, pick
+from memdir.cli.output import BAND_STYLES, FINDING, Advice, Answer, Cell, Fields, Screen, pick
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.store.writer import App
@@ -34,8 +34,8 @@ SERIOUS = (
 )
 BAR = 10  # columns for 100 points
 EIGHTHS = " ▏▎▍▌▋▊▉"
-NAME_SHARE = 0.3  # of the line's width
-HEADINGS = ("score", "advice", "memory", "type", "age", "stale", "tokens")
+NARROW = 64  # columns; a narrower terminal shows three of each row
+MIN_NAME = 12  # columns
 NO_STORE = "there is no store yet: memdir remember TEXT makes one"
 LOAD = "index prompt total memories"
 MEMORY = "path type age_days score action advice tokens claims reasons store"
@@ -131,15 +131,19 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
     shown.sort(key=lambda item: [*ADVICE].index(item.advice))
     shown = shown if everything else shown[:ROWS]
     if shown:
-        widest = int(screen.columns * NAME_SHARE)
-        table = screen.table([_row(item, widest) for item in shown], headings=HEADINGS)
-        yield from ["", table[0]]
-        for item, row in zip(shown, table[1:], strict=True):
-            yield row
+        yield ""
+        table = _memory_table(screen, shown)
+        height = len(table) // (len(shown) + 1)  # lines of a row: two where columns are few
+        yield from table[:height]
+        for number, item in enumerate(shown, 1):
+            yield from table[number * height : (number + 1) * height]
             for reason in item.reasons[1:]:  # the row already shows the age
                 yield from screen.block("", reason, " " * 7)
         left = len(result.memories) - len(shown)
         yield from [f"  and {plural(left, 'other')}: --all shows them"] if left else []
+    said = {item.path for item in shown}
+    if not everything and said.issuperset(f.path for f in kinds.get("stale-claim", ())):
+        kinds.pop("stale-claim", None)  # each stands below its memory
     for kind, findings in kinds.items():
         yield from _finding_lines(session, report, kind, findings, everything)
     text = (
@@ -188,16 +192,30 @@ def draw_score_bar(score: int) -> str:
     return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
 
 
-def _row(item: Audited, widest: int) -> list[Cell]:
-    return [
-        (f"{item.score:5}", BAND_STYLES[item.action]),
-        (item.advice, ADVICE[item.advice]),
-        (cut_text_middle(one_line(item.path.removesuffix(".md")), widest), "bold"),
-        item.type,
-        safe.age_words(item.age_days).removesuffix(" ago"),
-        f"{item.claims.stale or '':>5}",
-        f"{item.tokens:>6,}",
-    ]
+def _memory_table(screen: Screen, shown: Sequence[Audited]) -> list[str]:
+    """Names get the room that is left; a column without anything in it is left out."""
+    stale = any(item.claims.stale for item in shown)
+    rows: list[list[tuple[str, str]]] = []
+    for item in shown:
+        name = one_line(item.path.removesuffix(".md"))
+        age = safe.age_words(item.age_days).removesuffix(" ago")
+        row = [(item.advice, ADVICE[item.advice]), (name, "bold"), (age, "")]
+        if screen.columns >= NARROW:
+            row.insert(0, (f"{item.score:5}", BAND_STYLES[item.action]))
+            row.insert(3, (item.type, ""))
+            row += [(f"{item.claims.stale or '':>5}", "")] * stale
+            row.append((f"{item.tokens:>6,}", ""))
+        rows.append(row)
+    headings = ["advice", "memory", "age"]
+    if screen.columns >= NARROW:
+        headings = ["score", "advice", "memory", "type", "age", *["stale"] * stale, "tokens"]
+    place = headings.index("memory")
+    sizes = [max(len(row[i][0]) for row in rows) for i in range(len(headings))]
+    taken = sum(max(sizes[i], len(headings[i])) + 2 for i in range(len(headings)) if i != place)
+    for row in rows:
+        name = cut_text_middle(row[place][0], max(screen.columns - taken - 2, MIN_NAME))
+        row[place] = (name, "bold")
+    return screen.table(rows, headings=headings)
 
 
 def _finding_lines(

@@ -15,7 +15,7 @@ from memdir.audit.audit import ACTIONS, Audit, Audited, Wish
 from memdir.audit.inspect import audit_command
 from memdir.cli.audit import ADVICE, LOAD, draw_score_bar
 from memdir.cli.command import Session, command
-from memdir.cli.output import CHANGE, Answer, Fields, changed_file_fields, pick, pick_all
+from memdir.cli.output import CHANGE, DRY_RUN, Answer, Fields, changed_file_fields, pick, pick_all
 from memdir.cli.save import edit_in_editor
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import Change, Wishes
@@ -221,12 +221,6 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
             step = screen.advise(f"memdir prune --all goes through {many} to look at or fix")
             yield from screen.block("", step, "")
         return
-    if run.dry:
-        rows = [
-            (f"{item.score:3}", item.advice, item.path, item.reasons[-1] if item.reasons else "")
-            for item in run.chosen
-        ]
-        yield from [*screen.table(rows), ""]
     kinds = Counter(change.kind for change in run.changes)
     done = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "nothing changed"
     left = len(run.chosen) - len(run.changes)
@@ -234,7 +228,11 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
     would = "would be: " if run.dry else ""
     yield from screen.block("", f"{would}{done}{rest}; ~{saved:,} tokens saved", "")
     if run.dry:
-        yield from screen.dry_lines(run.dry)
+        rows = [
+            (f"{item.score:3}", item.advice, item.path, item.reasons[-1] if item.reasons else "")
+            for item in run.chosen
+        ]
+        yield from ["", *screen.table(rows), "", f"{DRY_RUN}; --json has the diff"]
         return
     if run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")

@@ -85,17 +85,6 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from _change_lines(screen, done)
     else:
         yield "nothing to restructure: the index and its memories are in order"
-    yield from ["", "Checked:"]
-    for check in plan.checks:
-        mark, style = ("ok", "green") if check.ok else ("!!", "red")
-        yield from screen.block(mark, check.message, "  ", style)
-        yield from screen.block("", check.fix, "     ") if check.fix else []
-    if accounted := plan.work.accounted:
-        lines = plural(len(accounted), "line")
-        yield from ["", f"{lines} changed or dropped, each with its reason:"]
-        texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
-        yield from screen.blocks("-", texts)
-        yield from screen.more_lines(len(accounted), FEW)
     # Shown with the evidence for a person to decide, never acted upon.
     proposals = plan.work.proposals
     yield from ["", "For you to decide:"] if proposals else []
@@ -104,6 +93,17 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
         yield from screen.block("?", text, style="yellow")
         yield from [f"    {screen.advise(proposal.command)}"] if proposal.command else []
     yield from screen.more_lines(len(proposals), FEW)
+    if accounted := plan.work.accounted:
+        lines = plural(len(accounted), "line")
+        yield from ["", f"{lines} changed or dropped, each with its reason:"]
+        texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
+        yield from screen.blocks("-", texts)
+        yield from screen.more_lines(len(accounted), FEW)
+    yield from ["", "Checked:"]
+    for check in plan.checks:
+        mark, style = ("ok", "green") if check.ok else ("!!", "red")
+        yield from screen.block(mark, check.message, "  ", style)
+        yield from screen.block("", check.fix, "     ") if check.fix else []
 
 
 def _figures(screen: Screen, before: Figures, after: Figures) -> list[str]:

@@ -446,5 +446,5 @@ def _survey(work: Work) -> Survey:
 def _none(name: str, wrong: Sequence[str], fine: str) -> Check:
     if not wrong:
         return Check(name, True, fine)
-    message = f"not so: {name_few_paths([text[:60] for text in wrong])}"
+    message = f"{fine}? no: {name_few_paths([text[:60] for text in wrong])}"
     return Check(name, False, message, "see the report, or edit by hand")
