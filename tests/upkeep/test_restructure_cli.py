@@ -33,7 +33,7 @@ def test_the_report_fits_the_screen_and_says_how_to_go_back(overgrown):
     answer = memdir("restructure")
     assert answer.code == 0
     assert max(map(len, answer.text.split("\n"))) <= 80
-    assert "lines of content in it         6        0" in answer.text
+    assert "lines of content          6        0" in answer.text
     assert "ok no line of knowledge is lost" in answer.text
     assert answer.text.endswith("Undo all of it: memdir undo\n")
 

@@ -232,7 +232,8 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
             (f"{item.score:3}", item.advice, item.path, item.reasons[-1] if item.reasons else "")
             for item in run.chosen
         ]
-        yield from ["", *screen.table(rows), "", f"{DRY_RUN}; --json has the diff"]
+        yield from ["", *screen.table(rows), ""]
+        yield from screen.block("", f"{DRY_RUN}; --json has the diff", "")
         return
     if run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")

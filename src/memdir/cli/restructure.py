@@ -35,15 +35,15 @@ DREAMT = (
 )
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
-    "index_lines": "lines of the index",
-    "index_characters": "characters of the index",
+    "index_lines": "index lines",
+    "index_characters": "index characters",
     "tokens": "tokens per session",
     "files": "memories",
-    "inline": "lines of content in it",
+    "inline": "lines of content",
     "long_pointers": "overlong pointers",
-    "overlong": "memories over 200 lines",
-    "duplicates": "pairs that say the same",
-    "orphans": "memories without pointer",
+    "overlong": "overlong memories",
+    "duplicates": "near-duplicates",
+    "orphans": "without a pointer",
     "dangling": "dead pointers",
     "headless": "incomplete headers",
 }
@@ -80,11 +80,12 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     if done.changes:
         would = "would restructure" if done.dry_run else "restructured"
         files = f"{plural(plan.before.files, 'memory', 'memories')} and " * bool(plan.before.files)
-        yield f"{would} {files}the index: {plan.title}"
+        yield from screen.block("", f"{would} {files}the index: {plan.title}", "")
         yield from ["", *_figures(screen, plan.before, plan.after), ""]
         yield from _change_lines(screen, done)
     else:
-        yield "nothing to restructure: the index and its memories are in order"
+        text = "nothing to restructure: the index and its memories are in order"
+        yield from screen.block("", text, "")
     # Shown with the evidence for a person to decide, never acted upon.
     proposals = plan.work.proposals
     yield from ["", "For you to decide:"] if proposals else []
@@ -95,7 +96,8 @@ def _restructure_lines(screen: Screen, plan: Plan, done: Done) -> Iterator[str]:
     yield from screen.more_lines(len(proposals), FEW)
     if accounted := plan.work.accounted:
         lines = plural(len(accounted), "line")
-        yield from ["", f"{lines} changed or dropped, each with its reason:"]
+        text = f"{lines} changed or dropped, each with its reason:"
+        yield from ["", *screen.block("", text, "")]
         texts = (f"{a.text.strip()[:100]} ({a.reason[:160]})" for a in accounted[:FEW])
         yield from screen.blocks("-", texts)
         yield from screen.more_lines(len(accounted), FEW)
@@ -127,7 +129,7 @@ def _last_lines(screen: Screen, plan: Plan, done: Done, show_diff: bool) -> Iter
     if done.dry_run and (show_diff or not done.changes):
         yield from screen.dry_lines(done)
     elif done.dry_run:
-        yield from ["", f"{DRY_RUN}; --diff shows every line"]
+        yield from ["", *screen.block("", f"{DRY_RUN}; --diff shows every line", "")]
     elif done.changes:
         yield from ["", "Undo all of it: " + screen.advise("memdir undo")]
 
