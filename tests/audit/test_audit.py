@@ -249,13 +249,6 @@ def test_tokens_are_characters_by_four_also_of_wide_letters_and_in_a_brief_audit
     assert audit(opened.app(), Wish(brief=True)).load == result.load
 
 
-def test_two_memories_that_say_the_same_are_one_finding(opened):
-    body = "Deploys go through the staging cluster first; the smoke tests there must be green."
-    fill(opened, alpha=text("alpha", body=body), beta=text("alpha", body=body))
-    same = [each for each in audit(opened.app()).findings if each.kind == "near-duplicate"]
-    assert [each.path for each in same] == ["alpha.md"]
-
-
 def test_a_store_without_an_index_is_said_unless_it_is_to_have_none(opened, tmp_path):
     opened.write("alpha.md", text("alpha"))
     assert kinds(opened.app()) == ["no-index"]

@@ -46,13 +46,8 @@ def test_every_type_has_a_half_life_that_somebody_decided():
 
 @given(st.floats(0, 1e6), st.floats(0.01, 1e5))
 def test_it_is_the_formula_of_the_seed(age, half_life):
-    assert (
-        ages.score_staleness(half_life, half_life),
-        ages.score_staleness(2 * half_life, half_life),
-    ) == (
-        50,
-        75,
-    )
+    marks = [ages.score_staleness(lives * half_life, half_life) for lives in (1, 2)]
+    assert marks == [50, 75]
     exact = 100 * (1 - math.exp(-age * math.log(2) / half_life))
     assert abs(ages.score_staleness(age, half_life) - exact) <= 1
     assert 0 <= ages.score_staleness(age, half_life) <= 100
@@ -79,10 +74,8 @@ def judged(kind: str, verdict: str = claim.STALE, text: str = "x") -> claim.Judg
         ([judged(claim.BRANCH)], 15),
         ([judged(claim.PACKAGE)], 0),
         ([judged(claim.PATH), judged(claim.SYMBOL), judged(claim.URL), judged(claim.BRANCH)], 75),
-        (
-            [judged(claim.PATH), judged(claim.PATH, text="y")],
-            20,
-        ),  # one renamed folder is one reason
+        # One renamed folder is one reason.
+        ([judged(claim.PATH), judged(claim.PATH, text="y")], 20),
         ([judged(claim.PATH, claim.UNKNOWN), judged(claim.SYMBOL, claim.TRUE)], 0),
     ],
 )

@@ -25,16 +25,6 @@ def test_without_a_commit_what_is_staged_is_there(checkout):
     assert checkout.repo().state().startswith("+")
 
 
-def test_a_shallow_clone_says_so(checkout, tmp_path):
-    checkout.commit({"a.py": TEXT, "keep": "k\n"})
-    checkout.remove("a.py")
-    checkout.commit()
-    checkout.commit({"b.py": "x\n"})
-    seen = clone(checkout, tmp_path / "shallow", "--depth=1").look(paths=["a.py", "b.py"])
-    assert list(seen.paths) == ["b.py"] and seen.past == {}
-    assert any("shallow clone" in remark for remark in seen.remarks)
-
-
 def test_a_partial_clone_fetches_nothing_and_says_so(checkout, tmp_path):
     checkout.git("config", "uploadpack.allowFilter", "true")
     checkout.commit({"a.py": TEXT + "old_name", "b.py": "kept_name"})
@@ -48,15 +38,6 @@ def test_a_partial_clone_fetches_nothing_and_says_so(checkout, tmp_path):
     assert set(seen.symbols) == {"kept_name"} and "past_symbols" not in seen.known
     assert any("partial clone" in remark for remark in seen.remarks)
     assert sorted(os.listdir(partial.folder / ".git/objects/pack")) == packs
-
-
-def test_a_sparse_checkout_knows_what_is_not_on_disk(checkout, tmp_path):
-    checkout.commit({"web/a.ts": "web_name", "api/b.py": "api_name"})
-    sparse = clone(checkout, tmp_path / "sparse", "--sparse")
-    sparse.git("sparse-checkout", "set", "web")
-    assert not (sparse.folder / "api").exists()
-    seen = sparse.look(paths=["api/b.py"], symbols=["api_name"])
-    assert seen.paths and seen.symbols
 
 
 def test_below_a_submodule_only_what_is_checked_out_is_known(checkout, tmp_path):

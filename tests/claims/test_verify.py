@@ -64,15 +64,6 @@ def test_what_a_memory_names_is_compared_never_opened(shop, tmp_path):
         assert verdict(shop, span, folder=".claude/memory") in ("unknown", "not_a_claim")
 
 
-def test_the_command_says_without_a_repository_that_nothing_was_checked(project):
-    (project / ".git").rmdir()
-    memdir("remember", RULES, "--name", "rules")
-    answer = memdir("verify", "--json")
-    assert answer.code == 0
-    assert "stale" not in {each["verdict"] for each in answer.json["claims"]}
-    assert "note: this project is no git repository" in memdir("verify").text
-
-
 def test_a_hostile_or_unreadable_memory_hides_no_other(project, store):
     (project / ".git").rmdir()
     code = Checkout(project)

@@ -143,27 +143,29 @@ def test_clones_and_rewritten_histories_say_only_what_they_can_prove(tmp_path, h
         clone.git("remote", "remove", "origin")
     store = tmp_path / "memory"
     store.mkdir()
-    (store / "m.md").write_text("`docs/rules.md`, `src/cli.py`, `packages/api/src/routes.py`\n")
+    (store / "m.md").write_text("`docs/rules.md`, `packages/api/src/routes.py`, `check_login`\n")
     words = ("verify", "--json", "--dir", str(store), "--project", str(clone.folder))
     answer = process(*words, HOME=str(tmp_path / "home"))
     verdicts = {each["text"]: each["verdict"] for each in answer.json["claims"]}
     past = "stale" if how == "sparse" else "unknown"
     assert verdicts == {
-        "docs/rules.md": past, "src/cli.py": "true", "packages/api/src/routes.py": "true",
+        "docs/rules.md": past, "packages/api/src/routes.py": "true", "check_login": "true",
     }  # fmt: skip
+    assert how != "sparse" or not (clone.folder / "src").exists()
+    assert ("is a shallow clone" in "".join(answer.json["remarks"])) == (how == "shallow")
 
 
-@pytest.mark.parametrize("state", ["no git", "empty"])
-def test_without_a_history_nothing_is_stale(project, store, state):
+@pytest.mark.parametrize("remark", ["this project is no git repository", "has no commit yet"])
+def test_without_a_history_nothing_is_stale_and_that_is_said(project, store, remark):
     (project / ".git").rmdir()
-    if state == "empty":
+    if "commit" in remark:
         Checkout(project)
     (project / "src").mkdir()
     (project / "src/cli.py").write_text(CLI)
     memdir("remember", "See `src/cli.py` and `docs/rules.md`; branch `exp-2`, `--dry-run`.")
-    assert {each["verdict"] for each in memdir("verify", "--json").json["claims"]} <= {
-        "unknown", "true",
-    }  # fmt: skip
+    answer = memdir("verify", "--json").json
+    assert {each["verdict"] for each in answer["claims"]} <= {"unknown", "true"}
+    assert any(remark in said for said in answer["remarks"])
 
 
 def test_ten_thousand_words_like_paths_are_judged(project, store):
