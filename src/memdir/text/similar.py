@@ -225,14 +225,11 @@ def _differ_in_a_value(mine: _Sketch, other: _Sketch) -> bool:
     """Is there a sentence that both have, each with a name or number of its own?"""
     for terms, text in mine.parts:
         for theirs, their_text in other.parts:
-            same = len(terms & theirs) >= SAME_SENTENCE * len(terms | theirs)
-            if same and _differ({*find_named_values([text])}, {*find_named_values([their_text])}):
-                return True
+            if len(terms & theirs) >= SAME_SENTENCE * len(terms | theirs):
+                values, others = ({*find_named_values([said])} for said in (text, their_text))
+                if values - others and others - values:
+                    return True
     return False
-
-
-def _differ(values: set[str], others: set[str]) -> bool:
-    return bool(values - others and others - values)
 
 
 MIN_WORDS = 3  # fewer are hardly a sentence
@@ -252,13 +249,11 @@ def find_twin_text(text: str, others: Iterable[str]) -> str:
     A number, a name or any other word of weight that only one of them has makes two facts.
     """
     mine = compared_words(text)
-    if len(mine) < MIN_WORDS:
-        return ""
-    return next((other for other in others if _says_same(mine, compared_words(other))), "")
-
-
-def _says_same(mine: frozenset[str], other: frozenset[str]) -> bool:
-    return not (_weigh(mine - other, other) or _weigh(other - mine, mine))
+    for other in others if len(mine) >= MIN_WORDS else ():
+        theirs = compared_words(other)
+        if not (_weigh(mine - theirs, theirs) or _weigh(theirs - mine, mine)):
+            return other
+    return ""
 
 
 def _weigh(words: frozenset[str], other: frozenset[str]) -> bool:
