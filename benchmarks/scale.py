@@ -2,8 +2,9 @@
 
     python benchmarks/scale.py [memories] [history] [index] [body] [records] [--largest N]
 
-An exponent of 1 is linear; n log n looks like 1.12 between 2,500 and 10,000. What a command takes
-on an empty store is taken off first. A `!` marks what grows faster.
+An exponent of 1 is linear; n log n looks like 1.12 between 2,500 and 10,000. Each figure is the
+least of two rounds, since the first one also warms up; what a command takes on an empty store is
+taken off. A `!` marks what grows faster.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from memdir.config.config import read_config
 from memdir.store.writer import App, open_app
 
 STEPS = 8, 4, 2, 1  # parts of the largest size
+ROUNDS = 2
 FASTER = 1.2  # more than n log n
 NOISE_SECONDS = 0.15  # growth below it says nothing
 COMMAND = [sys.executable, "-c", "from memdir.cli.main import main; main()"]
@@ -70,12 +72,14 @@ def table(title: str, commands: Sequence[str], sizes: Sequence[int], make: Calla
     """Print the figures; the number of commands that grow too fast."""
     seconds: dict[str, list[float]] = {command: [] for command in commands}
     for size in (0, *sizes):
-        with scratch() as folder:
-            make(folder, size)
-            for command in commands:
-                start = time.monotonic()
-                seconds[command].append(run(folder, command))
-                print(f"  {size:>6} {command}: {time.monotonic() - start:.1f} s", file=sys.stderr)
+        rounds = []
+        for number in range(ROUNDS):
+            with scratch() as folder:
+                make(folder, size)
+                rounds.append([run(folder, command) for command in commands])
+            print(f"  {size:,} {title}, round {number + 1}", file=sys.stderr)
+        for command, found in zip(commands, zip(*rounds, strict=True), strict=True):
+            seconds[command].append(min(found))
     print(f"\n{title:32}" + "".join(f"{size:>9,}" for size in sizes) + "  exponent")
     missed = 0
     for command, (empty, *found) in seconds.items():

@@ -6,10 +6,12 @@ What differs between stores of memories and of records is a `World`: memories.py
 """
 
 import os
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from memdir.cli.main import run_command_line
 from memdir.config.config import read_config
 from memdir.errors import MemdirError
 from memdir.store import history
@@ -98,6 +100,22 @@ def run_once(world: World, root: str, operation: str) -> int:
 
     code, said = perform(world, root, operation, acknowledge)
     trees.write(f"{root}.said", "\n".join(said).encode())
+    return code
+
+
+def run_typed(root: str, words: list[str]) -> int:
+    """In a forked child: a command as typed, between the markers; its words to ROOT.said."""
+    os.environ.clear()
+    os.environ |= {"HOME": f"{root}/home", "MEMDIR_STATE_DIR": f"{root}/state"}
+    os.environ["MEMDIR_MANAGED_SETTINGS"] = f"{root}/none.json"
+    os.chdir(f"{root}/project")
+    handle = os.open(f"{root}.said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
+    os.getpgid(0)
+    code = run_command_line(words)
+    os.getpgid(0)
     return code
 
 

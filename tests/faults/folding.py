@@ -1,9 +1,10 @@
-"""Stores on file systems that do not tell all names apart, as a Mac's and some Linux disks.
+"""Stores on other file systems than Linux has: a small one of our own, in memory, in user space.
 
 `case`: large and small letters are one name, shown as it was first written (APFS, ext4 with
-casefold). `nfd`: besides, letters with accents are taken apart (HFS+). A small one of our own, in
-memory, in user space: every change must go through and heal there as elsewhere, and names that
-only such disks take for one must neither be lost nor counted twice.
+casefold). `nfd`: besides, letters with accents are taken apart (HFS+). Every change must go through
+and heal there as elsewhere, and names that only such disks take for one must neither be lost nor
+counted twice. `unlocked`: a disk without locks, where a change is refused with a sentence before
+anything is written, and reading works.
 """
 
 import errno
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 
 from memdir.errors import MemdirError
 from memdir.store import changes
-from tests.faults import defects, fuse, kernel, memories, mounts, records, stage, trees
+from tests.faults import defects, driver, fuse, kernel, memories, mounts, stage, trees
 from tests.faults.driver import World
 from tests.faults.stage import Stage, Tally
 
@@ -31,14 +32,8 @@ def why_not() -> str:
 
 def run(folds: Sequence[str], operations: Sequence[str], defect: str = "") -> Tally:
     """Every operation and both scenes of names, on each kind of file system."""
-    total = Tally()
-    for world, names in (
-        (memories.WORLD, [*operations, *SEVERAL_NAMES]),
-        (records.WORLD, list(records.OPERATIONS) if operations else []),
-    ):
-        jobs = [(fold, name) for fold in folds for name in names]
-        total.merge(stage.run_jobs(_try, jobs, defect, world, mounts.enter) if jobs else Tally())
-    return total
+    names = [*operations, *SEVERAL_NAMES]
+    return stage.run_in_worlds(_try, names, lambda name: [(fold, name) for fold in folds], defect)
 
 
 def _try(here: Stage, job: Job, tally: Tally) -> None:
@@ -58,6 +53,43 @@ def _try(here: Stage, job: Job, tally: Tally) -> None:
             found += here.verdict(name, answer)
         here.lying = None
     tally.add(f"{name} on {fold}", found)
+
+
+# -- no locks there ----------------------------------------------------------------------------
+
+
+def run_unlocked(errors: Sequence[str], operations: Sequence[str], defect: str = "") -> Tally:
+    """Every operation where the disk answers each lock with one of these errors."""
+    return stage.run_in_worlds(
+        _try_unlocked, operations, lambda name: [(error, name) for error in errors], defect
+    )
+
+
+def _try_unlocked(here: Stage, job: Job, tally: Tally) -> None:
+    error, name = job
+    here.lay(name)
+    trees.clear(here.root)
+    disk = _FileSystem("", getattr(errno, error))
+    with fuse.mounted(here.root, 0o40700, disk, fuse.ASK_FOR_FLOCK):
+        trees.fill(here.seeds[name], here.root)
+        code = kernel.wait(kernel.start(lambda: here.run(name)))
+        said = here.heard()[1]
+        told = code != driver.CRASHED and "has no locks" in said and "MEMDIR_STATE_DIR" in said
+        found = [] if told else [f"it is not told ({code}): {said}"]
+        now, before = here.world.view.look(here.root), here.expected[name].before
+        same = (now.files, now.debris, now.shelves) == (before.files, before.debris, before.shelves)
+        found += [] if same else ["the store has changed"]
+        for words in (["list"], ["show", "alpha"], ["recall", "force-push"]):
+            if here.world is memories.WORLD and "alpha.md" in now.files:
+                code = kernel.wait(kernel.start(lambda words=words: _look(here, words)))
+                said = trees.read(f"{here.root}.said").decode()
+                found += [] if code == 0 and "alpha" in said else [f"{words[0]}: {code} {said}"]
+    here.lying = None
+    tally.add(f"{name} where locks end in {error}", found)
+
+
+def _look(here: Stage, words: list[str]) -> int:
+    return driver.run_typed(here.root, [*words, "--scope", here.world.scope])
 
 
 # -- names that are one there ------------------------------------------------------------------
@@ -146,8 +178,8 @@ class _Node:
 class _FileSystem:
     """In memory; answers the kernel's calls."""
 
-    def __init__(self, fold: str) -> None:
-        self.fold = fold
+    def __init__(self, fold: str, lock_error: int = 0) -> None:
+        self.fold, self.lock_error = fold, lock_error
         self.nodes = {1: _Node(stat.S_IFDIR | 0o700)}
 
     def __call__(self, call: int, node: int, given: bytes) -> bytes:
@@ -159,6 +191,8 @@ class _FileSystem:
     def _key(self, name: bytes) -> tuple[str, str]:
         """Under what a name is kept, and how it is shown."""
         text = name.rstrip(b"\0").decode("utf-8", "surrogateescape")
+        if not self.fold:
+            return text, text
         parted = unicodedata.normalize("NFD", text)
         return parted.casefold(), parted if self.fold == "nfd" else text
 
@@ -290,11 +324,14 @@ class _FileSystem:
     def fsync(self, node: int, given: bytes) -> bytes:
         return b""
 
+    def lock(self, node: int, given: bytes) -> bytes:
+        raise OSError(self.lock_error, "no locks")
+
 
 _CALLS = {
     getattr(fuse, name.upper()): getattr(_FileSystem, name)
     for name in (
         *("lookup", "getattr", "setattr", "mkdir", "create", "unlink", "rmdir", "rename"),
-        *("rename2", "link", "open", "read", "write", "readdir", "statfs", "fsync"),
+        *("rename2", "link", "open", "read", "write", "readdir", "statfs", "fsync", "lock"),
     )
-} | {fuse.OPENDIR: _FileSystem.open}
+} | {fuse.OPENDIR: _FileSystem.open, fuse.LOCK_AND_WAIT: _FileSystem.lock}

@@ -13,10 +13,11 @@ from tests.faults import kernel, mounts
 DEVICE = "/dev/fuse"
 HEAD, ANSWER = struct.Struct("<IIQQIIII"), struct.Struct("<IiQ")
 MAX_WRITE = 1 << 20
-BIG_WRITES, MAX_PAGES = 1 << 5, 1 << 22
+BIG_WRITES, ASK_FOR_FLOCK, MAX_PAGES = 1 << 5, 1 << 10, 1 << 22
 LOOKUP, FORGET, GETATTR, SETATTR, MKDIR, UNLINK, RMDIR, RENAME = 1, 2, 3, 4, 9, 10, 11, 12
 LINK, OPEN, READ, WRITE, STATFS, RELEASE, FSYNC, FLUSH, INIT = 13, 14, 15, 16, 17, 18, 20, 25, 26
 OPENDIR, READDIR, RELEASEDIR, FSYNCDIR, CREATE, INTERRUPT, DESTROY = 27, 28, 29, 30, 35, 36, 38
+LOCK, LOCK_AND_WAIT = 32, 33
 FORGETS, RENAME2 = 42, 45
 UNANSWERED = frozenset((FORGET, FORGETS, INTERRUPT))
 SILENT = frozenset((RELEASE, FLUSH, RELEASEDIR, FSYNCDIR, DESTROY))  # nothing to do, nothing to say
@@ -28,7 +29,7 @@ def why_not() -> str:
 
 
 @contextmanager
-def mounted(where: str, mode: int, answer: Answer) -> Iterator[None]:
+def mounted(where: str, mode: int, answer: Answer, flags: int = 0) -> Iterator[None]:
     """A file system whose root has this mode; `answer` runs in a process of its own."""
     handle = os.open(DEVICE, os.O_RDWR)
     options = f"fd={handle},rootmode={mode:o},user_id=0,group_id=0,allow_other".encode()
@@ -36,7 +37,7 @@ def mounted(where: str, mode: int, answer: Answer) -> Iterator[None]:
     if libc.mount(b"memdir", where.encode(), b"fuse", 0, options):
         number = ctypes.get_errno()
         raise OSError(number, f"mount: {os.strerror(number)}")
-    server = kernel.start(lambda: _serve(handle, answer))
+    server = kernel.start(lambda: _serve(handle, answer, flags))
     os.close(handle)
     try:
         yield
@@ -45,7 +46,7 @@ def mounted(where: str, mode: int, answer: Answer) -> Iterator[None]:
         kernel.kill(server)
 
 
-def _serve(device: int, answer: Answer) -> None:
+def _serve(device: int, answer: Answer, flags: int) -> None:
     while True:
         try:
             asked = os.read(device, MAX_WRITE + 8192)
@@ -59,7 +60,7 @@ def _serve(device: int, answer: Answer) -> None:
         said, code = b"", 0
         try:
             if call == INIT:
-                said = _greet(asked)
+                said = _greet(asked, flags)
             elif call not in SILENT:
                 said = answer(call, node, asked[HEAD.size :])
         except OSError as error:
@@ -67,9 +68,10 @@ def _serve(device: int, answer: Answer) -> None:
         os.write(device, ANSWER.pack(ANSWER.size + len(said), code, unique) + said)
 
 
-def _greet(asked: bytes) -> bytes:
+def _greet(asked: bytes, flags: int) -> bytes:
     major, minor, ahead, _ = struct.unpack_from("<IIII", asked, HEAD.size)
-    said = struct.pack("<IIII", major, min(minor, 31), ahead, BIG_WRITES | MAX_PAGES)
+    flags |= BIG_WRITES | MAX_PAGES
+    said = struct.pack("<IIII", major, min(minor, 31), ahead, flags)
     return said + struct.pack("<HHIIHHI28x", 12, 9, MAX_WRITE, 1, MAX_WRITE >> 12, 0, 0)
 
 

@@ -61,7 +61,7 @@ class Model(RuleBasedStateMachine):
         self.live: dict[str, bytes] = {}
         self.past: list[bytes] = []
         self.held: list[dict[str, str]] = [{}, {}]
-        self.undoable: list[tuple[str, bytes | None]] = []
+        self.undoable: list[tuple[str, bytes | None, bool]] = []
         self.in_step = True  # until somebody else touches the store
 
     def teardown(self) -> None:
@@ -82,15 +82,19 @@ class Model(RuleBasedStateMachine):
         except FileNotFoundError:
             return None
 
-    def changed(self, name: str, before: bytes | None) -> None:
-        """Take over what stands on disk now, after a change that we asked for."""
-        after = self.disk(name)
+    def changed(self, name: str, before: bytes | None, in_step: bool = True) -> None:
+        """Take over what stands on disk now, after a change of ours or of somebody else.
+
+        An undo of ours brings the index back as it was; one of somebody's edit mends it.
+        """
+        after, was_in_step = self.disk(name), self.in_step or not in_step
+        self.in_step = in_step
         self.live.pop(name, None)
         if after is not None:
             self.live[name] = after
             self.past.append(after)
         if before != after:
-            self.undoable.append((name, before))
+            self.undoable.append((name, before, was_in_step))
 
     # -- what may happen ---------------------------------------------------------------------
 
@@ -113,8 +117,7 @@ class Model(RuleBasedStateMachine):
             return
         assert not expected or expected == current, "a stale write is accepted"
         self.held[client][name] = done.changes[0].hash
-        self.in_step = self.in_step or done.changes[0].changed
-        self.changed(name, before)
+        self.changed(name, before, self.in_step or done.changes[0].changed)
         assert body.strip() in self.live[name].decode(), "saved, but not what was given"
 
     @rule(name=NAMES, bodies=st.tuples(BODIES, BODIES))
@@ -134,7 +137,6 @@ class Model(RuleBasedStateMachine):
             assert before is None, "a memory that is there cannot be retired"
             return
         assert before is not None
-        self.in_step = True
         self.changed(name, before)
 
     @rule(name=NAMES)
@@ -145,18 +147,16 @@ class Model(RuleBasedStateMachine):
         except MemdirError:
             return
         assert before is None or not done.changes[0].changed, "restore overwrote a memory"
-        self.in_step = self.in_step or done.changes[0].changed
-        self.changed(name, before)
+        self.changed(name, before, self.in_step or done.changes[0].changed)
         assert self.live[name] in self.past
 
     @precondition(lambda self: self.undoable)
     @rule()
     def undo(self) -> None:
         """The newest change that stands is taken back, whoever made it."""
-        name, before = self.undoable.pop()
+        name, before, self.in_step = self.undoable.pop()
         review.undo_and_hold_again(self.app())
         assert self.disk(name) == before, "undo did not bring back what stood before"
-        self.in_step = True
         self.live.pop(name, None)
         if before is not None:
             self.live[name] = before
@@ -177,8 +177,7 @@ class Model(RuleBasedStateMachine):
     def touched_by_somebody(self, name: str) -> None:
         before = self.live[name]
         self.app().snapshot()
-        self.in_step = False
-        self.changed(name, before)
+        self.changed(name, before, in_step=False)
 
     @rule(name=NAMES, body=BODIES, calls=st.integers(0, FARTHEST_CALL))
     def crash_while_saving(self, name: str, body: str, calls: int) -> None:
@@ -214,7 +213,6 @@ class Model(RuleBasedStateMachine):
         self.undoable.clear()
         memories.save(self.app(), "fence", "x", str(self.now))
         self.live["fence"] = self.disk("fence") or b""
-        self.in_step = True
         self.undoable.clear()
 
     # -- what always holds -------------------------------------------------------------------
@@ -253,7 +251,8 @@ def run(examples: int, steps: int, defect: str = "") -> Tally:
     try:
         run_machine(Model, settings=chosen)
     except Exception as error:
-        problems = [f"{type(error).__name__}: {error}".partition("\n")[0]]
+        each = error.exceptions if isinstance(error, ExceptionGroup) else [error]
+        problems = ["\n".join([repr(it), *getattr(it, "__notes__", [])]) for it in each]
     tally = Tally()
     tally.add("model", problems)
     tally.count(Model.steps - 1)

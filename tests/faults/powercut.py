@@ -20,7 +20,6 @@ from tests.faults import (
     kernel,
     logged_disk,
     mounts,
-    records,
     stage,
     trees,
 )
@@ -30,7 +29,6 @@ from tests.faults.stage import Stage, Tally
 
 SEED = 20_260_303
 SECTOR = 512
-RECORDS = "records "  # before the name of an operation on records
 STATES_AGAIN = 8  # cuts of the next command, from each state that it starts with
 # Nothing is written back by a timer, and no heuristics repair what we forget.
 SYSTEMS = {
@@ -70,19 +68,14 @@ def run(
     system: str, operations: Sequence[str], states: int, again: int = 2, defect: str = ""
 ) -> Tally:
     """So many states of each operation; from `again` of them the next command is cut as well."""
-    jobs = [(system, operation, states, again) for operation in operations]
-    total = Tally()
-    for world, mine in (
-        (crash_states.WORLD, [job for job in jobs if not job[1].startswith(RECORDS)]),
-        (records.WORLD, [job for job in jobs if job[1].startswith(RECORDS)]),
-    ):
-        total.merge(stage.run_jobs(_cut, mine, defect, world, mounts.enter) if mine else Tally())
-    return total
+    return stage.run_in_worlds(
+        _cut, operations, lambda name: [(system, name, states, again)], defect, crash_states.WORLD
+    )
 
 
 def _cut(here: Stage, job: tuple[str, str, int, int], tally: Tally) -> None:
-    system, name, states, again = job
-    operation = name.removeprefix(RECORDS)
+    system, operation, states, again = job
+    name = f"{operation} ({here.world.scope})"
     base = os.path.join(here.folder, "base")
     luck = random.Random(SEED)
     _lay_on(here, operation, system, base)

@@ -62,6 +62,7 @@ class Race(Tally):
     lost: int = 0
     p99_ms: float = 0.0
     max_ms: float = 0.0
+    judged: str = ""  # why the waits were not
 
     def judge_waits(self) -> None:
         """The figures that a writer may count on."""
@@ -292,6 +293,7 @@ def run(
         race = _run(make, processes, each, defect)
         if judge_waits and not busy:
             race.judge_waits()
+        race.judged = " (not judged: others kept the machine busy)" if busy else ""
         if race.violations:
             break
     return race

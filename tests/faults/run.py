@@ -48,7 +48,6 @@ from tests.helpers.tables import table  # noqa: E402
 
 PARTS = {"server": "tests.faults.server"}  # make faults ARGS=server
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
-NOT_HERE = ("file systems without locks: none of ours takes the locks away",)
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "kill": (strike.kill, tracer.why_not),
@@ -69,6 +68,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_race": (partial(race.run, race.RecordWriter), str),
     "sync": (sync.run, sync.why_not),
     "folding": (folding.run, folding.why_not),
+    "unlocked": (folding.run_unlocked, folding.why_not),
     **{
         f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
         for system in powercut.SYSTEMS
@@ -78,8 +78,10 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
 
 def run_method(name: str, level: str) -> Row:
     """One method and the known-bad stores it must catch: in the tests, one of them is enough."""
-    work, given = METHODS[name][0], at_level(table("faults", "methods")[name], level)
+    methods, (kind, _, system) = table("faults", "methods"), name.partition("_")
+    work, given = METHODS[name][0], at_level(methods.get(name) or methods[kind], level)
     title, size, remark, how = (given.pop(key, "") for key in ("name", "size", "remark", "how"))
+    title = title.format(system=system)
     control, apart = at_level(given.pop("control", {}), level), given.pop("apart", False)
     known = list(given.pop("controls").items())[: 1 if level == SMALL else None]
     wanted = given.get("operations", [])
@@ -87,7 +89,7 @@ def run_method(name: str, level: str) -> Row:
         world = records.WORLD if name.startswith("records") else memories.WORLD
         every = [one for one in world.operations if f"-{one}" not in wanted]
         if "records *" in wanted:
-            every += [powercut.RECORDS + one for one in records.OPERATIONS]
+            every += [stage.RECORDS + one for one in records.OPERATIONS]
         given["operations"] = every
     found = {}
     for defect, operation in known:
@@ -103,7 +105,7 @@ def run_method(name: str, level: str) -> Row:
         "count": len(given.get("operations", given.get("scenes", []))),
         "how": how,
     }
-    facts |= {key: " ".join(given.get(key, [])) for key in ("everywhere", "likely")}
+    facts |= {key: " ".join(given.get(key, [])) for key in ("everywhere", "likely", "errors")}
     return Row(title, size.format(**facts), tally, remark.format(**facts), found, 0.0, name, level)
 
 
@@ -115,7 +117,7 @@ def at_level(given: Mapping[str, Any], level: str) -> dict[str, Any]:
 
 def run_all(level: str, names: Sequence[str], say: Callable[[str], None]) -> dict:
     rows: list[Row] = []
-    not_run = list(NOT_HERE) if level != SMALL else []
+    not_run: list[str] = []
     say(report.line(report.HEADINGS))
     for name in names:
         if reason := METHODS[name][1]():

@@ -19,12 +19,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tests.faults import accounts, defects, driver, kernel, memories, tracer, trees
+from tests.faults import accounts, defects, driver, kernel, memories, mounts, records, tracer, trees
 from tests.faults.checker import Answer, Expected
 from tests.faults.driver import App, World
 
 USABLE_SECONDS = 2.0  # I6, in processor time: a busy machine is no fault of the store
 HANG_SECONDS = 60.0
+RECORDS = "records "  # before the name of an operation on records
 Job, Result = TypeVar("Job"), TypeVar("Result")
 
 
@@ -251,6 +252,23 @@ def run_jobs(
     total = Tally()
     for part in parallel(share, jobs):
         total.merge(part)
+    return total
+
+
+def run_in_worlds(
+    act: Callable[[Stage, Job, Tally], None],
+    operations: Sequence[str],
+    jobs_of: Callable[[str], Iterable[Job]],
+    defect: str = "",
+    world: World = memories.WORLD,
+) -> Tally:
+    """The jobs of operations on memories, and on records; each worker with mounts of its own."""
+    mine = [name for name in operations if not name.startswith(RECORDS)]
+    theirs = [name.removeprefix(RECORDS) for name in operations if name not in mine]
+    total = Tally()
+    for here, names in ((world, mine), (records.WORLD, theirs)):
+        jobs = [job for name in names for job in jobs_of(name)]
+        total.merge(run_jobs(act, jobs, defect, here, mounts.enter) if jobs else Tally())
     return total
 
 

@@ -6,12 +6,10 @@ then one change is gone. The undo after that takes back the change before it.
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from memdir.cli.main import run_command_line
 from memdir.memory_tool import MemoryTool
 from memdir.store.writer import App
 from tests.faults import defects, driver, kernel, memories, records, stage, tracer, trees
@@ -82,7 +80,6 @@ class _Place:
         for act, ago in ((scene.before, 500), (scene.change, 400)):
             act(self.world.open(root, now=driver.NOW - ago))
         self.seed = trees.read_tree(root)
-        self.hush()
         self.after = [self.look()]
         for _ in range(2):
             if code := self.run():
@@ -93,10 +90,6 @@ class _Place:
 
     def lay(self) -> None:
         trees.write_tree(self.seed, self.root)
-        self.hush()
-
-    def hush(self) -> None:
-        trees.write(f"{self.root}.said", b"")
 
     def said(self) -> str:
         return trees.read(f"{self.root}.said").decode()
@@ -111,18 +104,7 @@ class _Place:
     def undo(self, defect: str = "") -> int:
         """In a forked child: the command, between the tracer's markers."""
         defects.switch_off(defect)
-        os.environ.clear()
-        os.environ |= {"HOME": f"{self.root}/home", "MEMDIR_STATE_DIR": f"{self.root}/state"}
-        os.environ["MEMDIR_MANAGED_SETTINGS"] = f"{self.root}/none.json"
-        os.chdir(f"{self.root}/project")
-        handle = os.open(f"{self.root}.said", os.O_WRONLY | os.O_APPEND)
-        os.dup2(handle, 1)
-        os.dup2(handle, 2)
-        sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
-        os.getpgid(0)
-        code = run_command_line(["undo", "--scope", self.world.scope])
-        os.getpgid(0)
-        return code
+        return driver.run_typed(self.root, ["undo", "--scope", self.world.scope])
 
     def judge(self, defect: str) -> list[str]:
         """What a person finds who was answered, or who was not and types the command again."""
@@ -130,7 +112,6 @@ class _Place:
         if not answered and (code := self.run(defect)):
             return [f"run again, it is refused ({code}): {self.said()}"]
         found = [] if self.look() == self.after[1] else ["not one change was taken back"]
-        self.hush()
         code = self.run(defect)
         # Killed after its answer, an undo may not have noted that: the next one says so.
         if answered and not code and "nothing more" in self.said():

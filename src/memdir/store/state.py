@@ -307,7 +307,7 @@ def _try(handle: int, path: str) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        if error.errno in (errno.ENOLCK, errno.EOPNOTSUPP):
+        if error.errno in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
             raise Unwritable(
                 f"{path}: this file system has no locks ({os.strerror(error.errno)})",
                 path=path,
