@@ -3,55 +3,33 @@
 Neither in the store nor in state, trash and history, packed or loose; and nothing else is lost.
 """
 
-import errno
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 from memdir.errors import MemdirError, Missing
 from memdir.store import changes, purge
-from memdir.store.writer import App, Done
-from tests.faults import defects, driver, kernel, memories, stage, tracer, trees
-from tests.faults.stage import Stage, Tally
-from tests.faults.tracer import Strike
+from memdir.store.writer import App
+from tests.faults import defects, driver, kernel, memories, strike, trees
+from tests.faults.stage import Tally
 from tests.helpers.packed import read_packed
 
 VALUE = "ghp_" + "x7Kq9Wm2Zt4Rb8Yn3Vc6Df1Gh5Jk0Lp2Qs4T"
 TEXT = "---\nname: token\ndescription: about the deploys\ntype: reference\n---\n\n{}\n"
-WORLD = memories.WORLD
-Job = tuple[int, str, Strike]
+WORLD, NAME = memories.WORLD, "token"
 
 
 def run(every: int, errors: Sequence[str] = (), defect: str = "") -> Tally:
     """Killed, then failed with each error, at every so manyth of its calls."""
-    with Stage(defect=defect) as here:
-        place = _place_of(here.folder)
-        place.lay()
-        calls = tracer.trace(lambda: place.purge(defect)).calls
-    jobs: list[Job] = [(at, "", tracer.point(calls, at)) for at in range(0, len(calls), every)]
-    for name in errors:
-        number = getattr(errno, name)
-        blows = [(at, tracer.point(calls, at, number)) for at in range(0, len(calls), every)]
-        jobs += [(at, name, blow) for at, blow in blows if calls[at].name != "close"]
-    return stage.run_jobs(_strike, jobs, defect)
+    make, points = lambda root, name: _Purge(root), lambda count: range(0, count, every)
+    return strike.strike_scenes(make, ["purge --secret"], points, errors, defect)
 
 
-def _strike(here: Stage, job: Job, tally: Tally) -> None:
-    at, error, blow = job
-    place = _place_of(here.folder)
-    place.lay()
-    traced = tracer.strike(lambda: place.purge(here.defect), blow)
-    how = f"{error} at" if error else "killed before"
-    tally.add(f"purge --secret, {how} {blow.name} #{at}", place.judge(here.defect), traced.fired)
-
-
-class _Place:
+class _Purge(strike.Scene):
     """A secret in a memory, in its versions before, in the trash and in the history."""
 
     def __init__(self, root: str) -> None:
-        driver.forget_how_old_files_are()
         self.root = root
         WORLD.prepare(root, "update")
         for text in (f"The token is {VALUE}.", f"token: {VALUE} since May", "It is in the vault."):
@@ -67,16 +45,12 @@ class _Place:
     def app(self) -> App:
         return WORLD.open(self.root)
 
-    def lay(self) -> None:
-        trees.write_tree(self.seed, self.root)
-
-    def purge(self, defect: str) -> int:
-        """In a forked child, between the tracer's markers."""
+    def act(self, defect: str) -> int:
         defects.switch_off(defect)
         app = self.app()
         os.getpgid(0)
         try:
-            _purge(app)
+            purge.purge_secret(app, NAME)
             code = driver.DONE
         except MemdirError:
             code = driver.REFUSED
@@ -84,11 +58,9 @@ class _Place:
         return code
 
     def judge(self, defect: str) -> list[str]:
-        """What is found after the same command, given again by somebody who heard no answer."""
-
         def again() -> int:
             try:
-                _purge(self.app())
+                purge.purge_secret(self.app(), NAME)
             except Missing:  # there is nothing left to do
                 return driver.DONE
             return driver.DONE
@@ -112,12 +84,3 @@ class _Place:
                 data = zlib.decompress(data)
             if value in data:
                 yield path.name
-
-
-def _purge(app: App) -> Done:
-    return purge.purge_secret(app, "token")
-
-
-@cache
-def _place_of(folder: str) -> _Place:
-    return _Place(os.path.join(folder, "secret"))

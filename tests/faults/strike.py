@@ -6,11 +6,12 @@ next write must work.
 """
 
 import errno
+import os
 import re
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from tests.faults import driver, memories, stage, tracer
+from tests.faults import driver, memories, stage, tracer, trees
 from tests.faults.driver import World
 from tests.faults.stage import Outcome, Stage, Tally
 from tests.faults.tracer import Call, Strike
@@ -75,6 +76,61 @@ def fail(
     tally = stage.run_jobs(_strike, jobs + sampled[::every], defect, world)
     tally.of = len(jobs) + len(sampled)
     return tally
+
+
+class Scene:
+    """A root with a store where a command is given, and judged by what is found afterwards."""
+
+    root: str
+    seed: trees.Tree
+
+    def lay(self) -> None:
+        trees.write_tree(self.seed, self.root)
+
+    def act(self, defect: str) -> int:
+        """In a forked child: the command, between the tracer's markers."""
+        raise NotImplementedError
+
+    def judge(self, defect: str) -> list[str]:
+        """What is wrong after the same command was given again where nobody heard an answer."""
+        raise NotImplementedError
+
+
+def strike_scenes(
+    make: Callable[[str, str], Scene],
+    names: Sequence[str],
+    points: Callable[[int], Iterable[int]],
+    errors: Sequence[str] = (),
+    defect: str = "",
+) -> Tally:
+    """Each scene's command killed at these of its calls, or failed there with each error."""
+    laid: dict[tuple[str, str], Scene] = {}
+
+    def lay(folder: str, name: str) -> Scene:
+        if (folder, name) not in laid:
+            driver.forget_how_old_files_are()
+            laid[folder, name] = make(os.path.join(folder, name.replace(" ", "-")), name)
+        laid[folder, name].lay()
+        return laid[folder, name]
+
+    def act(here: Stage, job: Job, tally: Tally) -> None:
+        name, at, error, blow = job
+        scene = lay(here.folder, name)
+        traced = tracer.strike(lambda: scene.act(here.defect), blow)
+        fired = traced.fired and (bool(error) or traced.code == -signal.SIGKILL)
+        how = f"{error} at" if error else "killed before"
+        tally.add(f"{name}: {how} {blow.name} #{at}", scene.judge(here.defect), fired)
+
+    jobs: list[Job] = []
+    for name in names:
+        with Stage(defect=defect) as here:
+            scene = lay(here.folder, name)
+            calls = tracer.trace(lambda scene=scene: scene.act(defect)).calls
+        for error in ("", *errors):
+            number = getattr(errno, error) if error else 0
+            found = [at for at in points(len(calls)) if not error or calls[at].name != "close"]
+            jobs += [(name, at, error, tracer.point(calls, at, number)) for at in found]
+    return stage.run_jobs(act, jobs, defect)
 
 
 def _calls(
