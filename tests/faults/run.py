@@ -140,12 +140,11 @@ def add_to(path: Path, found: dict) -> dict:
     earlier = json.loads(path.read_text()) if path.exists() else {"rows": [], "not_run": []}
     rows = {row["name"]: row for row in (*earlier["rows"], *found["rows"])}
     order = [name for name in METHODS if name in rows]
-    reasons = {
-        reason: None
-        for reason in (*earlier["not_run"], *found["not_run"])
-        if reason.partition(":")[0] not in rows
-    }
-    both = {"rows": [rows[name] for name in order], "not_run": list(reasons)}
+    reasons = {name: f"{name}: not in these runs" for name in METHODS if name not in rows}
+    for reason in (*earlier["not_run"], *found["not_run"]):
+        if (name := reason.partition(":")[0]) in reasons:
+            reasons[name] = reason
+    both = {"rows": [rows[name] for name in order], "not_run": [*reasons.values()]}
     path.write_text(json.dumps(both, indent=1))
     return both
 

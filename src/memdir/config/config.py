@@ -281,6 +281,9 @@ def read_config(
         )
     elif wanted.kind not in ("project", "all"):
         store, step = store_of_scope(wanted, store, site), f"scope {wanted}"
+    code = place.checkout_root(store, place.look_at_path) if dir and project is None else ""
+    if not code and site.git and wanted.kind != "user":
+        code = site.checkout
     return Config(
         store=store,
         scope=wanted,
@@ -288,7 +291,7 @@ def read_config(
         shared=wanted.shared or site.commits(store),
         project_root=site.root,
         checkout=site.checkout,
-        code=_find_code(site, wanted, store if dir and project is None else ""),
+        code=code,
         project_name=project_scope_name(site.root),
         enabled=on,
         enabled_by=by,
@@ -303,12 +306,6 @@ def read_config(
         findings=tuple(dict.fromkeys(findings)),
         foreign=step == DIR and store not in known,
     )
-
-
-def _find_code(site: Site, scope: Scope, named: str) -> str:
-    inside = place.checkout_root(named, place.look_at_path) if named else ""
-    outside = site.checkout if site.git and scope.kind != "user" else ""
-    return inside or outside
 
 
 def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:

@@ -153,7 +153,7 @@ def _find_values(app: App, path: str) -> Iterator[str]:
     if app.history.begun:
         for logged in app.history.log():
             if path in [changed for _, changed in logged.paths]:
-                versions += [app.history.content(oid, path) or b"" for oid in (logged.id,)]
+                versions.append(app.history.content(logged.id, path) or b"")
     for data in set(versions):
         yield from _secrets_of(decode(data))
 
