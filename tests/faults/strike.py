@@ -34,6 +34,7 @@ STANDS = (
     "is retired",
     "is archived",
     "is restored",
+    "is purged",
 )
 # A pointer whose file nobody could look for stays: that is an answer, not a violation.
 DOUBT = re.compile(r"index: \S+ does not exist")
