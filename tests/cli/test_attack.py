@@ -62,7 +62,7 @@ def test_a_hash_that_is_none_is_refused(words, home, project):
     assert tree(project) == before
 
 
-@pytest.mark.parametrize("name", table("attack", "names"))
+@pytest.mark.parametrize("name", [*table("attack", "names"), "d/" * 250 + "deep.md"])
 def test_a_name_that_another_system_takes_for_something_else_is_refused(name, store, project):
     for standing in ("Deploy.md", "caf\u00e9.md"):
         assert not tool("create", standing, file_text=memory("x")).is_error

@@ -36,6 +36,7 @@ MAX_NAME = 80  # characters
 _NUMBERED = [f"{device}{number}" for device in ("com", "lpt") for number in range(10)]
 _DEVICES = frozenset(("con", "prn", "aux", "nul", *_NUMBERED))
 RESERVED = _DEVICES | {"memory", "readme", "index"}
+MAX_PATH_BYTES = 400  # below a store; what is in folders without end is reached by no program
 _SPECIAL = frozenset('<>:"|?*$\\\n\t')  # to Windows, a shell or a line of text
 _SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = pattern(r"[^a-z0-9]+")
@@ -110,6 +111,8 @@ def fold_paths(paths: Iterable[str]) -> dict[str, str]:
 
 def why_not_portable(path: str, standing: Mapping[str, str]) -> str:
     """Why a new file may not have this path, given `fold_paths` of the others; empty if it may."""
+    if len(path.encode("utf-8", "replace")) > MAX_PATH_BYTES:
+        return f"its path has more than {MAX_PATH_BYTES} bytes; choose a shorter one"
     for part in path.split("/"):
         if part.split(".")[0].rstrip().lower() in _DEVICES:
             return f"{part!r} is a device on some systems; choose another name"

@@ -6,14 +6,13 @@ import hashlib
 import json
 from typing import Any, NoReturn
 
-from memdir.format.names import fold_paths, why_not_portable
+from memdir.format.names import MAX_PATH_BYTES, fold_paths, why_not_portable
 from memdir.hot.safe import inert_line
 from memdir.text.secrets import find_secrets
 
 MAX_MEMORY_BYTES = 250_000
 MAX_PUSH_BYTES = 1_000_000
 MAX_ITEMS = 10_000
-MAX_PATH_BYTES = 400
 MAX_NAME = 80  # characters of the name that a client gives to its push
 ENDINGS = (".md", ".json")
 MAX_VERSION = 2**62
