@@ -204,6 +204,13 @@ def test_names_that_differ_only_in_case_are_told_and_not_lost(ann, bob, joined):
     assert "Upper." in bob.files()["Logs.md"]
 
 
+def test_your_own_memories_never_go_to_the_remote_of_the_code(ann):
+    for address in ("https://example.invalid/o/shop", str(ann.project)):
+        answer = ann("sync", "--to", address)
+        assert answer.code == 1 and "remote of the code" in said(answer)
+    assert "no remote is named" in said(ann("sync"))
+
+
 def test_an_outbox_keeps_the_rules_for_names(ann, bob, joined):
     hook = Path(joined, "hooks/update")
     hook.write_text('#!/bin/sh\n[ "$1" != refs/heads/memories ]\n')

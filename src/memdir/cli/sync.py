@@ -14,7 +14,7 @@ from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import check_memory_name
 from memdir.hot.memory import TEAM
 from memdir.hot.place import store_key
-from memdir.store.identity import find_origin
+from memdir.store.identity import find_origin, identity_of_address
 from memdir.sync import flow
 from memdir.sync.git_transport import PERSONAL_BRANCH, TEAM_BRANCH, shown_address
 from memdir.sync.outcome import IN_STEP, Item, Report
@@ -50,7 +50,9 @@ def sync_command(session: Session, address: str | None, name: str | None) -> Ans
     if address is not None:
         if dry_run:
             raise BadInput("--to and --dry-run do not go together", next="leave one of them out")
-        flow.join_remote(config, PERSONAL, make_git_remote(config, address, PERSONAL_BRANCH))
+        remote = make_git_remote(config, address, PERSONAL_BRANCH)
+        _check_not_the_code(remote.url, config.checkout)
+        flow.join_remote(config, PERSONAL, remote)
     known = read_remotes(config).remotes
     if PERSONAL not in known and team_key(config) not in known:
         raise Missing(
@@ -58,6 +60,17 @@ def sync_command(session: Session, address: str | None, name: str | None) -> Ans
             next="memdir sync --to URL for your own machines, or memdir team join for a team",
         )
     return _synced(session)
+
+
+def _check_not_the_code(url: str, checkout: str) -> None:
+    origin = find_origin(checkout)
+    if url != checkout and (identity_of_address(url) or url) != (
+        identity_of_address(origin) or origin
+    ):
+        return
+    message = "is the remote of the code: whoever reads that would read your own memories"
+    hint = "name a private repository, or share with the team: memdir team join"
+    raise BadInput(f"{shown_address(url)} {message}", next=hint)
 
 
 @command("team", "memdir team join", changes=True)
