@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memdir.clients.claude_code import open_reader
+from memdir.clients.claude_transcript import open_reader
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Cursor, Message, NewMessages
 from tests.helpers.tables import table
 from tests.helpers.writers import ClaudeCode, line

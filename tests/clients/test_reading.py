@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.clients import transcripts
-from memdir.clients.claude_code import open_reader
+from memdir.clients.claude_transcript import open_reader
 from memdir.clients.conversation import Cursor, NewMessages
 from tests.clients.test_claude_code import record
 from tests.helpers.hostile import inputs
@@ -180,7 +180,7 @@ def test_hostile_transcripts(file, row):
 
 MEASURE = """
 import resource, sys
-from memdir.clients.claude_code import open_reader
+from memdir.clients.claude_transcript import open_reader
 from memdir.clients.conversation import Cursor
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 stretch = open_reader(sys.argv[1], {}).read(sys.argv[2], Cursor())

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from memdir.claims.find import MAX_CLAIMS, find_claims
-from memdir.clients import claude_code
+from memdir.clients import claude_transcript
 from memdir.clients.conversation import Cursor
 from memdir.errors import MemdirError
 from memdir.format.index import heal_index, survey_pointers
@@ -122,7 +122,7 @@ def _index(data: bytes, folder: str) -> None:
 def _transcript(data: bytes, folder: str) -> None:
     path = f"{folder}/s1.jsonl"
     trees.write(path, data)
-    reader = claude_code.open_reader(folder, {})
+    reader = claude_transcript.open_reader(folder, {})
     for since in (Cursor(), Cursor("m1", len(data) // 2)):
         str(reader.read(path, since)).encode("utf-8", "surrogatepass")
 

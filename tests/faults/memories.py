@@ -5,7 +5,7 @@ import os
 from memdir.capture import capture as capture_module
 from memdir.capture import inbox, plan, review
 from memdir.capture.signals import Catch, Origin
-from memdir.clients import claude_code
+from memdir.clients import claude_transcript
 from memdir.config.config import read_config
 from memdir.errors import Conflict, Missing, Unwritable
 from memdir.format.draft import Change, Draft, Revision, Wishes, content_hash
@@ -76,7 +76,7 @@ def commit(app: App) -> Done:
 def capture(app: App) -> Done:
     """A conversation that asks for one memory and wants another gone: a batch of two."""
     path = f"{app.config.home}/{TEXTS['transcript']}"
-    reader = claude_code.open_reader(app.config.home, {})  # our own code is on no broken disk
+    reader = claude_transcript.open_reader(app.config.home, {})  # our own code is on no broken disk
     outcome = capture_module.capture(app, plan.Request(path, "s1"), reader)
     names = [entry.name for entry in outcome.decided if entry.what == "saved"]
     return Done(tuple(Change("created", name, f"{name}.md") for name in names))

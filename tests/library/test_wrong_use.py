@@ -29,6 +29,7 @@ WRONG = [
     (lambda m: m.recall("x", limit="3"), "limit is of the type str"),
     (lambda m: m.recall("x", limit=True), "limit is of the type bool"),
     (lambda m: m.recall("x", model="yes"), "model is of the type str"),
+    (lambda m: m.search("x", limit=-1), "limit -1 is negative"),
     (lambda m: m.search(None), "words is of the type NoneType"),
     (lambda m: m.get(b"release"), "name is of the type bytes"),
     (lambda m: m.save({"text": "x"}), "text is of the type dict"),
@@ -71,6 +72,7 @@ def test_a_closed_store_says_so(memory):
 def test_only_the_version_that_was_read_is_changed(memory):
     read = memory.get("release").hash
     memory.update("release", "Releases are cut with make ship.", if_hash=read)
+    assert memory.list()[0].description == "Releases are cut with make ship."  # it follows the text
     with pytest.raises(Conflict) as caught:
         memory.update("release", "Releases are cut by hand.", if_hash=read)
     assert caught.value.path == "release.md" and b"make ship" in caught.value.theirs

@@ -68,7 +68,7 @@ class Audited:
     store: str = ""
 
     def __repr__(self) -> str:
-        return f"<{self.advice}: {self.path}: {'; '.join(self.reasons)}>"
+        return f"<{self.advice}: {': '.join(filter(None, (self.path, '; '.join(self.reasons))))}>"
 
 
 @dataclass(frozen=True)

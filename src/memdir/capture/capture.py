@@ -320,7 +320,9 @@ def choose_captured_drafts(
     except (OverBudget, ModelFailed, LedgerBroken, BadInput) as error:
         if model and isinstance(error, BadInput):
             raise  # whoever named the model sees the error at once
-        after = _tomorrow(app.now()) if isinstance(error, OverBudget) else 0.0
+        tomorrow = datetime.datetime.fromtimestamp(app.now() + safe.DAY).astimezone()
+        begins = tomorrow.replace(hour=0, minute=0, second=1).timestamp()
+        after = begins if isinstance(error, OverBudget) else 0.0
         return replace(at_once, later=error.message, after=after)
     return _merge(app, drafted, signals, new.said, origin)
 
@@ -418,8 +420,3 @@ def _sign(catches: Sequence[Catch], said: Sequence[Message]) -> tuple[Catch, ...
 def _log(app: App, text: str) -> None:
     if not app.dry_run:
         log_hook(app.config.state_dir, PURPOSE, text)
-
-
-def _tomorrow(now: float) -> float:
-    tomorrow = datetime.datetime.fromtimestamp(now + safe.DAY).astimezone()
-    return tomorrow.replace(hour=0, minute=0, second=1).timestamp()

@@ -131,7 +131,9 @@ def _take(
         wishes += [catch.forget] if catch.forget and not catch.hold else []
         asked = any(rests_on_request(catch, signal) for signal in requests)
         reason = f"{BY_AGENT} ({saved[number]})" if number in saved else ""
-        reason = reason or _reason_to_skip(catch, place, wishes)
+        if catch.draft and any(forgets_draft(wish, catch.draft) for wish in wishes):
+            reason = reason or FORGOTTEN_LATER
+        reason = reason or catch.refuse or route.why_not_capture_again(catch, place.undone)
         if reason:
             routed = route.Routed(route.SKIP, catch, reason)
         else:
@@ -191,12 +193,6 @@ def _page(place: route.Place, routed: route.Routed) -> pages.Page:
     if routed.to == route.CLAUDE_MD:
         return place.claude_md
     return pages.read_rules_page(place.root, pages.DECISIONS, "# Decisions")
-
-
-def _reason_to_skip(catch: Catch, place: route.Place, wishes: Sequence[str]) -> str:
-    if catch.draft and any(forgets_draft(wish, catch.draft) for wish in wishes):
-        return FORGOTTEN_LATER
-    return catch.refuse or route.why_not_capture_again(catch, place.undone)
 
 
 def _settle(places: Sequence[route.Place], made: Extraction) -> None:

@@ -251,17 +251,13 @@ def save_command(
     try:
         done = write.save_record(session.app, type, draft, reason)
     except RecordError as error:
-        if not input_:
-            error.next = _name_options(error.next)
+        if not input_:  # `add tags; add content.topic` in the words of this command
+            step = error.next.replace("add tags", "add --tag TAG")
+            step = step.replace("add title", "add --title TEXT")
+            step = re.sub(r"\bcontent\.(\w+)", r"--set \1=TEXT", step)
+            error.next = step.replace("add content", "add --set FIELD=TEXT (memdir records schema)")
         raise
     return records.answer_done(session, done)
-
-
-def _name_options(steps: str) -> str:
-    """`add tags; add content.topic` in the words of this command: --tag TAG, --set topic=TEXT."""
-    steps = steps.replace("add tags", "add --tag TAG").replace("add title", "add --title TEXT")
-    steps = re.sub(r"\bcontent\.(\w+)", r"--set \1=TEXT", steps)
-    return steps.replace("add content", "add --set FIELD=TEXT (memdir records schema)")
 
 
 def _status_command(name: str, action: str, example: str, help: str) -> click.Command:

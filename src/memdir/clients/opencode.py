@@ -128,7 +128,8 @@ class OpencodeReader(transcripts.Reader):
             rows = table.execute(NEWEST, limits).fetchall()
             for own, data in reversed(rows[:MAX_MESSAGES]):
                 record = _record(data)
-                if not _is_complete(record):
+                ended = as_object(record.get("time")).get("completed") or record.get("error")
+                if record.get("role") == "assistant" and not ended:
                     break  # still being written: read it next time
                 parts = table.execute(PARTS, (transcripts.PARSED_BYTES, own, MAX_MESSAGES))
                 records = [_record(part) for (part,) in parts]
@@ -194,12 +195,6 @@ class OpencodeReader(transcripts.Reader):
             )
         else:
             yield from make_client_messages(AGENT, id, "\n".join(texts), time)
-
-
-def _is_complete(data: transcripts.Record) -> bool:
-    """False for a reply without an end; a failed reply has an error instead."""
-    ended = as_object(data.get("time")).get("completed") or data.get("error")
-    return data.get("role") != "assistant" or bool(ended)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memdir.errors import BadInput, Finding, MemdirError
@@ -322,7 +322,7 @@ def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
 class Prompt:
     """The text for the agent, its estimated tokens, and the mode that chose its words."""
 
-    text: str
+    text: str = field(repr=False)
     tokens: int
     mode: str
 

@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple
 
-from memdir.clients.claude_code import open_reader
+from memdir.clients.claude_transcript import open_reader
 from memdir.clients.conversation import AGENT, PERSON, Cursor, Message
 from memdir.errors import Finding, MemdirError
 from memdir.hot import disk

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memdir.errors import MemdirError, Missing, Unwritable
-from memdir.format.draft import REBUILT, SKIPPED, Change
-from memdir.format.names import memory_slug
 from memdir.hot import safe
 from memdir.hot.memory import encode, stem
 from memdir.records import fields
@@ -181,6 +179,8 @@ def heal_renamed_records(desk: Desk, whole: bool = False) -> bool:
             same.setdefault(repr(sorted(rest.items())), []).append(path)
     gone = []
     for paths in same.values():
+        from memdir.format.names import memory_slug  # slow to import; there is seldom one
+
         title, type = str(records[paths[0]]["title"]), str(records[paths[0]]["category"])
         named = [path for path in paths if stem(path) == memory_slug(title, type)]
         for path in paths if len(named) == 1 else ():
@@ -223,6 +223,8 @@ def _write_index(records: Mapping[str, Record], store: Store) -> bool:
 
 
 def rebuild_record_index(app: App) -> Done:
+    from memdir.format.draft import REBUILT, SKIPPED, Change  # slow to import, and seldom needed
+
     with app.changing("index") as desk:
         store = desk.store
         heal_renamed_records(desk, whole=True)

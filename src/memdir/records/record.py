@@ -13,8 +13,6 @@ import re
 from collections.abc import Iterable
 
 from memdir.errors import Finding, MemdirError, Missing
-from memdir.format import names
-from memdir.format.draft import content_hash
 from memdir.hot.memory import RECORD_SETTINGS, decode, stem
 from memdir.records import fields
 from memdir.records.fields import Record
@@ -98,7 +96,8 @@ def require_record_hash(given: str) -> None:
 
 def check_record_version(data: bytes, expected: str, path: str, ours: bytes = b"") -> None:
     """Refuses a version whose MD5 or SHA-256 is not the expected one; none expects nothing."""
-    if not expected or expected.lower() in (md5_of_record(data), content_hash(data)):
+    sha256 = hashlib.sha256(data).hexdigest()
+    if not expected or expected.lower() in (md5_of_record(data), sha256):
         return
     raise RecordError(
         OCC_CONFLICT,
@@ -280,6 +279,8 @@ def find_record(name: str, store: Store) -> str:
         path = target_path_of_record(name, store.root)
         matches = [path] if store.exists(path) else []
     else:
+        from memdir.format import names  # slow to import, and many commands look for no name
+
         wanted, paths = name.strip().removesuffix(".json"), record_paths(store)
         matches = [path for path in paths if stem(path) == wanted]
         matches = matches or [path for path in paths if names.memory_name_means(wanted, path)]

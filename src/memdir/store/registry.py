@@ -31,8 +31,8 @@ FAMILIES: dict[str, dict[str, str]] = {
         for name in ("claude_code", "codex", "cursor", "gemini_cli", "opencode")
     },
     "transcripts": {
-        name: f"memdir.clients.{name}"
-        for name in ("claude_code", "codex", "gemini_cli", "opencode")
+        "claude_code": "memdir.clients.claude_transcript",  # read at every stop, install seldom
+        **{name: f"memdir.clients.{name}" for name in ("codex", "gemini_cli", "opencode")},
     },
     "sources": {name: f"memdir.clients.{name}" for name in ("codex", "cursor", "gemini_cli")},
 }

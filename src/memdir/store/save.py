@@ -132,6 +132,11 @@ def write_memory_edit(revision: Revision, store: Store, rules: Rules, wishes: Wi
         revision = replace(revision, body=body)
     if revision.body is not None:
         drafts.check_draft(Draft(revision.body), rules)
+        before = memory.read_header(memory.decode(old))
+        made = before.get("description") == describe_body(before.body)
+        if made and "description" not in values:  # what was made of the text follows the text
+            described = ("description", describe_body(revision.body))
+            revision = replace(revision, fields=(*revision.fields, described))
     draft = Draft("\n".join((revision.body or "", *values.values())))
     if reason := drafts.why_refuse_draft(draft, rules, replace(wishes, anyway=True)):
         return Change(SKIPPED, stem(path), path, reason=reason)

@@ -86,8 +86,10 @@ def test_a_python_that_hangs_breaks_no_session(own):
 
 @toml_cases("acceptance")
 def test_a_crash_in_our_code_breaks_no_session(own, file, code, told):
-    with (own.checkout / HOOKS / file).open("a", encoding="utf-8") as out:
-        out.write(f"\n\n{code}\n")
+    ours = own.checkout / HOOKS / file
+    text = ours.read_text("utf-8")
+    assert text.count(code.partition("*")[0]) == 1 or "*" not in code, "it replaces nothing"
+    ours.write_text(f"{text}\n\n{code}\n", encoding="utf-8")
     assert own.ask(PROMPT).succeeded
     (request,) = own.requests()
     assert "Traceback" not in said(request)
