@@ -21,7 +21,7 @@ from memdir.clients.conversation import (
     make_client_messages,
     readable_client_message,
 )
-from memdir.errors import BadInput, MemdirError
+from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.disk import READ, close_quietly, disk_failure
 from memdir.hot.place import PATH_CHARACTERS, is_below
 
@@ -107,6 +107,9 @@ def open_transcript(path: str, root: str) -> Iterator[int]:
             raise BadInput(f"{path} is not a regular file", path=path, next=f"ls -l {path}")
         yield handle
     except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            missing = f"there is no transcript {path}"
+            raise Missing(missing, path=path, next="check its spelling") from None
         raise disk_failure(error, path, "the transcript cannot be read") from None
     finally:
         close_quietly(handle)
