@@ -306,8 +306,7 @@ class Memdir:
     @checked
     def history(self, name: str = "", limit: int = 20) -> list[Logged]:
         """The changes of the store or of one memory, newest first, whoever made them."""
-        log = look.store_log(self.app, name, limit)
-        return [replace(logged, scope=self._own[0]) for logged in log]
+        return [replace(it, scope=self._own[0]) for it in look.store_log(self.app, name, limit)]
 
     @checked
     def verify(self, *names: str) -> Checked:
@@ -371,9 +370,9 @@ class Memdir:
     def list(self, type: str = "") -> list[ages.Listed]:
         """Every memory, most recently confirmed first."""  # last: it hides the type `list`
         check_memory_type(type or UNKNOWN)
-        apps = [hide_unaccepted(app) for _, app in self._apps]
-        listed = [row for app in apps for row in ages.list_memory_ages(app)[0]]
-        return [row for row in listed if type in ("", row.type)]
+        apps = (hide_unaccepted(app) for _, app in self._apps)
+        rows = (row for app in apps for row in ages.list_memory_ages(app)[0])
+        return [row for row in rows if type in ("", row.type)]
 
 
 class _Awaited(Generic[P, R]):

@@ -14,7 +14,6 @@ from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
 from memdir.store.look import read_store_files
 from memdir.store.save import find_memories
 from memdir.store.writer import App, store_cache_folder
-from memdir.text.terminal import plural
 
 if TYPE_CHECKING:
     from memdir.claims.repo import Repo
@@ -74,7 +73,7 @@ class Checked:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        return f"<Checked: {plural(self.files, 'file')}: {counts}>"
+        return f"<Checked: {self.files} files: {counts}>"
 
 
 def open_repo(app: App) -> Repo:

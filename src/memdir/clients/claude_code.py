@@ -79,13 +79,10 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
         if data is None and not wish.remove:
             raise BadInput("this copy of memdir brings no commands", next="leave out --commands")
         edits += edit_client_file(command, data or b"", receipt, remarks, remove=wish.remove)
+    lines = claude_code_hooks(way, host)
     if way == setup.SETTINGS:
-        return replace(
-            setup.plan_setup(wish, host, edits, claude_code_hooks(way, host), remarks), way=way
-        )
-    return setup.Plan(
-        way, tuple(edits), {} if wish.remove else claude_code_hooks(way, host), tuple(remarks)
-    )
+        return replace(setup.plan_setup(wish, host, edits, lines, remarks), way=way)
+    return setup.Plan(way, tuple(edits), {} if wish.remove else lines, tuple(remarks))
 
 
 def claude_code_hooks(way: str, host: setup.Host) -> dict[str, str]:

@@ -121,10 +121,8 @@ class ClaudeParser(transcripts.Parser):
             yield from self.say(PERSON, "\n".join(filter(None, texts)))
 
     def _result(self, block: transcripts.Record, more: Any) -> Iterator[conversation.Message]:
-        call, text = (
-            as_text(block.get("tool_use_id")),
-            flat_client_text(block.get("content"), "title"),
-        )
+        call = as_text(block.get("tool_use_id"))
+        text = flat_client_text(block.get("content"), "title")
         tool = self.tools.get(call, "")
         if block.get("is_error") is True:
             self.fail(call)

@@ -37,14 +37,13 @@ _MODELS = ("haiku", "sonnet", "haiku", "sonnet", "haiku", "haiku")
 _SESSIONS = {"retention_days": 90, "max_retained": 5}
 
 
-def _type(name: str) -> dict[str, Any]:
-    own = _SESSIONS if name == SESSION_SUMMARY else {"retention_days": 0}
-    return {"enabled": True, "description": DESCRIPTIONS[name], "auto_capture": True, **own}
-
-
 # All keys with their defaults; shipped as schemas/memory-config.default.json.
 TREE: Mapping[str, Any] = {
-    "categories": {name: _type(name) for name in TYPES},
+    "categories": {
+        name: {"enabled": True, "description": DESCRIPTIONS[name], "auto_capture": True}
+        | (_SESSIONS if name == SESSION_SUMMARY else {"retention_days": 0})
+        for name in TYPES
+    },
     "retrieval": {"max_inject": 5},
     "max_memories_per_category": 100,
     "triage": {

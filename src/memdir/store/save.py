@@ -74,9 +74,8 @@ def adopt_memory(
         store.put(path, data)
         return Change(CREATED, stem(path), path, content_hash(data))
     if old == data:
-        return Change(
-            SKIPPED, stem(path), path, content_hash(data), "it is there already, the same"
-        )
+        reason = "it is there already, the same"
+        return Change(SKIPPED, stem(path), path, content_hash(data), reason)
     reason = "another memory of that name stands there; rename one of the two"
     return Change(SKIPPED, stem(path), path, content_hash(old), reason)
 
@@ -96,8 +95,7 @@ def refuse_file_in_store(
     for (rule, line), number in new.items():
         if (rule, line) not in known:
             shared = SHARED if rules.shared else ""
-            where = f"{rule}, line {number}"
-            return f"it holds {SECRET} ({where}){shared}. Say where to find it"
+            return f"it holds {SECRET} ({rule}, line {number}){shared}. Say where to find it"
     return ""
 
 
@@ -134,7 +132,7 @@ def write_memory_edit(revision: Revision, store: Store, rules: Rules, wishes: Wi
         drafts.check_draft(Draft(revision.body), rules)
         before = memory.read_header(memory.decode(old))
         made = before.get("description") == describe_body(before.body)
-        if made and "description" not in values:  # what was made of the text follows the text
+        if made and "description" not in values:  # it follows the text that it was made of
             described = ("description", describe_body(revision.body))
             revision = replace(revision, fields=(*revision.fields, described))
     draft = Draft("\n".join((revision.body or "", *values.values())))
