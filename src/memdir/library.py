@@ -72,7 +72,7 @@ def checked(method: Callable[P, R]) -> Callable[P, R]:
             if not isinstance(value, types) or (isinstance(value, bool) and types == (int,)):
                 message = f"{name} is of the type {type(value).__name__}"
                 raise BadInput(message, next=f"give {name} as {words}")
-            if types == (int,) and value < 0:
+            if isinstance(value, int) and types == (int,) and value < 0:
                 raise BadInput(f"the {name} {value} is negative", next="give 0 or more")
         if getattr(args[0], "closed", False):
             raise BadInput("this Memdir is closed", next="open the store again: Memdir.open(…)")
