@@ -91,7 +91,7 @@ def live(app: App) -> None:
         given = told.injected.bodies, told.injected.pointers
         keep_told(folder, len(told.text), *given, f"session-{number // 4}", prompt)
     audits = Audits()
-    audits.start(app, deep=False)
+    audits.start(app)
     while (job := audits.job(app)) and not job.done:
         time.sleep(0.05)
 

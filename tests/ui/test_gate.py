@@ -1,10 +1,8 @@
 """Who may ask: without the cookie, from elsewhere or too much, no byte of memory is told."""
 
-import os
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import suppress
 
 import pytest
@@ -169,17 +167,3 @@ def test_a_port_that_is_taken_is_an_error_with_a_next_step(project):
         port = str(taken.getsockname()[1])
         run = subprocess.run([*COMMAND, "--no-open", "--port", port], capture_output=True)
     assert run.returncode == 1 and b"--port" in run.stdout
-
-
-def test_the_first_screen_as_a_file_asks_for_nothing(page, project):
-    target = project / "first.html"
-    run = subprocess.run(
-        [sys.executable, "-c", "from memdir.cli.main import main; main()", "ui", "--html", target],
-        capture_output=True,
-    )
-    assert run.returncode == 0, run.stderr
-    assert os.stat(target).st_mode & 0o777 == 0o600
-    text = target.read_text(encoding="utf-8")
-    assert "use-uv" in text
-    for word in ("<script", "<link", "<form", "src=", "href="):
-        assert word not in text

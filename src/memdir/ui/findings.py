@@ -50,13 +50,13 @@ class Audits:
     def job(self, app: App) -> Job | None:
         return self._jobs.get(store_cache_folder(app.config))
 
-    def start(self, app: App, deep: bool) -> None:
+    def start(self, app: App) -> None:
         if (job := self.job(app)) is None or job.done:
             job = self._jobs[store_cache_folder(app.config)] = Job()
-            threading.Thread(target=_run, args=(app, job, deep), daemon=True).start()
+            threading.Thread(target=_run, args=(app, job), daemon=True).start()
 
 
-def _run(app: App, job: Job, deep: bool) -> None:
+def _run(app: App, job: Job) -> None:
     from memdir.audit.audit import Wish, audit
 
     def say(text: str) -> None:
@@ -64,7 +64,7 @@ def _run(app: App, job: Job, deep: bool) -> None:
 
     try:
         begun = app.now()
-        rows = _rows(audit(app, Wish(deep=deep), say))
+        rows = _rows(audit(app, Wish(deep=bool(app.config.code)), say))
         versions = {path: _version(app, path) for path in dict.fromkeys(row[1] for row in rows)}
         value = {"time": begun, "findings": rows, "versions": versions}
         folder = store_cache_folder(app.config)

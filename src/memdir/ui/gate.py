@@ -20,7 +20,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MAX_FORM_BYTES = 1024 * 1024
 MAX_FIELDS = 200
 BODY_SECONDS = 20.0  # for a form to arrive
-TOKEN_BYTES = 24
 FORM = "memdir.form"  # key of the fields in the ASGI scope
 METHODS = ("GET", "HEAD", "POST")
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -51,10 +50,10 @@ class Gate:
         self.now = now
         self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
         self.cookie = f"memdir_{port}"  # browsers share cookies between ports
-        self.token = secrets.token_urlsafe(TOKEN_BYTES)
-        self.form_token = secrets.token_urlsafe(TOKEN_BYTES)
+        self.token = secrets.token_urlsafe()
+        self.form_token = secrets.token_urlsafe()
         self.last = now()  # when somebody with the cookie asked
-        self._secret = secrets.token_urlsafe(TOKEN_BYTES)
+        self._secret = secrets.token_urlsafe()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 import uvicorn
 
@@ -15,37 +14,20 @@ from memdir.ui.gate import Gate
 
 HOST = "127.0.0.1"
 WATCH_SECONDS = 1.0  # between two looks at the clock
-KEEP_ALIVE_SECONDS = 5
 CLOSE_SECONDS = 2  # for answers on their way
-MAX_HEADER_BYTES = 16 * 1024
-BACKLOG = 128
 
 
 def open_port(port: int) -> socket.socket:
     """A listening socket; 0 takes any free port."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen(BACKLOG)
+        return socket.create_server((HOST, port))
     except OSError as error:
-        listener.close()
         hint = "leave out --port to take a free one"
         raise Unwritable(f"port {port} cannot be opened: {error.strerror}", next=hint) from None
-    return listener
 
 
 class _Server(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Signals end it in order, the second at once; they are not raised again afterwards."""
-
-        def stop() -> None:
-            self.force_exit, self.should_exit = self.should_exit, True
-
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, stop)
-        yield
+    capture_signals = nullcontext  # type: ignore[assignment] # it would raise them again
 
 
 def serve(listener: socket.socket, gate: Gate, idle_seconds: float) -> bool:
@@ -56,15 +38,11 @@ def serve(listener: socket.socket, gate: Gate, idle_seconds: float) -> bool:
         loop="asyncio",
         ws="none",
         lifespan="off",
-        interface="asgi3",
         log_config=None,
         log_level="critical",
-        access_log=False,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=CLOSE_SECONDS,
-        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
     server = _Server(config)
 
@@ -77,6 +55,8 @@ def serve(listener: socket.socket, gate: Gate, idle_seconds: float) -> bool:
         server.should_exit = True
 
     async def run() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the second ends at once
+            asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
         watcher = asyncio.create_task(watch())
         await server.serve([listener])
         watcher.cancel()

@@ -59,7 +59,7 @@ def read_strip(app: App, census: Census, told: Sequence[Told]) -> dict[str, Any]
     saved = (it.time for it in read_changes(app, census) if it.cause.verb != "begin" and it.paths)
     return {
         "memories": len(census.scan.memories),
-        "last_saved": next(saved, 0),
+        "last_saved": next(saved, 0) or max((it.clock for it in census.scan.memories), default=0),
         "last_told": told[0].time if told else 0,
         "answers": sum(it.time > app.now() - WEEK and it.prompt != "" for it in told),
         "index": tokens(min(loaded.characters, MAX_CHARACTERS)),
@@ -80,13 +80,12 @@ def read_plots(app: App, census: Census, told: Sequence[Told]) -> list[Plot]:
         if day in memories:
             memories[day] += len(answer.memories)
             characters[day] += answer.characters
-    plots = census.once("plots", lambda: _plots_of_store(app, census))
-    if not told:
-        return plots
-    labels, title = [short_day(day) for day in days], "Memories told per day"
-    first = Plot("bars", title, labels, [*memories.values()], "memories")
-    title = "Characters told per day"
-    return [first, Plot("bars", title, labels, [*characters.values()], "characters"), *plots]
+    labels = [short_day(day) for day in days]
+    bars = [
+        Plot("bars", "Memories told per day", labels, [*memories.values()], "memories"),
+        Plot("bars", "Characters told per day", labels, [*characters.values()], "characters"),
+    ]
+    return bars * bool(told) + census.once("plots", lambda: _plots_of_store(app, census))
 
 
 def _plots_of_store(app: App, census: Census) -> list[Plot]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 import os
 import posixpath
-from collections.abc import Mapping
+import time
 from functools import cache
+from pathlib import Path
 from urllib.parse import quote, unquote, urlencode
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
@@ -19,10 +20,10 @@ from memdir.text.terminal import plural, visible_text
 from memdir.ui.overview import short_day, tokens
 from memdir.ui.prose import diff_rows, render_prose
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
 COMPILED = "page"  # folder of the cache, and mark of its files
 MAX_COMPILED_BYTES = 1024 * 1024
-STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
 class _Compiled(BytecodeCache):
@@ -45,7 +46,7 @@ class _Compiled(BytecodeCache):
 def environment(cache: str) -> Environment:
     env = Environment(
         bytecode_cache=_Compiled(os.path.join(cache, COMPILED)),
-        loader=FileSystemLoader(os.path.join(HERE, "templates")),
+        loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -55,7 +56,7 @@ def environment(cache: str) -> Environment:
     )
     env.filters |= {
         "moment": format_moment,
-        "age": lambda it: safe.age_words(safe.age_days(it, _now().timestamp())) if it else "never",
+        "age": lambda it: safe.age_words(safe.age_days(it, time.time())) if it else "never",
         "day": lambda seconds: short_day(datetime.datetime.fromtimestamp(seconds)),
         "key": path_key,
         "prose": _prose,
@@ -89,17 +90,6 @@ def _visible(value: object) -> object:
     return value
 
 
-def render(name: str, values: Mapping[str, object], cache: str) -> bytes:
-    html = environment(cache).get_template(name).render(values)
-    return html.encode("utf-8", "backslashreplace")
-
-
-@cache
-def static_file(name: str) -> bytes:
-    with open(os.path.join(HERE, "static", name), "rb") as file:
-        return file.read()
-
-
 def path_key(path: str) -> str:
     """A path as it can stand in a form: names may hold any byte."""
     return quote(path, errors="surrogateescape")
@@ -109,12 +99,8 @@ def format_moment(seconds: float) -> str:
     """`today 14:02`, `yesterday 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in this machine's zone."""
     if not seconds:
         return "never"
-    then, now = datetime.datetime.fromtimestamp(seconds), _now()
+    then, now = datetime.datetime.fromtimestamp(seconds), datetime.datetime.now()
     days = (now.date() - then.date()).days
     if days in (0, 1):
         return f"{'yesterday' if days else 'today'} {then:%H:%M}"
     return f"{then.day} {then:%b %H:%M}" if then.year == now.year else f"{then.day} {then:%b %Y}"
-
-
-def _now() -> datetime.datetime:
-    return datetime.datetime.now()

@@ -32,11 +32,10 @@ from memdir.store.writer import App, Done
 from memdir.ui.decisions import find_undecided
 from memdir.ui.page import path_key
 from memdir.ui.routes import Handler, Outcome, Visit, new_batch, path_of_key
-from memdir.ui.views import files_of, memory_page, plan_version
+from memdir.ui.views import VIEWS, files_of, memory_page, plan_version
 from memdir.upkeep.restructure import restructure_store
 
 MAX_VERSIONS = 50  # of the history, to find the one that a page has shown
-BACK = ("waiting", "memories", "shelf", "changes", "restructure", "findings")
 
 
 class AsShown(Around):
@@ -233,14 +232,14 @@ def _act(run: Callable[[Visit], Outcome]) -> Handler:
             hint = "memdir records --help lists the commands"
             raise BadInput("records are changed from the command line", next=hint)
         back = visit.form.get("back", "")
-        return visit.done(run(visit), back if back in BACK else "")
+        return visit.done(run(visit), back if back in VIEWS else "")
 
     return answer
 
 
 def post_audit(visit: Visit) -> Response:
     """The audit goes on while its page is looked at."""
-    visit.ui.audits.start(visit.app, deep="deep" in visit.form)
+    visit.ui.audits.start(visit.app)
     return RedirectResponse(visit.url() + "#look", 303)
 
 
@@ -287,10 +286,8 @@ def _revision(form: dict[str, str], document: Document) -> Revision:
     pinned = document.get(*PINNED_KEYS).lower() in ("true", "yes", "1")
     if ("pinned" in form) != pinned:
         fields.append(("pinned", str(not pinned).lower()))
-    old = document.body.replace("\r\n", "\n")
-    new = form["body"] if old == document.body else form["body"].replace("\n", "\r\n")
-    is_same = old.strip("\n") == form["body"].strip("\n")
-    return Revision("", tuple(fields), None if is_same else new, form["version"])
+    is_same = document.body.strip("\n") == form["body"].strip("\n")
+    return Revision("", tuple(fields), None if is_same else form["body"], form["version"])
 
 
 ACTS = (

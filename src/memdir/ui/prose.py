@@ -6,26 +6,36 @@ Everything is escaped first and marked up afterwards, so what is not understood 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from memdir.text.markdown import closes_fence, heading_level, heading_text, opened_fence
+from memdir.text.markdown import (
+    FENCED,
+    HEADING,
+    PROSE,
+    ROW,
+    heading_level,
+    heading_text,
+    markdown_paragraphs,
+)
 from memdir.text.terminal import visible_text
 
 MAX_PROSE_CHARACTERS = 200_000  # of a memory that is shown as a page
 MAX_DIFF_LINES = 4_000  # both sides together; comparing more is too slow
 MAX_ROWS = 400  # of a difference
 CONTEXT = 3  # lines around a change
-_ITEM = re.compile(r"(\s{0,12})(?:[-*+]|(\d{1,6})[.)])\s+(.*)")
+LIST = "list"  # besides the kinds of `text.markdown`
+_ITEM = re.compile(r"(\s{0,12})(?:[-*+•]|(\d{1,6})[.)])\s+(.*)")
 _CODE = re.compile(r"(`{1,3})(?!`)([^`]{1,2000})\1")
 # Of escaped text: no mark of ours can stand in it.
 _LINK = re.compile(r"(!?)\[([^\[\]]{0,500})\]\(([^()\s\x00]{1,1000}(?:\([^()\s\x00]{0,200}\))?)\)")
 _BARE = re.compile(r"(?<![\w\"=;/])https?://[^\s<>\"'`\x00]{3,500}")
 _STRONG = re.compile(r"\*\*(\S(?:[^*]{0,1000}\S)?)\*\*")
 _EM = re.compile(r"(?<![\w*])\*(\S(?:[^*]{0,1000}\S)?)\*(?![\w*])")
-_ROW = re.compile(r"\s{0,3}\|.*\|\s*")
 _RULE = re.compile(r"\s{0,3}\|?[\s:|-]{3,200}\|?\s*")
 
 Address = Callable[[str], str]  # of another memory, by its path in a link; or empty
@@ -34,85 +44,51 @@ Address = Callable[[str], str]  # of another memory, by its path in a link; or e
 def render_prose(text: str, to: Address = lambda _: "") -> Markup:
     """A memory's text as it is meant to be read."""
     cut = text[:MAX_PROSE_CHARACTERS]
-    blocks = _blocks(visible_text(cut).split("\n"))
-    html = "\n".join(_block(kind, lines, to) for kind, lines in blocks)
+    blocks = markdown_paragraphs(visible_text(cut).split("\n"), 1)
+    named = (
+        (LIST if kind == PROSE and _ITEM.match(lines[0]) else kind, lines)
+        for kind, _, lines in blocks
+    )
+    groups = groupby(named, key=itemgetter(0))
+    html = "\n".join(_group(name, [lines for _, lines in group], to) for name, group in groups)
     more = '<p class="quiet">The rest is too long to be shown here.</p>' * (len(cut) < len(text))
     return Markup(html + more)
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """What stands there, and its lines; code comes without its fences."""
-    i = 0
-    while i < len(lines):
-        kind, end = _kind(lines[i]), i + 1
-        if kind == "code":
-            fence = opened_fence(lines[i])
-            closed = (k for k in range(end, len(lines)) if closes_fence(lines[k], fence))
-            end = next(closed, len(lines))
-            yield kind, lines[i + 1 : end]
-            end += 1
-        elif kind:
-            joined = ("list", "quote", "rule", "table", "text") if kind == "list" else (kind,)
-            while kind not in ("heading", "rule") and end < len(lines):
-                if _kind(lines[end]) not in joined:
-                    break
-                end += 1
-            yield kind, lines[i:end]
-        i = end
-
-
-def _kind(line: str) -> str:
-    """Empty if nothing stands there."""
-    if opened_fence(line):
-        return "code"
-    if heading_level(line):
-        return "heading"
-    if line.strip() in ("---", "***", "___"):
-        return "rule"
-    if _ITEM.fullmatch(line):
-        return "list"
-    if line.lstrip().startswith(">"):
-        return "quote"
-    return "table" if _ROW.fullmatch(line) else "text" if line.strip() else ""
-
-
-def _block(kind: str, lines: Sequence[str], to: Address) -> str:
-    text = "\n".join(lines)
-    if kind == "code":
-        return f"<pre><code>{escape(text)}</code></pre>"
-    if kind == "heading":
-        level = min(heading_level(text) + 2, 6)  # the page has its own first two
-        return f"<h{level}>{_spans(heading_text(text), to)}</h{level}>"
-    if kind == "rule":
-        return "<hr>"
-    if kind == "list":
-        return _list(lines, to)
-    if kind == "quote":
-        bare = "\n".join(line.lstrip().lstrip(">").strip() for line in lines)
-        return f"<blockquote><p>{_spans(bare, to)}</p></blockquote>"
-    if kind == "table":
-        rows = [line.strip().strip("|").split("|") for line in lines if not _RULE.fullmatch(line)]
+def _group(name: str, blocks: Sequence[Sequence[str]], to: Address) -> str:
+    """Items and rows stand together, every other block alone."""
+    if name == LIST:
+        return _list(blocks, to)
+    if name == ROW:
+        rows = [row.strip().strip("|").split("|") for (row,) in blocks if not _RULE.fullmatch(row)]
         cells = [[f"<td>{_spans(cell.strip(), to)}</td>" for cell in row] for row in rows]
         html = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
         return f'<div class="wide"><table class="prose">{html}</table></div>'
-    return f"<p>{_spans(text, to)}</p>"
+    return "\n".join(_block(name, "\n".join(lines), to) for lines in blocks)
 
 
-def _list(lines: Sequence[str], to: Address) -> str:
+def _block(name: str, text: str, to: Address) -> str:
+    if name == FENCED:
+        return f"<pre><code>{escape(text)}</code></pre>"
+    if name == HEADING:
+        level = min(heading_level(text) + 2, 6)  # the page has its own first two
+        return f"<h{level}>{_spans(heading_text(text), to)}</h{level}>"
+    if text.lstrip().startswith(">"):
+        bare = "\n".join(line.lstrip().lstrip(">").strip() for line in text.split("\n"))
+        return f"<blockquote><p>{_spans(bare, to)}</p></blockquote>"
+    return "<hr>" if text.strip() in ("---", "***", "___") else f"<p>{_spans(text, to)}</p>"
+
+
+def _list(items: Sequence[Sequence[str]], to: Address) -> str:
     """Nested items are indented by class: their own lists would need a parser."""
-    items: list[tuple[int, str, list[str]]] = []
-    for line in lines:
-        if match := _ITEM.fullmatch(line):
-            items.append((len(match[1].expandtabs(4)) // 2, match[2] or "", [match[3]]))
-        else:
-            items[-1][2].append(line.strip())
-    tag = "ol" if items[0][1] else "ul"
-    start = f' start="{int(items[0][1])}"' if items[0][1] not in ("", "1") else ""
-    html = [
-        f'<li class="in{min(depth, 3)}">{_spans(chr(10).join(text), to)}</li>'
-        for depth, _, text in items
-    ]
-    return f"<{tag}{start}>{''.join(html)}</{tag}>"
+    parts = [_ITEM.split(lines[0], maxsplit=1) for lines in items]
+    html = ""
+    for (_, indent, _, first, _), lines in zip(parts, items, strict=True):
+        text = "\n".join([first, *map(str.strip, lines[1:])])
+        depth = min(len(indent.expandtabs(4)) // 2, 3)
+        html += f'<li class="in{depth}">{_spans(text, to)}</li>'
+    number = parts[0][2]
+    return f'<ol start="{int(number)}">{html}</ol>' if number else f"<ul>{html}</ul>"
 
 
 def _spans(text: str, to: Address) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,18 +14,20 @@ from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
+from memdir.capture.inbox import open_inbox
 from memdir.errors import Conflict, MemdirError, Missing
 from memdir.hot.memory import decode
 from memdir.hot.place import RECORDS
 from memdir.store.accept import Source, find_source_in_store
 from memdir.store.writer import App
 from memdir.ui import page
-from memdir.ui.decisions import Undecided, list_undecided
+from memdir.ui.decisions import Undecided
 from memdir.ui.findings import Audits
 from memdir.ui.gate import FORM
-from memdir.ui.workspace import Census, Spot, Workspace
+from memdir.ui.workspace import Census, Spot, Workspace, state_of_files
 
 MAX_NOTICES = 200
 
@@ -51,14 +52,7 @@ class Ui:
     workspace: Workspace
     form_token: str
     audits: Audits = field(default_factory=Audits)
-    notices: OrderedDict[str, Outcome] = field(default_factory=OrderedDict)
-
-    def keep(self, outcome: Outcome) -> str:
-        id = new_batch()
-        self.notices[id] = outcome
-        while len(self.notices) > MAX_NOTICES:
-            self.notices.popitem(last=False)
-        return id
+    notices: dict[str, Outcome] = field(default_factory=dict)
 
 
 class Visit:
@@ -66,6 +60,7 @@ class Visit:
 
     def __init__(self, ui: Ui, spot: Spot, request: Request, base: str, place: str = "") -> None:
         self.ui, self.spot, self.request, self.base, self.place = ui, spot, request, base, place
+        self.form: dict[str, str] = request.scope.get(FORM, {})
         self.remarks: list[str] = []
 
     @cached_property
@@ -82,49 +77,47 @@ class Visit:
         self.last_census.look(self.app)
         return self.last_census
 
-    @property
-    def form(self) -> dict[str, str]:
-        fields: dict[str, str] = self.request.scope.get(FORM, {})
-        return fields
-
-    def asked(self, name: str, default: str = "") -> str:
-        return self.request.query_params.get(name, default)
+    def asked(self, name: str) -> str:
+        return self.request.query_params.get(name, "")
 
     def open_scope(self, spot: Spot) -> App:
         return self.ui.workspace.open(spot, self.remarks.append, new_batch())
 
     def undecided(self, census: Census) -> list[Undecided]:
-        """Drafts, and what others wrote in the stores of this project."""
+        """What others wrote in the stores of this project, then drafts."""
         others: dict[str, Source] = {}
         for spot in self.ui.workspace.scopes(self.spot):
             with suppress(MemdirError):  # its own page says why
                 app = self.open_scope(spot)
                 if app.config.origin and app.store.root not in others:
                     others[app.store.root] = find_source_in_store(spot.scope, app)
-        undecided, broken = list_undecided(self.app, census, [*others.values()])
-        self.remarks += broken
-        return undecided
+        inbox = open_inbox(self.app)
+        held, findings = census.once("drafts", inbox.look, state_of_files(inbox.folder))
+        self.remarks += [it.message for it in findings]
+        foreign = [(source.app, it) for source in others.values() for it in source.waiting]
+        return [*foreign, *((self.app, it) for it in held)]
 
     def url(self, place: str = "", **query: str) -> str:
         tail = f"?{urlencode(query, errors='surrogateescape')}" if query else ""
         return f"{self.base}{place}{tail}"
 
     def render(self, name: str, title: str, **values: Any) -> Response:
-        values = {**self.frame(), "title": title, **values}
-        html = page.render(name, values, self.ui.workspace.cache_dir)
-        return Response(html, values.get("status", 200), media_type="text/html; charset=utf-8")
-
-    def frame(self) -> dict[str, Any]:
         id, readonly = self.asked("notice"), self.spot.scope == RECORDS
-        notice = {"notice_id": id, "notice": self.ui.notices.get(id)}
-        return vars(self) | notice | {"readonly": readonly, "static": False, "refresh": False}
+        frame = {"title": title, "readonly": readonly, "static": False, "refresh": False}
+        frame |= {"notice_id": id, "notice": self.ui.notices.get(id)}
+        template = page.environment(self.ui.workspace.cache_dir).get_template(name)
+        html = template.render(vars(self) | frame | values).encode("utf-8", "backslashreplace")
+        return Response(html, values.get("status", 200), media_type="text/html; charset=utf-8")
 
     def done(self, outcome: Outcome, place: str = "", **query: str) -> Response:
         """Back to a page, with the banner of what was done there."""
         self.last_census.forget()
         details = dict.fromkeys((*outcome.details, *self.remarks))
-        notice = self.ui.keep(replace(outcome, details=tuple(details)))
-        return RedirectResponse(self.url(place, notice=notice, **query), 303)
+        id, notices = new_batch(), self.ui.notices
+        notices[id] = replace(outcome, details=tuple(details))
+        if len(notices) > MAX_NOTICES:
+            del notices[next(iter(notices))]
+        return RedirectResponse(self.url(place, notice=id, **query), 303)
 
     def failed(self, error: MemdirError, status: int = 422) -> Response:
         if isinstance(error, Conflict):
@@ -162,17 +155,10 @@ def open_page(ui: Ui) -> Starlette:
         spot = ui.workspace.find(request.query_params.get("to", "")) or ui.workspace.first
         return RedirectResponse(f"/s/{spot.id}/", 303)
 
-    def static(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in page.STATIC:
-            return Response("memdir: no such page\n", 404, media_type="text/plain")
-        return Response(page.static_file(name), media_type=page.STATIC[name])
-
     views = [Route(f"/s/{{spot}}/{name}", endpoint(view, name)) for name, view in VIEWS.items()]
     act = Route("/s/{spot}/do/{act}", endpoint(_act), methods=["POST"])
-    return Starlette(
-        routes=[Route("/", go), Route("/go", go), Route("/static/{name}", static), *views, act]
-    )
+    static = Mount("/static", StaticFiles(directory=page.STATIC))
+    return Starlette(routes=[Route("/", go), Route("/go", go), static, *views, act])
 
 
 def draw_first_screen(ui: Ui) -> bytes:
@@ -180,9 +166,9 @@ def draw_first_screen(ui: Ui) -> bytes:
     from memdir.ui.views import first_screen
 
     visit = Visit(ui, ui.workspace.first, Request({"type": "http", "query_string": b""}), "")
-    more = first_screen(visit) | {"title": "Overview", "static": True, "job": None}
-    more |= {"css": Markup(page.static_file("style.css").decode()), "readonly": True}
-    return page.render("home.html", visit.frame() | more, ui.workspace.cache_dir)
+    more = first_screen(visit) | {"static": True, "job": None}
+    more |= {"css": Markup((page.STATIC / "style.css").read_text("utf-8")), "readonly": True}
+    return bytes(visit.render("home.html", "Overview", **more).body)
 
 
 def _act(visit: Visit) -> Response:

@@ -64,7 +64,6 @@ def _parse(value: Any) -> Told:
 
 
 def group_by_session(answers: Sequence[Told]) -> list[list[Told]]:
-    """Sessions and their answers, the newest first."""
     groups: dict[str, list[Told]] = {}
     for answer in answers:
         groups.setdefault(answer.session, []).append(answer)

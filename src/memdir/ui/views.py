@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -19,7 +18,7 @@ from memdir.capture.origin import describe_draft_origin
 from memdir.errors import Finding, MemdirError
 from memdir.format.draft import ANYWAY, Wishes, content_hash
 from memdir.hot import safe, types
-from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, decode, read_memory
+from memdir.hot.memory import INDEX, RECORD_INDEX, Memory, decode, read_header, read_memory
 from memdir.hot.recall import BODY_SHARE, POINTERS, SURE, UNSURE
 from memdir.models.ledger import read_model_spending
 from memdir.recall.answer import Recall, recall
@@ -118,7 +117,6 @@ def first_screen(visit: Visit) -> dict[str, Any]:
         "job_error": job.error if job else "",
         "plots": plots,
         "problems": problems,
-        "is_code": bool(app.config.code),
         "few": FEW,
     }
 
@@ -174,20 +172,19 @@ def memories_page(visit: Visit) -> Response:
         shown = [memories[path] for path in why]
     if asked["type"]:
         shown = [it for it in shown if it.type == asked["type"]]
-    if asked["state"] == "stale":
-        stale = find_known_stale_claims(app, shown)
-        shown = [it for it in shown if stale.get(it.path)]
-    elif asked["state"] == "old":
-        shown = [it for it in shown if is_old(it, app.now())]
-    elif asked["state"] == "pinned":
-        shown = [it for it in shown if it.pinned]
-    elif asked["state"] == "waits":
-        shown = [it for it in shown if it.path in waiting]
+    stale = find_known_stale_claims(app, shown)
+    states: dict[str, Callable[[Memory], object]] = {
+        "stale": lambda it: stale.get(it.path),
+        "old": lambda it: safe.age_days(it.clock, app.now()) > types.get(it.type).half_life_days,
+        "pinned": lambda it: it.pinned,
+        "waits": lambda it: it.path in waiting,
+    }
+    shown = [*filter(states.get(asked["state"], lambda _: True), shown)]
     rows = paginate(visit, shown)
     values = {
         "rows": rows,
         "why": why,
-        "stale": find_known_stale_claims(app, rows["items"]),
+        "stale": stale,
         "waiting": waiting,
         "types": sorted(Counter(memory.type for memory in memories.values()).items()),
         "asked": asked,
@@ -196,32 +193,27 @@ def memories_page(visit: Visit) -> Response:
     return visit.render("memories.html", "Memories", **values)
 
 
-def is_old(memory: Memory, now: float) -> bool:
-    return safe.age_days(memory.clock, now) > types.get(memory.type).half_life_days
-
-
 def is_editable(text: str) -> bool:
     """A form brings back no hidden character unchanged, and one kind of line end."""
-    ends = text.count("\r\n") in (0, text.count("\n"))
-    plain = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
-    return ends and len(text) <= MAX_EDITED_CHARACTERS and plain.isprintable()
+    plain = text.replace("\n", "").replace("\t", "")
+    return len(text) <= MAX_EDITED_CHARACTERS and plain.isprintable()
 
 
 def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
     app, problems = visit.app, list[MemdirError]()
-    asked = asked or path_of_key(visit.asked("path"))
-    path, data, document = look.show_memory(app, asked)
-    facts = app.store.facts(path)
-    item = read_memory(path, app.store.view(path, data), facts[0] / 1e9 if facts else app.now())
+    path = find_memories(app.store, [asked or path_of_key(visit.asked("path"))])[0].path
+    data, facts = app.store.read(path), app.store.facts(path)
+    view = app.store.view(path, data)
+    document = read_header(decode(view))
+    item = read_memory(path, view, facts[0] / 1e9 if facts else app.now())
     item.dated = attempt(lambda: find_age_starts(app, [item])[0], [], {}).get(path, 0.0)
-    name, _, version = asked.rpartition("@")
-    version = version if name and app.store.facts(asked) is None else ""
     past = attempt(lambda: history(app, visit.census, path), problems, {"changes": []})
     told = attempt(lambda: read_told(app, visit.last_census), problems, [])
     found = attempt(lambda: read_findings(app, visit.last_census)[1], problems, [])
     doubts = [it.message for it in found if it.path == path and it.kind != OLD]
     stale = find_known_stale_claims(app, [item]).get(path, [])
-    doubts += [text for text in stale if not any(text in it for it in doubts)]
+    said = " ".join(doubts).replace(": ", " ")  # as an audit words a claim
+    doubts += [text for text in stale if text not in said]
     scope, there = visit.spot.scope, [it.scope for it in visit.ui.workspace.scopes(visit.spot)]
     targets = [it for it in ("local", "team") if it in (*there, "team")]  # a team may begin here
     values: dict[str, Any] = {
@@ -229,9 +221,7 @@ def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
         "path": path,
         "body": document.body.strip("\n"),
         "version": content_hash(data),
-        "size": len(data),
         "editable": is_editable(decode(data)),
-        "old_version": version,
         "origin": describe_draft_origin(document.values),
         "doubts": doubts,
         "waits": path in unaccepted_paths(app),
@@ -351,12 +341,9 @@ def doctor_page(visit: Visit) -> Response:
     if visit.asked("run"):
         from memdir.care.doctor import open_trial_store, run_doctor
 
-        folder = tempfile.mkdtemp(prefix="memdir-doctor-")
-        try:
+        with tempfile.TemporaryDirectory("-memdir", ignore_cleanup_errors=True) as folder:
             trial = open_trial_store(visit.app, os.path.realpath(folder), visit.app.actor)
             checks = run_doctor(visit.app, trial)
-        finally:
-            rmtree(folder, ignore_errors=True)
     return visit.render("doctor.html", "Doctor", checks=checks)
 
 

@@ -48,6 +48,7 @@ class Census:
         self.tree: Mapping[str, tuple[int, ...]] = {}
         self._seen: object = None
         self.scan = Scan()
+        self.about: dict[str, str] = {}  # what each memory says of itself, by path
         self._memo: dict[str, tuple[object, Any]] = {}
 
     def look(self, app: App) -> Scan:
@@ -64,6 +65,7 @@ class Census:
                 same = tree.get(memory.path) == old.get(memory.path) is not None
                 scan.memories[index] = known.get(memory.path, memory) if same else memory
             self.scan, self.tree, self._memo = scan, tree, {}
+            self.about = {it.path: it.description for it in scan.memories}
             self._seen = tree, changed, app.history.begun
             return scan
 
@@ -73,11 +75,6 @@ class Census:
         if name not in memo or memo[name][0] != version:
             memo[name] = version, find()
         return memo[name][1]  # type: ignore[no-any-return]
-
-    @property
-    def about(self) -> dict[str, str]:
-        """What each memory says of itself, by path."""
-        return self.once("about", lambda: {it.path: it.description for it in self.scan.memories})
 
     def forget(self) -> None:
         self._seen = None
@@ -133,7 +130,9 @@ class Workspace:
             names += [name for name, path in scopes.items() if os.path.isdir(path)]
         if spot.dir:
             names = [name for name in names if name in (PROJECT, "team")]
-        return [self._know(replace(spot, scope=it)) for it in dict.fromkeys((*names, spot.scope))]
+        spots = [replace(spot, scope=it) for it in dict.fromkeys((*names, spot.scope))]
+        self._spots |= {it.id: it for it in spots}
+        return spots
 
     def projects(self) -> list[Spot]:
         """Every project that the client keeps memories of; the one that was asked for first."""
@@ -143,9 +142,8 @@ class Workspace:
             for item in find_projects_to_audit(self._projects_dir):
                 title = self.short(item.root or item.was or item.name)
                 spots.append(Spot(title, item.root or None, None if item.root else item.store))
-            spots = [*{spot.id: self._know(spot) for spot in spots}.values()]
+            found = {spot.id: spot for spot in spots}
+            self._spots |= found
+            spots = [*found.values()]
             self._projects = time.monotonic(), spots
         return spots
-
-    def _know(self, spot: Spot) -> Spot:
-        return self._spots.setdefault(spot.id, spot)
