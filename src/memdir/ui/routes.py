@@ -156,7 +156,7 @@ def open_page(ui: Ui) -> Starlette:
         return RedirectResponse(f"/s/{spot.id}/", 303)
 
     views = [Route(f"/s/{{spot}}/{name}", endpoint(view, name)) for name, view in VIEWS.items()]
-    act = Route("/s/{spot}/do/{act}", endpoint(_act), methods=["POST"])
+    act = Route("/s/{spot}/do/{act}", endpoint(_act, "do"), methods=["POST"])
     static = Mount("/static", StaticFiles(directory=page.STATIC))
     return Starlette(routes=[Route("/", go), Route("/go", go), static, *views, act])
 
