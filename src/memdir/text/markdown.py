@@ -309,7 +309,7 @@ def markdown_blocks(text: str) -> "Iterator[Block]":
     lead = ""
     columns: tuple[str, ...] = ()
     above = 0  # first line after the previous block
-    for kind, number, held in markdown_paragraphs(lines[body:], body + 1):
+    for kind, number, held in markdown_parts(lines[body:], body + 1):
         block = Block(kind, number, "\n".join(held))
         is_item = kind == PROSE and _ITEM.match(held[0])
         if kind == PROSE:
@@ -334,9 +334,7 @@ def markdown_blocks(text: str) -> "Iterator[Block]":
                 lead = leads
 
 
-def markdown_paragraphs(
-    lines: "Sequence[str]", first: int
-) -> "Iterator[tuple[str, int, list[str]]]":
+def markdown_parts(lines: "Sequence[str]", first: int) -> "Iterator[tuple[str, int, list[str]]]":
     """Kind, first line number and lines of each block; code comes without its fences."""
     held: list[str] = []
     fence, start = "", first
@@ -377,7 +375,7 @@ def split_sentences(body: str) -> list[tuple[str, bool]]:
     """Each sentence, with True if it is a line of code; list items are separate."""
     result: list[tuple[str, bool]] = []
     heading, below, count = "", 0, 0  # a heading belongs to the paragraph directly below it
-    for kind, number, lines in markdown_paragraphs(body[:MAX_CHARACTERS].split("\n"), 1):
+    for kind, number, lines in markdown_parts(body[:MAX_CHARACTERS].split("\n"), 1):
         if kind == FENCED:
             result += [(line.strip(), True) for line in lines if line.strip()]
             continue

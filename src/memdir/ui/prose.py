@@ -20,7 +20,7 @@ from memdir.text.markdown import (
     ROW,
     heading_level,
     heading_text,
-    markdown_paragraphs,
+    markdown_parts,
 )
 from memdir.text.terminal import visible_text
 
@@ -44,7 +44,7 @@ Address = Callable[[str], str]  # of another memory, by its path in a link; or e
 def render_prose(text: str, to: Address = lambda _: "") -> Markup:
     """A memory's text as it is meant to be read."""
     cut = text[:MAX_PROSE_CHARACTERS]
-    blocks = markdown_paragraphs(visible_text(cut).split("\n"), 1)
+    blocks = markdown_parts(visible_text(cut).split("\n"), 1)
     named = (
         (LIST if kind == PROSE and _ITEM.match(lines[0]) else kind, lines)
         for kind, _, lines in blocks
