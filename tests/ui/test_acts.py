@@ -179,6 +179,18 @@ def test_a_memory_of_others_that_changed_meanwhile_is_not_accepted(page, project
     assert "script" not in Memdir.open().recall("how do we word commit messages?").text
 
 
+def test_an_outside_change_is_seen_and_taken_back(page, store):
+    before = files_of(store)
+    write_memory(store, "use-uv", "Use pip.")
+    home = page.get()
+    assert "outside memdir" in home.text
+    banner = page.send(home, "undo")
+    assert "Taken back" in banner.text
+    same(before, store)
+    page.undo(banner)
+    assert "Use pip." in (store / "use-uv.md").read_text()
+
+
 def test_an_undo_that_something_newer_is_in_the_way_of_shows_both(page, store):
     write_memory(store, "use-uv", "Use pip.")
     shown = page.get()
