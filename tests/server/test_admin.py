@@ -32,6 +32,10 @@ def test_from_nothing_to_a_memory_of_another_member(postgres, database, tmp_path
     assert "ann is a writer of shop, a new space" in invited.text
     assert "memdir team join" in invited.text
     assert stat.S_IMODE(token_file.stat().st_mode) == 0o600
+    url_file.chmod(0o644)
+    refused = memdir("serve", "--database-file", str(url_file))
+    assert refused.code == 1 and f"chmod 600 {url_file}" in refused.stderr
+    url_file.chmod(0o600)
     team.start("--database-file", str(url_file))
     try:
         ann = token_file.read_text().strip()

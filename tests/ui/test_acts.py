@@ -201,6 +201,17 @@ def test_an_undo_that_something_newer_is_in_the_way_of_shows_both(page, store):
     same(before, store)
 
 
+@pytest.mark.parametrize(("act", "lost"), [("undo", "change"), ("save", "name")])
+def test_a_form_with_a_field_missing_does_nothing(page, store, act, lost):
+    on = page.get() if act == "undo" else memory_page(page)
+    action, fields = page.form(on, act)
+    before = files_of(store)
+    for sent in ({**fields, "change": ""}, {k: v for k, v in fields.items() if k != lost}):
+        if act == "undo" or lost not in sent:
+            assert f"the form lacks {lost}" in page.post(action, sent).text
+    same(before, store)
+
+
 def test_an_undo_is_pressed_twice_only_once(page):
     banner = page.send(memory_page(page), "retire")
     page.undo(banner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 
 import click
@@ -36,10 +37,14 @@ def read_database_url(given: str, file: str) -> str:
     """The address from the option, its file, or the environment."""
     if file:
         try:
-            given = read_start(file, MAX_URL_BYTES)[0].decode("utf-8", "replace").strip()
+            data, facts = read_start(file, MAX_URL_BYTES)
         except OSError as error:
             message = f"{file}: {error.strerror}"
             raise BadInput(message, path=file, next="name a readable file") from None
+        if facts.st_mode & stat.S_IROTH:
+            message = f"{file} can be read by everybody here; it holds a password"
+            raise BadInput(message, path=file, next=f"chmod 600 {file}")
+        given = data.decode("utf-8", "replace").strip()
     if not given.startswith(("postgresql://", "postgres://")):
         hint = f"give --database postgresql://…, --database-file or {DATABASE_VARIABLE}"
         raise BadInput("no address of a PostgreSQL database is given", next=hint)

@@ -70,7 +70,8 @@ def _find_version(app: App, path: str, version: str) -> bytes:
 
 def _fields(visit: Visit, *names: str) -> dict[str, str]:
     """The form, with its path as it is on disk."""
-    if missing := [name for name in names if name not in visit.form]:
+    empty = [name for name in ("change", "notice", "id") if visit.form.get(name) == ""]
+    if missing := [name for name in names if name not in visit.form or name in empty]:
         raise BadInput(f"the form lacks {', '.join(missing)}", next="load the page again")
     form = dict(visit.form)
     return form | {"path": path_of_key(form.get("path", ""))}
@@ -257,7 +258,7 @@ def post_remember(visit: Visit) -> Response:
 
 def post_save(visit: Visit) -> Response:
     """Saves an edited memory, or shows what would change; a refusal keeps what was typed."""
-    form = _fields(visit, "path", "version", "body")
+    form = _fields(visit, "path", "version", "name", "type", "description", "body")
     path, is_preview = form["path"], "preview" in form
     app = replace(visit.app, dry_run=is_preview)
     revision = _revision(form, read_header(decode(app.store.view(path))))
@@ -281,7 +282,7 @@ def _revision(form: dict[str, str], document: Document) -> Revision:
     """Only what was changed: a field that stands as it was is left alone."""
     was = {key: document.values.get(key, "").strip() for key in ("name", "description")}
     was["type"] = document.get(*TYPE_KEYS).strip().lower() or UNKNOWN
-    now = {key: form.get(key, was[key]).strip() for key in was}
+    now = {key: form[key].strip() for key in was}
     fields = [(key, now[key]) for key in was if now[key] != was[key]]
     pinned = document.get(*PINNED_KEYS).lower() in ("true", "yes", "1")
     if ("pinned" in form) != pinned:
