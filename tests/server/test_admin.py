@@ -34,7 +34,7 @@ def test_from_nothing_to_a_memory_of_another_member(postgres, database, tmp_path
     assert stat.S_IMODE(token_file.stat().st_mode) == 0o600
     url_file.chmod(0o644)
     refused = memdir("serve", "--database-file", str(url_file))
-    assert refused.code == 1 and f"chmod 600 {url_file}" in refused.stderr
+    assert refused.code == 1 and f"chmod 600 {url_file}" in " ".join(refused.stderr.split())
     url_file.chmod(0o600)
     team.start("--database-file", str(url_file))
     try:
