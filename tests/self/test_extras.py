@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -14,6 +15,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 LOADED_BY_ANOTHER = {"psycopg-binary"}  # psycopg takes it where it is installed
 REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")
+
+
+distributions = cache(packages_distributions)  # it reads the list of files of each package
 
 
 def imported() -> set[str]:
@@ -33,7 +37,7 @@ def is_used(package: str, used: set[str]) -> bool:
     plain = re.sub(r"[-_.]+", "-", package).lower()
     brought = {
         module
-        for module, names in packages_distributions().items()
+        for module, names in distributions().items()
         if plain in (re.sub(r"[-_.]+", "-", name).lower() for name in names)
     }
     return bool(used & (brought or {plain.replace("-", "_")}))
