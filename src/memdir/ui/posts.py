@@ -32,10 +32,11 @@ from memdir.store.writer import App, Done
 from memdir.ui.decisions import find_undecided
 from memdir.ui.page import path_key
 from memdir.ui.routes import Handler, Outcome, Visit, new_batch, path_of_key
-from memdir.ui.views import VIEWS, files_of, memory_page, plan_version
+from memdir.ui.views import files_of, memory_page, plan_version
 from memdir.upkeep.restructure import restructure_store
 
 MAX_VERSIONS = 50  # of the history, to find the one that a page has shown
+BACK = ("waiting", "memories", "shelf", "changes", "restructure", "findings")
 
 
 class AsShown(Around):
@@ -233,7 +234,7 @@ def _act(run: Callable[[Visit], Outcome]) -> Handler:
             hint = "memdir records --help lists the commands"
             raise BadInput("records are changed from the command line", next=hint)
         back = visit.form.get("back", "")
-        return visit.done(run(visit), back if back in VIEWS else "")
+        return visit.done(run(visit), back if back in BACK else "")
 
     return answer
 
