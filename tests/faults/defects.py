@@ -24,6 +24,7 @@ from memdir.hot.memory import stem
 from memdir.records import index_md, lifecycle, write
 from memdir.records.record import write_record
 from memdir.store import changes, git_objects, look, purge, save, state
+from memdir.store.ports import read_if_stored
 from memdir.store.state import Lock
 from memdir.sync import engine
 from tests.faults import driver
@@ -281,12 +282,13 @@ def git_merge() -> None:
 
     def merge_by_git(app, base, snapshot, fetched, theirs):
         plan = merge(app, base, snapshot, fetched, theirs)
-        sides = {path: engine._read(app, path) for path in {*snapshot.raw, *base.files}}
+        sides = {path: read_if_stored(app.store, path) for path in {*snapshot.raw, *base.files}}
         old = {path: base.bytes_of(known.hash) for path, known in base.files.items()}
         new = {**old, **{path: getattr(file, "data", None) for path, file in theirs.items()}}
         merged = _merged_by_git(old, sides, new)
         for path, (_, known) in [*plan.results.items()]:
-            plan.results[path] = engine.Merged(merged.get(path)), known
+            plan.results[path] = merged.get(path), known
+        plan.variants.clear()
         return plan
 
     _replace(engine, "_merge", merge_by_git)

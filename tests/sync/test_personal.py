@@ -11,6 +11,7 @@ import pytest
 from memdir.sync import git_transport
 from tests.helpers.machines import SSH, Machine, bare, everything_in, said
 from tests.helpers.serving_git import serve_git
+from tests.sync.conftest import ORIGINS
 
 SECRET = "gh" + "p_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
 
@@ -191,6 +192,20 @@ def test_a_remote_that_refuses_gets_an_outbox_that_others_merge(ann, bob, joined
     assert ann.files() == bob.files() and not ann.inbox() and not bob.inbox()
     branches = subprocess.check_output(["git", "--git-dir", joined, "branch", "-a"], text=True)
     assert "outbox" not in branches
+
+
+def test_what_two_outboxes_say_of_the_same_lines_waits_both_times(ann, bob, joined, tmp_path):
+    cora = Machine(tmp_path, "cora", ORIGINS[0], ann.monkeypatch)
+    assert cora("sync", "--to", joined).code == 0
+    hook = Path(joined, "hooks/update")
+    hook.write_text('#!/bin/sh\n[ "$1" != refs/heads/memories ]\n')
+    hook.chmod(0o755)
+    for machine in (ann, bob, cora):
+        change(machine, "freeze", "Ask Ann.", f"Ask the team of {machine.name}.")
+    sync(ann, bob, cora)
+    waits = sorted(held["draft"]["body"].split("\n")[2] for held in cora.inbox())
+    assert waits == ["Ask the team of ann.", "Ask the team of bob."]
+    assert "Ask the team of cora." in cora.files()["freeze.md"]
 
 
 def test_names_that_differ_only_in_case_are_told_and_not_lost(ann, bob, joined):

@@ -33,12 +33,21 @@ PAUSE_SECONDS = 0.05  # doubled at each try, with jitter, so that equals do not 
 
 @dataclass
 class Plan:
-    """Per path: what stands afterwards, and what the remote is then known to have."""
+    """Per path: what stands afterwards, and what the remote is then known to have.
 
-    results: dict[str, tuple[Merged, Known]] = field(default_factory=dict)
+    `variants` is what cannot stand beside it: several of one path, if outboxes disagree as well.
+    """
+
+    results: dict[str, tuple[bytes | None, Known]] = field(default_factory=dict)
+    variants: list[tuple[str, bytes, str]] = field(default_factory=list)  # path, text, author
     authors: dict[str, tuple[Author, float]] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)  # of the remote, by hash
     purged: set[str] = field(default_factory=set)
+
+    def add(self, path: str, merged: Merged, known: Known, author: Author) -> None:
+        self.results[path] = merged.data, known
+        if merged.variant is not None:
+            self.variants.append((path, merged.variant, author.name))
 
 
 class Moved(MemdirError):
@@ -129,25 +138,24 @@ def _take(
         return False
     standing = {path: snapshot.raw.get(path, "") for path in (*plan.results, INDEX)}
     written = {
-        path: merged.data
-        for path, (merged, _) in plan.results.items()
-        if standing[path] != ("" if merged.data is None else digest_of(merged.data))
+        path: data
+        for path, (data, _) in plan.results.items()
+        if standing[path] != ("" if data is None else digest_of(data))
     }
     for path, data in written.items():
         change = REMOVED if data is None else UPDATED if standing[path] else CREATED
         if path != INDEX:
-            author, _ = plan.authors.get(path, (Author("", ""), 0.0))
-            report.pulled.append(Item(path, change, author.name))
-    for path, (merged, _) in plan.results.items():
-        if merged.variant is not None:
-            where = hold_variant(app, path, merged.variant, plan.authors[path][0].name)
-            report.conflicts.append(Item(path, "variant", plan.authors[path][0].name, where))
+            giver, _ = plan.authors.get(path, (Author("", ""), 0.0))
+            report.pulled.append(Item(path, change, giver.name))
+    for path, variant, author in plan.variants:
+        where = hold_variant(app, path, variant, author)
+        report.conflicts.append(Item(path, "variant", author, where))
     if app.dry_run:
         return True
     base.keep(plan.contents)
     base.pending = {
-        path: ("" if merged.data is None else digest_of(merged.data), known)
-        for path, (merged, known) in plan.results.items()
+        path: ("" if data is None else digest_of(data), known)
+        for path, (data, known) in plan.results.items()
         if path in written and path != INDEX
     }
     if base.pending:
@@ -239,19 +247,20 @@ def _merge(
             plan.contents[hash] = data
         if isinstance(file, Gone) and file.purged:
             plan.purged.add(path)
-            plan.results[path] = Merged(None), new
+            plan.results[path] = None, new
         elif hash in (known.hash, snapshot.sent.get(path, "")) and path != INDEX:
             if (hash and known != new) or (not hash and path in base.files):
-                plan.results[path] = Merged(_read(app, path)), new
+                plan.results[path] = read_if_stored(app.store, path), new
         else:
-            ours = _read(app, path)
+            ours = read_if_stored(app.store, path)
             if snapshot.raw.get(path, "") != ("" if ours is None else digest_of(ours)):
                 raise Moved(f"{path} was changed meanwhile", path=path)
             before = base.bytes_of(known.hash)
             if fetched.whole and base.cursor:  # what a rewritten remote has may be the older text
-                plan.results[path] = merge_path(path, before, data, ours), new
+                merged = merge_path(path, before, data, ours)
             else:
-                plan.results[path] = merge_path(path, before, ours, data), new
+                merged = merge_path(path, before, ours, data)
+            plan.add(path, merged, new, file.author)
     for box in fetched.outboxes:
         gone = {path for path, (_, file) in box.files.items() if isinstance(file, Gone)}
         standing = fold_paths([path for path in (*snapshot.raw, *plan.results) if path not in gone])
@@ -267,18 +276,12 @@ def _merge(
             data = file.data if isinstance(file, File) else None
             if data is not None:
                 standing |= fold_paths([path])
-            done, known = plan.results.get(path, (None, base.files.get(path, Known())))
-            here = _read(app, path) if done is None else done.data
-            # What stands here was merged already; theirs may be merged by others, too.
-            merged = merge_path(path, was, data, here)
-            variant = merged.variant or (done.variant if done else None)
-            plan.results[path] = Merged(merged.data, variant), known
+            known = base.files.get(path, Known())
+            here, known = plan.results.get(path) or (read_if_stored(app.store, path), known)
             plan.authors.setdefault(path, (file.author, file.time))
+            # What stands here was merged already; theirs may be merged by others, too.
+            plan.add(path, merge_path(path, was, data, here), known, file.author)
     return plan
-
-
-def _read(app: App, path: str) -> bytes | None:
-    return read_if_stored(app.store, path)
 
 
 def _write_back(
@@ -331,7 +334,7 @@ def _follow_in_index(app: App, desk: Desk, plan: Plan, unmoved: Unmoved) -> None
     desk.cause = replace(desk.cause, name=names[0] + more if names else "")
     if not syncs_index(app):
         return
-    gone = Lookup([path for path, (merged, _) in plan.results.items() if merged.data is None], {})
+    gone = Lookup([path for path, (data, _) in plan.results.items() if data is None], {})
     for _ in range(TRIES):
         unmoved.look_again(INDEX)
         trial, old = DryRun(desk.store), read_if_stored(desk.store, INDEX) or b""
