@@ -9,9 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @contextmanager
-def serve_git(repository: str) -> Iterator[str]:
+def serve_git(repository: str, *, may_push: bool = True) -> Iterator[str]:
     top, name = os.path.split(repository)
-    subprocess.run(["git", "-C", repository, "config", "http.receivepack", "true"], check=True)
+    allowed = str(may_push).lower()
+    subprocess.run(["git", "-C", repository, "config", "http.receivepack", allowed], check=True)
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:

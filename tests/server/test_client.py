@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from memdir.errors import BadInput, MemdirError
@@ -303,6 +304,34 @@ def test_joining_says_which_spaces_there_are(team, machines):
     ).error
     assert "nowhere" in error["message"]
     assert space in error["next"]
+
+
+TOKENS_LOST = {
+    "expired": "update token set expires = now() - interval '1 second' where person = {person}",
+    "revoked": "update token set revoked = now() where person = {person}",
+    "of another space": "delete from member where person = {person}",
+}
+
+
+@pytest.mark.parametrize("how", TOKENS_LOST)
+def test_without_a_token_that_opens_the_space_all_waits_here(own_team, tmp_path, machines, how):
+    own_team.start()
+    space, ann = own_team.space(cora="writer"), machines[1]["ann"]
+    file = token_file(Path(ann["HOME"]), own_team.tokens[f"cora@{space}"])
+    join = ("team", "join", f"{own_team.base}/{space}", "--token-file", str(file))
+    assert run(ann, *join).code == 0
+    run(ann, "remember", "The pelican host deploys on Tuesdays.", "--name", "pelican")
+    assert run(ann, "share", "pelican").code == 0
+    person = "(select id from person where name = 'cora')"
+    with psycopg.connect(own_team.url, options="-c search_path=memdir") as owner:
+        owner.execute(TOKENS_LOST[how].format(person=person))
+    error = run(ann, "sync", "--json").error
+    assert own_team.base in error["message"] and "memdir serve admin invite" in error["next"]
+    assert "pelican" in run(ann, "list", "--scope", "team").text
+    own_team.invite("cora", space)
+    token_file(Path(ann["HOME"]), own_team.tokens[f"cora@{space}"])
+    again = run(ann, *join, "--json")
+    assert "pelican.md" in [item["path"] for item in again.json["pushed"]], again.stderr
 
 
 def test_a_purge_erases_the_copy_of_a_client_and_its_history(team, machines):

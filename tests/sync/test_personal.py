@@ -1,6 +1,7 @@
 """Two machines of one person over a plain git remote, from their commands."""
 
 import os
+import random
 import shutil
 import subprocess
 import time
@@ -9,10 +10,18 @@ from pathlib import Path
 import pytest
 
 from memdir.sync import git_transport
+from tests.faults import mounts
 from tests.helpers.machines import SSH, Machine, bare, everything_in, said
 from tests.helpers.serving_git import serve_git
 from tests.sync.conftest import ORIGINS
 
+WORDS = [a + b + c for a in "bdfgklmn" for b in "aeiou" for c in "rstvwxyz"]
+FULL = """#!/bin/sh
+while [ $# -gt 1 ]; do shift; done
+[ -d {full} ] || exec sh -c "$1"
+exec unshare --mount sh -c 'mount -t tmpfs -o size=200k none {full} && cp -a {remote} {full}/it &&
+mount --bind {full}/it {remote} && exec sh -c "$1"' sh "$1"
+"""
 SECRET = "gh" + "p_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
 
 
@@ -192,6 +201,41 @@ def test_a_remote_that_refuses_gets_an_outbox_that_others_merge(ann, bob, joined
     assert ann.files() == bob.files() and not ann.inbox() and not bob.inbox()
     branches = subprocess.check_output(["git", "--git-dir", joined, "branch", "-a"], text=True)
     assert "outbox" not in branches
+
+
+def test_a_remote_that_may_only_be_read_gives_and_what_is_new_waits_here(ann, bob, joined):
+    with serve_git(joined, may_push=False) as address:
+        assert ann("sync", "--to", address).code == 0
+        bob.remember("Logs are in UTC.", "logs")
+        sync(bob)
+        ann.remember("Ask before a release.", "ask")
+        told = ann.json("sync")
+        assert [item["path"] for item in told["pulled"]] == ["logs.md"]
+        assert [item["path"] for item in told["waiting"]] == ["ask.md"]
+        (remark,) = told["remarks"]
+        assert "403" in remark and "it waits here" in remark and "the right to push" in remark
+    assert ann("sync", "--to", joined).code == 0
+    sync(bob)
+    assert "ask.md" in bob.files()
+
+
+@pytest.mark.skipif(bool(mounts.why_not()), reason=f"a full disk: {mounts.why_not()}")
+def test_a_remote_that_is_full_is_told_and_loses_nothing(ann, bob, joined, tmp_path, monkeypatch):
+    """Over ssh: whoever answers there sees the repository on a disk of its own, without room."""
+    script, full, dice = tmp_path / "ssh", tmp_path / "full", random.Random(0)
+    full.mkdir()
+    script.write_text(FULL.format(full=full, remote=joined))
+    script.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
+    assert ann("sync", "--to", f"me@example.invalid:{joined}").code == 0
+    for number in range(8):
+        ann.remember(" ".join(dice.choices(WORDS, k=9_000)), f"long-{number}")
+    answer = ann("sync")
+    assert "the remote refused it" in said(answer) and "or for room on it" in said(answer)
+    assert "long-7.md is not sent" in said(answer) and len(ann.files()) == 10
+    full.rmdir()
+    sync(ann, bob)
+    assert bob.files() == ann.files()
 
 
 def test_what_two_outboxes_say_of_the_same_lines_waits_both_times(ann, bob, joined, tmp_path):

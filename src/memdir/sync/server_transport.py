@@ -44,6 +44,7 @@ PATIENCE = 3  # times that a busy server is asked again
 LONGEST_WAIT_SECONDS = 5.0
 CHECK = "check the address, and that the server runs"
 RENEW = "ask for a new one: memdir serve admin invite"
+ENTER = "ask a maintainer to let you into this space: memdir serve admin invite"
 
 
 def open_transport(remote: Remote, place: Place) -> ServerTransport:
@@ -258,7 +259,8 @@ def _refusal(status: int, answer: Mapping[str, Any]) -> Pushed:
     error = answer.get("error")
     error = error if isinstance(error, dict) else {}
     reason = inert_line(str(error.get("message") or f"the server answered {status}"), MAX_SHOWN)
-    next = RENEW if status == 401 else inert_line(str(error.get("next") or CHECK), MAX_SHOWN)
+    next = inert_line(str(error.get("next") or CHECK), MAX_SHOWN)
+    next = {401: RENEW, 404: ENTER}.get(status, next)
     return Pushed(REFUSED, reason=reason, next=next)
 
 
