@@ -21,9 +21,9 @@ from memdir.sync.transport import (
     AGAIN,
     REFUSED,
     TAKEN,
+    Author,
     File,
     Gone,
-    Place,
     Push,
     Remote,
     Since,
@@ -51,7 +51,7 @@ def transports(team, tmp_path) -> Iterator[list[ServerTransport]]:
         (tmp_path / person).mkdir()
         file = token_file(tmp_path / person, team.tokens[f"{person}@{space}"])
         remote = Remote("server", team.base, space=space, token_file=str(file))
-        made.append(ServerTransport(remote, Place(str(tmp_path / person))))
+        made.append(ServerTransport(remote))
     yield made
     for transport in made:
         transport.close()
@@ -67,8 +67,7 @@ def test_what_one_pushes_the_other_fetches_with_its_author(transports):
     assert (done.result, done.versions) == (TAKEN, {"a.md": "1", "MEMORY.md": "1"})
     fetched = bob.fetch(Since())
     assert fetched.files["a.md"].data == b"one"
-    assert fetched.files["a.md"].author == ann.who()
-    assert ann.who().verified
+    assert fetched.files["a.md"].author == Author("ann", "ann", verified=True)
     assert fetched.cursor == done.cursor
     assert bob.fetch(Since(fetched.cursor)).files == {}
     assert ann.fetch(Since(first.cursor, ("other", id))).received == id
@@ -116,7 +115,7 @@ def test_without_a_server_it_is_unreachable_and_nothing_else(tmp_path):
     file = token_file(tmp_path, "memdir_x")
     remote = Remote("server", "http://127.0.0.1:1", space="s", token_file=str(file))
     with pytest.raises(Unreachable):
-        ServerTransport(remote, Place(str(tmp_path))).fetch(Since())
+        ServerTransport(remote).fetch(Since())
 
 
 def test_a_token_is_not_sent_where_others_could_read_it(tmp_path):
@@ -128,7 +127,7 @@ def test_a_token_is_not_sent_where_others_could_read_it(tmp_path):
     file.chmod(0o644)
     remote = Remote("server", "https://127.0.0.1:1", space="s", token_file=str(file))
     with pytest.raises(BadInput) as refused:
-        ServerTransport(remote, Place(str(tmp_path))).who()
+        ServerTransport(remote).fetch(Since())
     assert refused.value.next == f"chmod 600 {file}"
 
 
@@ -163,18 +162,33 @@ def told_by_a_liar(tmp_path: Path, status: int, answer: bytes):
     file = token_file(tmp_path, "memdir_x")
     with liar(status, answer) as url:
         remote = Remote("server", url, space="s", token_file=str(file))
-        transport = ServerTransport(remote, Place(str(tmp_path)))
+        transport = ServerTransport(remote)
         try:
             return transport.fetch(Since())
         finally:
             transport.close()
 
 
+ROW = {"version": 1, "seq": 1, "hash": "", "body": "x", "purged": False, "author": "eve"}
+ROW |= {"at": "2026-01-01T00:00:00+00:00", "push": "", "path": "a.md"}
+HALF = json.dumps({"next": 0, "items": [{**ROW, "body": "\ud800"}]}).encode()
+
+
+def test_a_feed_that_never_ends_is_left(tmp_path):
+    assert told_by_a_liar(tmp_path, 200, b'{"items": [], "next": 9}').files == {}
+
+
 def test_a_server_does_not_choose_where_files_go(tmp_path):
-    paths = ("../a.md", "/etc/a.md", ".git/config.md", "con.md", "a\u202e.md", "a/../../b.md")
-    row = {"version": 1, "seq": 1, "hash": "", "body": "x", "purged": False, "author": "eve"}
-    row |= {"at": "2026-01-01T00:00:00+00:00", "push": ""}
-    items = [{**row, "path": path} for path in (*paths, "fine.md")]
+    paths = (
+        "../a.md",
+        "/etc/a.md",
+        ".git/config.md",
+        "con.md",
+        "a\u202e.md",
+        "a\ud800.md",
+        "a/../../b.md",
+    )
+    items = [{**ROW, "path": path} for path in (*paths, "fine.md")]
     page = {"next": 0, "newest": 0, "items": items}
     fetched = told_by_a_liar(tmp_path, 200, json.dumps(page).encode())
     assert [*fetched.files] == ["fine.md"]
@@ -187,6 +201,7 @@ LIES = {
     "a list": (200, b"[]"),
     "nothing": (200, b""),
     "a broken page": (200, b'{"items": [{"path": 1}], "next": 0}'),
+    "half a character": (200, HALF),
     "without a cursor": (200, b'{"items": []}'),
     "an error of its own": (500, b"{}"),
     "unknown": (401, b'{"error": {"message": "\\u001b[2Jno"}}'),

@@ -186,10 +186,31 @@ def test_a_remote_that_was_rewritten_gets_everything_again(ann, bob, joined, how
     assert "logs.md" in everything_in(joined)
 
 
-def test_a_remote_that_refuses_gets_an_outbox_that_others_merge(ann, bob, joined):
-    hook = Path(joined, "hooks/update")
+def refuse_pushes(remote: str) -> Path:
+    """To the branch; outboxes are taken."""
+    hook = Path(remote, "hooks/update")
     hook.write_text('#!/bin/sh\n[ "$1" != refs/heads/memories ]\n')
     hook.chmod(0o755)
+    return hook
+
+
+def test_outboxes_of_a_remote_that_never_had_the_branch_lose_nothing(ann, bob, remote):
+    hook = refuse_pushes(remote)
+    for machine in (ann, bob):
+        assert machine("sync", "--to", remote).code == 0
+    for text in ("one", "two"):
+        ann.remember(f"Fact {text}.", text)
+        sync(ann)
+    bob.remember("Fact three.", "three")
+    sync(bob, ann)
+    hook.unlink()
+    sync(ann, bob, ann)
+    names = {"one.md", "two.md", "three.md", "MEMORY.md"}
+    assert set(ann.files()) == set(bob.files()) == names
+
+
+def test_a_remote_that_refuses_gets_an_outbox_that_others_merge(ann, bob, joined):
+    hook = refuse_pushes(joined)
     ann.remember("Logs are in UTC.", "logs")
     told = ann.json("sync")
     assert told["remotes"][0]["result"] == "outbox" and told["waiting"]
@@ -241,9 +262,7 @@ def test_a_remote_that_is_full_is_told_and_loses_nothing(ann, bob, joined, tmp_p
 def test_what_two_outboxes_say_of_the_same_lines_waits_both_times(ann, bob, joined, tmp_path):
     cora = Machine(tmp_path, "cora", ORIGINS[0], ann.monkeypatch)
     assert cora("sync", "--to", joined).code == 0
-    hook = Path(joined, "hooks/update")
-    hook.write_text('#!/bin/sh\n[ "$1" != refs/heads/memories ]\n')
-    hook.chmod(0o755)
+    refuse_pushes(joined)
     for machine in (ann, bob, cora):
         change(machine, "freeze", "Ask Ann.", f"Ask the team of {machine.name}.")
     sync(ann, bob, cora)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +20,7 @@ from memdir.store.ports import Store, read_if_stored
 from memdir.store.purge import purge_versions
 from memdir.store.writer import App, Desk, DryRun
 from memdir.sync.base import Base, Known
-from memdir.sync.border import NO_MEMORY, why_not_taken
+from memdir.sync.border import NO_MEMORY, accept_known_authors, why_not_taken
 from memdir.sync.delivery import kind_of_change, list_changes, send_changes
 from memdir.sync.outcome import REMOVED, WAITS, Item, Report, Rules
 from memdir.sync.path_merge import Merged, merge_path
@@ -86,7 +88,7 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
     report, result = Report(), AGAIN
     for turn in range(TRIES):
         if turn:
-            rules.pause(PAUSE_SECONDS * 2**turn * rules.chance.random())
+            time.sleep(PAUSE_SECONDS * 2**turn * random.random())
         snapshot = _look(app, base, rules)
         fetched = transport.fetch(Since(base.cursor, tuple(base.sent), base.begun))
         base.recover(snapshot.raw if fetched.begun else {})
@@ -94,7 +96,7 @@ def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Repo
             base.received(fetched.received)
         if fetched.whole and base.cursor:
             _forget_rewritten(base, fetched)
-        if not _take(app, base, snapshot, fetched, rules, report):
+        if not _take(app, base, snapshot, fetched, report):
             continue  # merge what was changed meanwhile
         if app.dry_run:
             _preview(app, base, snapshot, report)
@@ -127,9 +129,7 @@ def _look(app: App, base: Base, rules: Rules) -> Snapshot:
     return take_snapshot(app.store, base, rules.team, syncs_index(app))
 
 
-def _take(
-    app: App, base: Base, snapshot: Snapshot, fetched: Fetched, rules: Rules, report: Report
-) -> bool:
+def _take(app: App, base: Base, snapshot: Snapshot, fetched: Fetched, report: Report) -> bool:
     """False if something here was changed meanwhile, so that it has to be merged again."""
     try:
         theirs = _sort_out(app, base, snapshot, fetched, report)
@@ -161,7 +161,7 @@ def _take(
     if base.pending:
         base.begun = fetched.cursor
         base.save()
-    moved = _write_back(app, written, standing, plan, rules) if written else set()
+    moved = _write_back(app, written, standing, plan) if written else set()
     for path in plan.purged - moved:
         purge_versions(app, path)
     for path, (_, known) in plan.results.items():
@@ -289,7 +289,6 @@ def _write_back(
     written: Mapping[str, bytes | None],
     standing: Mapping[str, str],
     plan: Plan,
-    rules: Rules,
 ) -> set[str]:
     """Paths that were left alone, since somebody changed them meanwhile."""
     moved: set[str] = set()
@@ -309,7 +308,7 @@ def _write_back(
             if data is not None and path != INDEX:
                 came[path] = data, *plan.authors[path]
         _follow_in_index(app, desk, plan, unmoved)
-    rules.came(app, came)
+    accept_known_authors(app, came)
     return moved
 
 

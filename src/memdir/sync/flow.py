@@ -17,12 +17,11 @@ from memdir.store import state
 from memdir.store.state import Lock
 from memdir.store.writer import App, store_state_folder
 from memdir.sync.base import open_base
-from memdir.sync.border import accept_known_authors
 from memdir.sync.engine import sync_store
 from memdir.sync.git_transport import GitTransport, shown_address
 from memdir.sync.outcome import Report, Rules
 from memdir.sync.remotes import PERSONAL, Remotes, personal_folder, read_remotes, team_key
-from memdir.sync.transport import Place, Remote, Since, Transport, Unreachable, open_transport
+from memdir.sync.transport import Remote, Since, Unreachable, open_transport
 
 LAST = "last.json"
 HASH_CHARACTERS = 12
@@ -78,14 +77,14 @@ def _sync_remote(
 ) -> list[Synced]:
     folder = os.path.join(remotes.folder, key)
     stores = _stores_of(config, remotes, key, open_store)
-    transport = open_transport(remote, Place(folder))
+    transport = open_transport(remote, folder)
     app, done = stores[0][1], []
     try:
         for scope, app, prefix in stores:
             name = f"sync-{digest_of((key + prefix).encode())[:HASH_CHARACTERS]}"
             base = open_base(os.path.join(store_state_folder(app.config), name))
             team = key != PERSONAL
-            rules = Rules(team, remote.review and team, accept_known_authors)
+            rules = Rules(team, remote.review and team)
             part = cast(GitTransport, transport).at(prefix) if prefix else transport
             report = sync_store(app, part, base, rules)
             done.append(Synced(scope, shown_address(remote.url), report))
@@ -131,7 +130,7 @@ def join_remote(config: Config, key: str, remote: Remote) -> None:
         remote.space,
     ):
         remote = replace(remote, machine=old.machine)
-    transport: Transport = open_transport(remote, Place(folder))
+    transport = open_transport(remote, folder)
     try:
         transport.fetch(Since())
     finally:

@@ -33,7 +33,6 @@ from memdir.sync.transport import (
     File,
     Gone,
     Outbox,
-    Place,
     Push,
     Pushed,
     Remote,
@@ -122,6 +121,11 @@ class Commit:
     merged: tuple[str, ...]
     paths: tuple[str, ...]
 
+    @property
+    def start(self) -> str:
+        """What the branch was; where it was not there yet, the first parent is an outbox, too."""
+        return next((id for id in self.parents[:1] if id not in self.merged), "")
+
 
 def _chain(commits: list[Commit], head: str) -> tuple[set[str], str]:
     """Ids whose content is in this state, and what the state began with.
@@ -133,7 +137,7 @@ def _chain(commits: list[Commit], head: str) -> tuple[set[str], str]:
     ids, here = {head}, head
     while here in known:
         ids |= {here, *known[here].merged}
-        here = known[here].parents[0] if known[here].parents else ""
+        here = known[here].start
     return ids, here
 
 
@@ -142,25 +146,23 @@ def shown_address(url: str) -> str:
 
 
 class GitTransport:
-    def __init__(self, remote: Remote, place: Place) -> None:
-        self.remote, self.prefix = remote, place.prefix
-        self.folder = os.path.join(place.folder, "sync.git")
+    """`prefix` is its folder in the branch: `projects/NAME/`, `user/` or nothing."""
+
+    def __init__(self, remote: Remote, folder: str, prefix: str = "") -> None:
+        self.remote, self.prefix = remote, prefix
+        self.folder = os.path.join(folder, "sync.git")
         self.objects = Objects(self.folder)
-        self.program = place.program or find_git_program(os.environ.get("PATH", ""))
+        self.program = find_git_program(os.environ.get("PATH", ""))
         self.fetched = [False]  # shared by all folders of the remote
-        self.calls = [0]
         personal = remote.branch == PERSONAL_BRANCH
         self.main = f"heads/{remote.branch}"
         self.outboxes = "heads/outbox" if personal else f"heads/{remote.branch}-outbox"
 
     def at(self, prefix: str) -> GitTransport:
         """Another folder of the remote; what was fetched counts for both."""
-        other = GitTransport(self.remote, Place(os.path.dirname(self.folder), prefix, self.program))
-        other.fetched, other.calls, other.objects = self.fetched, self.calls, self.objects
+        other = GitTransport(self.remote, os.path.dirname(self.folder), prefix)
+        other.fetched, other.objects = self.fetched, self.objects
         return other
-
-    def who(self) -> Author:
-        return Author(self.remote.name, self.remote.email)
 
     def close(self) -> None:
         """Many small packs become one; what a killed push left goes with time."""
@@ -274,7 +276,6 @@ class GitTransport:
     def _git(self, *words: str) -> tuple[bytes, Ended]:
         if not self.program:
             raise Missing("there is no git on this machine", next="install git")
-        self.calls[0] += 1
         settings = {**NETWORK_SETTINGS, "core.sshCommand": self.remote.ssh}
         git = NetworkGit(self.folder, self.program, False, settings, ssh=self.remote.ssh)
         return git.ask(f"--git-dir={self.folder}", *words, seconds=SECONDS)
@@ -350,17 +351,14 @@ class GitTransport:
     def _open_outbox(self, machine: str, seen: str, oid: str, skipped: list[Finding]) -> Outbox:
         """`seen` is its state when it was merged here; at first it is what it started from."""
         commits = self._commits(seen, oid)
-        before = self._read_files(seen or next(iter(self._parents(oid)), ""))
+        start = next((commit.start for commit in commits if commit.id == oid), "")
+        before = self._read_files(seen or start)
         after = self._read_files(oid)
         files: dict[str, tuple[bytes | None, File | Gone]] = {}
         for path, file in self._changes(before, after, commits, skipped):
             entry = before.get(self.prefix + path)
             files[path] = self.objects.read(entry[1], "blob") if entry else None, file
         return Outbox(machine, files)
-
-    def _parents(self, oid: str) -> list[str]:
-        head = decode(self.objects.read(oid, "commit")).partition("\n\n")[0]
-        return [line[7:] for line in head.split("\n") if line.startswith("parent ")]
 
     def _read_files(self, oid: str, whole: bool = False) -> Files:
         if not oid:
@@ -444,7 +442,3 @@ def _first_line(said: str) -> str:
     telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
     line = (telling or lines or [""])[0]
     return " ".join(re.sub(r"^(?:fatal|error|remote): ?", "", line).split())[:200]
-
-
-def open_transport(remote: Remote, place: Place) -> GitTransport:
-    return GitTransport(remote, place)

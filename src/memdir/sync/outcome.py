@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from random import Random
-
-from memdir.store.writer import App
-from memdir.sync.transport import Author
 
 IN_STEP, OUTBOX, WAITS, PROPOSED = "in step", "outbox", "waits", "proposed"
 REMOVED = "removed"
@@ -37,10 +31,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Rules:
-    """How this store is synced; `came` is told what others wrote, before agents may see it."""
+    """How this store is synced; under `review` a change is offered, not pushed."""
 
     team: bool = False
     review: bool = False
-    came: Callable[[App, Mapping[str, tuple[bytes, Author, float]]], None] = lambda app, files: None
-    pause: Callable[[float], None] = time.sleep
-    chance: Random = field(default_factory=Random)

@@ -15,7 +15,6 @@ from memdir.hot.place import store_key
 from memdir.store import state
 from memdir.store.git import Git, find_git_program
 from memdir.store.identity import find_project_identity, identity_folder
-from memdir.sync.git_transport import PERSONAL_BRANCH
 from memdir.sync.transport import Remote
 
 FOLDER, FILE = "sync", "remotes.json"
@@ -103,7 +102,3 @@ def _find_person(checkout: str, environ: Mapping[str, str]) -> tuple[str, str, s
     email = environ.get("GIT_AUTHOR_EMAIL") or values.get("user.email")
     ssh = environ.get("GIT_SSH_COMMAND") or values.get("core.sshCommand") or SSH
     return name, email or f"{user}@{socket.gethostname()}", ssh
-
-
-def is_personal(remote: Remote) -> bool:
-    return remote.branch == PERSONAL_BRANCH

@@ -26,7 +26,6 @@ from memdir.sync.transport import (
     Fetched,
     File,
     Gone,
-    Place,
     Push,
     Pushed,
     Remote,
@@ -47,22 +46,13 @@ RENEW = "ask for a new one: memdir serve admin invite"
 ENTER = "ask a maintainer to let you into this space: memdir serve admin invite"
 
 
-def open_transport(remote: Remote, place: Place) -> ServerTransport:
-    return ServerTransport(remote, place)
-
-
 class ServerTransport:
     """One connection, opened at the first question."""
 
-    def __init__(self, remote: Remote, place: Place) -> None:
+    def __init__(self, remote: Remote) -> None:
         self.remote = remote
-        self.place = place
         self.base = check_server_url(remote.url)
         self._connection: http.client.HTTPConnection | None = None
-
-    def who(self) -> Author:
-        name = str(self._expect("/v1/spaces").get("name", ""))
-        return Author(name, name, verified=True)
 
     def list_spaces(self) -> dict[str, str]:
         """Role by the name of the space."""
@@ -76,7 +66,7 @@ class ServerTransport:
                 return self._fetch_after(int(known or 0), since.sent, whole=not known)
             except _CursorUnknown:  # the database was replaced or restored
                 return self._fetch_after(0, since.sent, whole=True)
-        except (KeyError, TypeError, AttributeError, _CursorUnknown):
+        except (KeyError, TypeError, ValueError, AttributeError, _CursorUnknown):
             raise self._unreachable("its feed is not memdir's") from None
 
     def prepare(self, push: Push) -> str:
@@ -96,7 +86,7 @@ class ServerTransport:
         # What others pushed in between is still to be fetched; then the cursor stays.
         alone = push.cursor.isdecimal() and answer["seq"] - saved == int(push.cursor)
         cursor = str(answer["seq"]) if alone else push.cursor
-        versions = {self._inside(row["path"]): str(row["version"]) for row in rows}
+        versions = {row["path"]: str(row["version"]) for row in rows}
         return Pushed(TAKEN, cursor, versions)
 
     def leave(self, id: str, push: Push) -> Pushed:
@@ -118,9 +108,6 @@ class ServerTransport:
     def _path(self, rest: str) -> str:
         return f"/v1/spaces/{quote(self.remote.space, safe='')}/{rest}"
 
-    def _inside(self, path: str) -> str:
-        return path.removeprefix(self.place.prefix)
-
     def _fetch_after(self, cursor: int, sent: tuple[str, ...], *, whole: bool) -> Fetched:
         files: dict[str, File | Gone] = {}
         skipped: list[Finding] = []
@@ -130,13 +117,11 @@ class ServerTransport:
             for item in page["items"]:
                 pushes.add(item["push"])
                 path = item["path"]
-                if not path.startswith(self.place.prefix):
-                    continue
                 if reason := _why_not_path(path):
                     skipped.append(Finding("unusable", inert_line(path, 80), reason))
                     continue
-                files[self._inside(path)] = _read_item(item)
-            if page["next"] <= cursor:
+                files[path] = _read_item(item)
+            if page["next"] <= cursor or not page["items"]:
                 received = next((id for id in reversed(sent) if id in pushes), "")
                 return Fetched(str(cursor), files, whole, received, skipped=tuple(skipped))
             cursor = page["next"]
@@ -150,8 +135,7 @@ class ServerTransport:
             except UnicodeDecodeError:
                 hint = "save it as UTF-8, or keep it out of the team: memdir share --help"
                 return Pushed(REFUSED, reason=f"{path} is not UTF-8", next=hint)
-            full = self.place.prefix + path
-            items.append({"path": full, "version": int(version), "body": body})
+            items.append({"path": path, "version": int(version), "body": body})
         return items
 
     def _expect(self, path: str) -> dict[str, Any]:
@@ -300,7 +284,7 @@ def make_server_remote(remote: Remote, given: str, folder: str) -> Remote:
         raise disk_failure(error, kept, "the token cannot be kept") from None
     space = remote.space or urlsplit(remote.url).path.strip("/")
     remote = replace(remote, kind="server", url=base, space=space, token_file=kept, branch="")
-    transport = open_transport(remote, Place(folder))
+    transport = ServerTransport(remote)
     try:
         spaces = transport.list_spaces()
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from memdir.errors import MemdirError
 from memdir.hot.disk import digest_of
@@ -24,7 +24,6 @@ class Snapshot:
     raw: dict[str, str]
     sent: dict[str, str]
     held: dict[str, str]  # why it stays
-    unread: frozenset[str] = field(default_factory=frozenset)
 
 
 def syncs_index(app: App) -> bool:
@@ -58,7 +57,7 @@ def take_snapshot(store: Store, base: Base, team: bool, with_index: bool) -> Sna
     sent = {path: hash for path, hash in raw.items() if path not in held}
     # What is known but not listed may only be out of sight: a link, too large, a folder shut.
     gone = [path for path in base.files if path not in raw and path != INDEX]
-    unread = frozenset(path for path in gone if path not in held and store.exists(path))
+    unread = [path for path in gone if path not in held and store.exists(path)]
     held |= dict.fromkeys(unread, "it cannot be read: a link, or too large")
     if with_index and (here := store.facts(INDEX)) is not None:
         private = digest_of("\0".join(sorted(held)).encode("utf-8", "surrogateescape"))
@@ -69,7 +68,7 @@ def take_snapshot(store: Store, base: Base, team: bool, with_index: bool) -> Sna
         if here and here[0] < moment and here[1] < moment:
             seen[INDEX] = row
         raw[INDEX], sent[INDEX] = row[2][:64], row[1]
-    return Snapshot(raw, sent, held, unread)
+    return Snapshot(raw, sent, held)
 
 
 def read_to_send(store: Store, path: str, snapshot: Snapshot) -> bytes | None:

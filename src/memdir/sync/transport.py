@@ -31,18 +31,15 @@ Rules that every transport keeps:
 - Authors are what the remote knows: `verified` is True only if it checked who they are (a
   server's token; git never does). `time` is in seconds since 1970, 0.0 if unknown.
 
-A module of a transport has `open_transport(remote, place) -> Transport`; `place` names its part of
-the remote: the folder `prefix` in a git branch, or a space of a server. State of its own goes below
-`place.folder`, which is private and outside of every store. A transport is used by one process at
-a time (the engine holds a lock), and `close` is called in the end.
+State of its own goes below `folder`, which is private and outside of every store. A transport is
+used by one process at a time (the engine holds a lock), and `close` is called in the end.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Protocol
 
 from memdir.errors import Finding, MemdirError
 
@@ -159,17 +156,7 @@ class Remote:
     review: bool = False  # shares become proposals
 
 
-@dataclass(frozen=True)
-class Place:
-    folder: str  # private state of the transport
-    prefix: str = ""  # `projects/NAME/`, `user/` or nothing
-    program: str = ""  # git
-
-
 class Transport(Protocol):
-    def who(self) -> Author:
-        """The person as whom this machine pushes."""
-
     def fetch(self, since: Since) -> Fetched: ...
 
     def prepare(self, push: Push) -> str: ...
@@ -185,9 +172,11 @@ class Transport(Protocol):
     def close(self) -> None: ...
 
 
-TRANSPORTS = {"git": "memdir.sync.git_transport", "server": "memdir.sync.server_transport"}
+def open_transport(remote: Remote, folder: str) -> Transport:
+    if remote.kind == "server":
+        from memdir.sync.server_transport import ServerTransport
 
+        return ServerTransport(remote)
+    from memdir.sync.git_transport import GitTransport
 
-def open_transport(remote: Remote, place: Place) -> Transport:
-    module = importlib.import_module(TRANSPORTS[remote.kind])
-    return cast(Transport, module.open_transport(remote, place))
+    return GitTransport(remote, folder)
