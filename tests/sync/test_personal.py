@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from memdir.sync import git_transport
+from memdir.sync.git_transport import GitTransport
+from memdir.sync.transport import Unreachable
 from tests.faults import mounts
 from tests.helpers.machines import SSH, Machine, bare, everything_in, said
 from tests.helpers.serving_git import serve_git
@@ -184,6 +186,23 @@ def test_a_remote_that_was_rewritten_gets_everything_again(ann, bob, joined, how
     sync(bob, ann, bob)
     assert ann.files() == bob.files() and "Ask Cora." in ann.files()["freeze.md"]
     assert "logs.md" in everything_in(joined)
+
+
+def test_a_push_whose_answer_was_lost_and_that_was_put_back_meets_it(ann, bob, joined, monkeypatch):
+    change(ann, "freeze", "Ask Ann.", "Ask Cora.")
+    real = GitTransport.push
+
+    def lost(transport, id, push):
+        real(transport, id, push)
+        raise Unreachable("the connection broke", next="sync again")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(GitTransport, "push", lost)
+        assert ann("sync").code == 1
+    sync(bob)
+    change(bob, "freeze", "Ask Cora.", "Ask Ann.")
+    sync(bob, ann)
+    assert "Ask Ann." in ann.files()["freeze.md"] == bob.files()["freeze.md"]
 
 
 def refuse_pushes(remote: str) -> Path:

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from memdir.errors import Finding, Missing
@@ -185,24 +185,28 @@ class GitTransport:
             commits = self._commits("", head)
             ids, _ = _chain(commits, head)
         whole = not old.main or not follows
-        before = {} if whole or head == old.main else self._read_files(old.main)
-        after = {} if head == old.main and not whole else self._read_files(head)
+        same = head == old.main and not whole
+        before = {} if whole or same else self._read_files(old.main)
+        after = {} if same else self._read_files(head)
+        received = next((id for id in reversed(since.sent) if id and id in ids), "")
+        begun = read_cursor(since.begun).main
+        # Since that state, which we have met, somebody may have put back what was there before it.
+        met = [self._read_files(id) for id in (received, begun) if id and id in ids and not same]
+        moved = {p for files in met for p in {*files, *after} if files.get(p) != after.get(p)}
         skipped: list[Finding] = []
-        files = dict(self._changes(before, after, commits, skipped))
+        files = dict(self._changes(before, after, commits, skipped, moved))
         out, others = dict[str, tuple[str, bool]](), list[Outbox]()
         for machine, oid in boxes.items():
             seen, merged = old.out.get(machine, ("", False))
             out[machine] = (oid, oid in ids or (follows and seen == oid and merged))
             if seen != oid and not out[machine][1] and machine != self.remote.machine:
                 others.append(self._open_outbox(machine, seen, oid, skipped))
-        received = next((id for id in reversed(since.sent) if id and id in ids), "")
         if self.remote.machine in out and out[self.remote.machine][1]:
             self._drop_outbox()
             del out[self.remote.machine]
         # An empty remote has no state that it could be put back from.
-        cursor, begun = Cursor(head, out).written(), read_cursor(since.begun).main in ids
-        cursor = cursor if head or out else ""
-        return Fetched(cursor, files, whole, received, begun, tuple(others), tuple(skipped))
+        cursor = Cursor(head, out).written() if head or out else ""
+        return Fetched(cursor, files, whole, received, begun in ids, tuple(others), tuple(skipped))
 
     def prepare(self, push: Push) -> str:
         """A commit on what was fetched, durable here before anything is sent."""
@@ -322,15 +326,20 @@ class GitTransport:
         return [_read_commit(row) for row in out.split(b"\x01") if row]
 
     def _changes(
-        self, before: Files, after: Files, commits: list[Commit], skipped: list[Finding]
+        self,
+        before: Files,
+        after: Files,
+        commits: list[Commit],
+        skipped: list[Finding],
+        moved: Collection[str] = (),
     ) -> Iterator[tuple[str, File | Gone]]:
         makers: dict[str, Commit] = {}
         for commit in commits:
             for path in commit.paths:
                 makers.setdefault(path, commit)
         nobody = Commit("", (), Author("", ""), 0.0, (), ())
-        for path in sorted(before.keys() | after.keys()):
-            if before.get(path) == after.get(path):
+        for path in sorted({*before, *after, *moved}):
+            if before.get(path) == after.get(path) and path not in moved:
                 continue
             maker, name = makers.get(path, nobody), path.removeprefix(self.prefix)
             if path not in after:
