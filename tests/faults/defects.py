@@ -280,8 +280,8 @@ def git_merge() -> None:
     """Leave the merging to git: marks in memories, and renames found where there are none."""
     merge = engine._merge
 
-    def merge_by_git(app, base, snapshot, fetched, theirs):
-        plan = merge(app, base, snapshot, fetched, theirs)
+    def merge_by_git(app, base, snapshot, fetched, theirs, report):
+        plan = merge(app, base, snapshot, fetched, theirs, report)
         sides = {path: read_if_stored(app.store, path) for path in {*snapshot.raw, *base.files}}
         old = {path: base.bytes_of(known.hash) for path, known in base.files.items()}
         new = {**old, **{path: getattr(file, "data", None) for path, file in theirs.items()}}

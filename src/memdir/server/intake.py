@@ -83,17 +83,15 @@ def _read_item(item: object) -> dict[str, Any]:
 def check_path(path: object) -> str:
     if not isinstance(path, str) or not path or not is_text(path):
         raise Refused(422, "an item has no path", "give the file's path below the store")
-    shown = inert_line(path, 80)
+    wrong = ""
     if len(path.encode()) > MAX_PATH_BYTES:
-        message = f"{shown}: a path has at most {MAX_PATH_BYTES} bytes"
-        raise Refused(422, message, "shorten it")
-    parts = path.split("/")
-    if any(part[:1] in ("", ".") for part in parts) or not path.endswith(ENDINGS):
-        message = f"{shown}: not a path of a memory ({' or '.join(ENDINGS)}, nothing hidden)"
-        raise Refused(422, message, "rename it")
-    if any(part.lower().endswith(ENDINGS) for part in parts[:-1]):
-        message = f"{shown}: a folder is named like a memory, which may stand in its place"
-        raise Refused(422, message, "rename the folder")
+        wrong = f"a path has at most {MAX_PATH_BYTES} bytes"
+    elif any(part[:1] in ("", ".") for part in path.split("/")) or not path.endswith(ENDINGS):
+        wrong = f"not a path of a memory ({' or '.join(ENDINGS)}, nothing hidden)"
+    elif any(part.lower().endswith(ENDINGS) for part in path.split("/")[:-1]):
+        wrong = "a folder is named like a memory, which may stand in its place"
+    if wrong:
+        raise Refused(422, f"{inert_line(path, 80)}: {wrong}", "rename it")
     for secret in find_secrets(path):
         message = f"a path looks like a secret ({secret.rule})"
         raise Refused(422, message, "rename it", rule=secret.rule)
