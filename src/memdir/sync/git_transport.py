@@ -202,7 +202,9 @@ class GitTransport:
             if seen != oid and not out[machine][1] and machine != self.remote.machine:
                 others.append(self._open_outbox(machine, seen, oid, skipped))
         if self.remote.machine in out and out[self.remote.machine][1]:
-            self._drop_outbox()
+            # What was left there has arrived; that it cannot be removed is no harm.
+            spec = f":refs/{self.outboxes}/{self.remote.machine}"
+            self._git("push", "--quiet", "--no-verify", "--", self.remote.url, spec)
             del out[self.remote.machine]
         # An empty remote has no state that it could be put back from.
         cursor = Cursor(head, out).written() if head or out else ""
@@ -271,11 +273,6 @@ class GitTransport:
             advice = "ask who owns the remote for the right to push, or for room on it"
             return Pushed(REFUSED, reason=shown_address(reason), next=advice)
         raise self._unreachable(ended)
-
-    def _drop_outbox(self) -> None:
-        """What was left there has arrived; that it cannot be removed is no harm."""
-        name = f"{self.outboxes}/{self.remote.machine}"
-        self._git("push", "--quiet", "--no-verify", "--", self.remote.url, f":refs/{name}")
 
     def _git(self, *words: str) -> tuple[bytes, Ended]:
         if not self.program:
