@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -55,8 +56,8 @@ def merge_lines(base: str, ours: str, theirs: str) -> str | None:
             out += their_lines
         elif their_part is None or _has(our_lines, their_lines):
             out += our_lines
-        elif start == end:  # both insert here
-            out += their_lines + our_lines
+        elif start == end and (inserted := _merge_inserted(our_lines, their_lines)):
+            out += inserted
         else:
             return None
     text = "\n".join(out + old[done:])
@@ -70,6 +71,19 @@ def _has(lines: list[T], others: list[T]) -> bool:
     """All of the others stand in these lines, in their order."""
     rest = iter(lines)
     return all(line in rest for line in others)
+
+
+def _merge_inserted(ours: list[str], theirs: list[str]) -> list[str]:
+    """Nothing if they are the same in part: repeating that, merge by merge, would never end."""
+    mine, other = _count_lines(ours), _count_lines(theirs)
+    if not mine.keys() & other.keys():
+        return theirs + ours
+    return theirs if mine <= other else ours if other <= mine else []
+
+
+def _count_lines(lines: list[str]) -> Counter[str]:
+    """The lines that say something."""
+    return Counter(line for line in lines if any(map(str.isalnum, line)))
 
 
 def _merge_index(base: str, ours: str, theirs: str) -> bytes:
