@@ -23,12 +23,16 @@ def run_pydantic_ai(memory: Memdir, address: str, prompts: Sequence[str]) -> lis
         toolsets=[memory_tools(memory)],
         capabilities=[remind(memory)],
     )
-    answers, history = [], None
-    for prompt in prompts:
-        result = agent.run_sync(prompt, message_history=history)
-        history = result.all_messages()
-        answers.append(result.output)
-    return answers
+
+    async def talk() -> list[str]:
+        answers, history = [], None
+        for prompt in prompts:
+            result = await agent.run(prompt, message_history=history)
+            history = result.all_messages()
+            answers.append(result.output)
+        return answers
+
+    return asyncio.run(talk())
 
 
 def run_openai_agents(memory: Memdir, address: str, prompts: Sequence[str]) -> list[str]:

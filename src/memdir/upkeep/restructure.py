@@ -144,7 +144,7 @@ def read_restructured_store(store: Store, stale: Mapping[str, tuple[str, ...]]) 
     pages, left = {}, {}
     for path, data in files:
         text = memory.decode(data)
-        if is_no_utf8_to_restructure(data) or not text.strip("\ufeff \t\r\n"):
+        if is_no_utf8_to_restructure(data) or b"\0" in data or not text.strip("\ufeff \t\r\n"):
             left[path] = "save it as UTF-8: it is UTF-16 or no text" if data.strip() else "is empty"
             continue
         said = safe.parse_time(memory.read_header(text).get(*MODIFIED_KEYS, *CREATED_KEYS))

@@ -170,7 +170,8 @@ def begin_restructure(given: Given) -> Work:
 
 
 def is_no_utf8_to_restructure(data: bytes) -> bool:
-    return data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data
+    start = data[:4096]
+    return start[:2] in (b"\xff\xfe", b"\xfe\xff") or start.count(0) * 4 > len(start)
 
 
 def topic_line_end(text: str) -> str:
