@@ -91,19 +91,17 @@ def find_age_start(memory: Memory, moments: Moments = Moments()) -> float:  # no
     return memory.mtime if moments.kept is None else moments.kept
 
 
-def _read_commit_times(root: str, paths: Sequence[str]) -> tuple[dict[str, float], str]:
-    from memdir.store.git import commit_times_of_memories  # subprocess, which most stores spare
-
-    return commit_times_of_memories(root, paths)
-
-
 def find_age_starts(
     app: App, memories: Sequence[Memory]
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     edited, kept = _read_history(app)
     dates = (*VERIFIED_KEYS, *MODIFIED_KEYS, *CREATED_KEYS)
     unsure = [item.path for item in memories if item.path in edited or not item.get(dates)]
-    committed, remark = _read_commit_times(app.store.root, unsure) if unsure else ({}, "")
+    committed, remark = dict[str, float](), ""
+    if unsure:
+        from memdir.store.git import commit_times_of_memories  # subprocess, which most stores spare
+
+        committed, remark = commit_times_of_memories(app.store.root, unsure)
     moments = {
         path: Moments(edited.get(path), kept.get(path), committed.get(path))
         for path in (memory.path for memory in memories)

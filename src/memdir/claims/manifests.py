@@ -146,12 +146,10 @@ def read_manifest_pins(path: str, text: str) -> Iterator[tuple[str, Pin]]:
 def manifest_allows_version(asked: str, version: str) -> bool:
     """True if a version, of which the end may be left out, fits what is asked for."""
     claimed = [int(part) for part in version.split(".")]
-    return any(_fits_all(choice, claimed) for choice in asked.split("||"))
-
-
-def _fits_all(asked: str, claimed: list[int]) -> bool:
-    bounds = _BOUND.findall(asked)
-    return not bounds or all(_fits(sign, number, claimed) for sign, number in bounds)
+    return any(
+        all(_fits(sign, number, claimed) for sign, number in _BOUND.findall(choice))
+        for choice in asked.split("||")
+    )
 
 
 def _fits(sign: str, number: str, claimed: list[int]) -> bool:

@@ -137,7 +137,7 @@ def open_verdicts(app: App) -> Verdicts:
     return Verdicts(store_cache_folder(app.config), app.config.code)
 
 
-def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _say_nothing) -> int:
+def refresh_verdicts(app: App, paths: Sequence[str] | None = None) -> int:
     """Skips memories whose text and code did not change; returns how many were verified."""
     if not app.config.code:
         return 0
@@ -153,7 +153,7 @@ def refresh_verdicts(app: App, paths: Sequence[str] | None = None, say: Say = _s
             old.add(each.path)
     if not old:
         return 0
-    checked = verify_memories(app, () if len(old) == len(memories) else sorted(old), say)
+    checked = verify_memories(app, () if len(old) == len(memories) else sorted(old))
     keep_verdicts(app, {path: item for path, item in checked.memories.items() if path in old})
     return len(old)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memdir.hot.guard import WITHIN
 from memdir.text import pattern
 
-# What people call tests, deploying, and what destroys.
+# What people mean by tests, by deploying and by destructive commands of git.
 TEST_COMMANDS = (
     *("pytest", "npm test", "npm run test", "pnpm test", "yarn test", "go test", "cargo test"),
     *("mvn test", "gradle test", "make test", "jest", "vitest", "dotnet test", "tox"),
@@ -48,7 +48,7 @@ _COMMANDS = (
     ("rebas", ("git rebase",)),
 )
 # Programs that a single word in backticks may mean; another single word may be a name in the code.
-PROGRAMS_TEXT = """
+_PROGRAMS_TEXT = """
 adb alembic ansible apt apt-get artisan aws awk az bash brew bun bundle cargo cat cd chmod chown
 claude cmake composer conda cp curl dd deno docker docker-compose dotnet eslint find flutter
 gcloud gh git go gradle grep head helm java jest jq just kill killall kubectl ln ls make mv mvn mypy
@@ -59,25 +59,25 @@ truncate tsc uv uvx vi vim virtualenv vitest wget xargs yarn yq prisma supabase 
 vercel fly heroku firebase eas expo drizzle-kit knex sequelize typeorm flyway liquibase bazel nx
 turbo lerna dropdb createdb mongo mongosh
 """
-PROGRAMS = frozenset(PROGRAMS_TEXT.split())
+PROGRAMS = frozenset(_PROGRAMS_TEXT.split())
 # Programs whose names are English words: without backticks, only after "run" or with a flag.
-WORDS_TOO_TEXT = """
+_WORDS_TOO_TEXT = """
 bun cat claude expo find fly go head just kill make node rails rake sleep tail touch
 """
-WORDS_TOO = frozenset(WORDS_TOO_TEXT.split())
-ENGLISH_TEXT = """
+WORDS_TOO = frozenset(_WORDS_TOO_TEXT.split())
+_ENGLISH_TEXT = """
 a an and any are as at because before but by command commands directly during every except for
 from if in instead into is it its manually of on only or outside since so than that the then there
 this to unless until when while with without you your ever again anywhere here yourself
 """
-ENGLISH = frozenset(ENGLISH_TEXT.split())
+ENGLISH = frozenset(_ENGLISH_TEXT.split())
 # First words of code rather than of a command.
-CODE_TEXT = """
+_CODE_TEXT = """
 import from const let var def class return await async new function type if for while select
 insert update delete with public private static use struct enum interface extends raise not and
 or in is throw try catch except yield assert print include require
 """
-CODE = frozenset(CODE_TEXT.split())
+CODE = frozenset(_CODE_TEXT.split())
 DESTRUCTIVE = pattern(
     r"(?i)\b(?:(?:any|all|other|potentially|destructive|dangerous|irreversible|"
     r"history[- ]rewriting)[\s/,]+(?:or\s+)?)*"
@@ -96,7 +96,7 @@ ANY_OF = pattern(
     r"(?i)(?:(?<=\bany )(?:[a-z]+-[a-z]+\s+)?|(?<=\brun )|(?<=\buse ))"
     r"(?P<program>[a-z][\w-]*)\s+commands?\b(?!\s*\()"
 )
-# The same word in others.
+# Other words for "never".
 NEVER = pattern(
     r"(?i)\b(?:not to(?= (?:run|use|execute)\b)|should not|shouldn['’]t|shall not|"
     r"(?:is |are )?not (?:allowed|permitted) to"

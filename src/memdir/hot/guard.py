@@ -38,7 +38,7 @@ ALIASES |= {short: long for long, short in ALIASES.items()}
 
 
 ANY = "*"  # whatever word
-WITHIN = "…"
+WITHIN = "…"  # starts a "flag": text somewhere in what the command is given, such as a message
 
 
 class Command:
@@ -74,7 +74,7 @@ class Command:
 
 
 def guard_has_flag(words: list[str], flag: str) -> bool:
-    if flag.startswith(WITHIN):  # somewhere in what it is given, such as a message
+    if flag.startswith(WITHIN):
         return any(flag[1:] in word.lower() for word in words[1:])
     for word in words[1:]:
         if word == "--":
@@ -159,16 +159,14 @@ def guards_for_hook(here: "Here") -> "list[tuple[Guard, str]]":
     for scope, root in here.stores():
         origin = origin_of_scope(scope, root, here.checkout, SHARED in here.holds)
         facts, rules = read_guards(guards_file(here.cache, root, origin))
-        if origin and rules and facts != _facts_now(root, here):
-            continue  # something else was accepted since; the worker compiles them again
+        if origin and rules:
+            from memdir.hot.acceptance import acceptance_facts, acceptance_folder
+
+            store = Markdown(root, here.max_file_bytes)
+            if facts != acceptance_facts(acceptance_folder(store, here)):
+                continue  # something else was accepted since; the worker compiles them again
         guards += [(guard, root) for guard in rules if guard.key not in off]
     return guards[:MAX_GUARDS]
-
-
-def _facts_now(root: str, here: "Here") -> str:
-    from memdir.hot.acceptance import acceptance_facts, acceptance_folder  # only others' need it
-
-    return acceptance_facts(acceptance_folder(Markdown(root, here.max_file_bytes), here))
 
 
 def read_switched_off(state_dir: str) -> "frozenset[str]":

@@ -74,16 +74,14 @@ def _words(text: str) -> set[str]:
     return set(split_words(text.lower()))
 
 
-def render_standing_rules(
-    rules: list[str], budget: int = RULES_CHARACTERS, others: "Sequence[str]" = ()
-) -> str:
+def render_standing_rules(rules: list[str], others: "Sequence[str]" = ()) -> str:
     lines = []
     for heading, given in ((_RULES, rules), (_OTHERS, others)):
         items = [f"- {' '.join(each.split())}" for each in given if each.strip()]
         lines += [heading, *items] if items else []
-    kept, more = injected_lines_fit(lines, budget + 1), ""
+    kept, more = injected_lines_fit(lines, RULES_CHARACTERS + 1), ""
     if len(kept) < len(lines):
-        kept = injected_lines_fit(kept, budget - len(f"- (and {len(lines)} more)"))
+        kept = injected_lines_fit(kept, RULES_CHARACTERS - len(f"- (and {len(lines)} more)"))
         kept = kept[:-1] if kept and kept[-1] == _OTHERS else kept
         left = sum(line not in (_RULES, _OTHERS) for line in lines[len(kept) :])
         more = f"\n- (and {left} more)"
@@ -130,7 +128,10 @@ def collect_standing_rules(
             times = (used or {}).get(f"{store.root.rstrip('/')}/{memory.path}", 0)
             order = (bool(source), *_order(memory, text, times))
             if scope in (verdicts or {}):
-                text += _doubt(Recalled(memory, scope, store.root), verdicts[scope])  # type: ignore[index]
+                recalled = Recalled(memory, scope, store.root)
+                verdicts[scope].tell([recalled])  # type: ignore[index]
+                stale = [it for it in recalled.verdicts if not it.endswith(" found")]
+                text += f" (checked: {inert_line(stale[0])})" if stale else ""
             text += f" ({source(memory.path)})" if source else ""
             rules.append((order, text, scope, memory))
     rules.sort(key=lambda rule: rule[0])
@@ -146,12 +147,6 @@ def _order(memory: "Memory", text: str, times: int) -> tuple[object, ...]:
     narrow = any(sign in text for sign in "`/")  # it names a file or a command
     digest = disk.digest_of(encode(memory.path))
     return not memory.pinned, weak, narrow, -times, len(text), digest
-
-
-def _doubt(recalled: Recalled, verdicts: "Verdicts") -> str:
-    verdicts.tell([recalled])
-    stale = [verdict for verdict in recalled.verdicts if not verdict.endswith(" found")]
-    return f" (checked: {inert_line(stale[0])})" if stale else ""
 
 
 def without_told_lines(index: str, standing: str) -> str:

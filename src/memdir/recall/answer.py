@@ -327,9 +327,7 @@ class Prompt:
     mode: str
 
 
-def render_memory_prompt(
-    apps: Named, mode: str = "", *, indexes: bool = True, limit: int = 0
-) -> Prompt:
+def render_memory_prompt(apps: Named, mode: str = "", *, indexes: bool = True) -> Prompt:
     """Empty if memory is off. Agents are told to write to the first app's directory.
 
     Without a mode it is `log` if the setting `dream.logs` says so, else `team` with a team store.
@@ -355,7 +353,7 @@ def render_memory_prompt(
     logs = open_daily_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
     read = _indexes([hide_unaccepted(app) for _, app in apps]) if indexes else None
-    text = instruct_agent(setting, read, nonce=os.urandom(NONCE_BYTES).hex(), limit=limit)
+    text = instruct_agent(setting, read, nonce=os.urandom(NONCE_BYTES).hex())
     return Prompt(text, count_model_tokens(text), mode)
 
 

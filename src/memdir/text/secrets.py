@@ -144,7 +144,7 @@ _ORDINARY = pattern(
     r"\w*(?:ed|ing|ly|able|al|ive|ous|less|ful|lich|ig|oire|ori[oa]|id[oa]|bar)|empty|wrong|right|correct|same|weak|strong|secure"
     r"|unknown|known|hidden|secret|safe|unsafe|public|private|admin|login|token|value|field|input"
     r"|prompt|config|string|number|boolean|varchar|integer|false|there|here|where|never|always|still"
-    r"|only|just|sent|kept|shown|given|written|taken|invalid|plaintext|plain|cleartext|short|false"
+    r"|only|just|sent|kept|shown|given|written|taken|invalid|plaintext|plain|cleartext|short"
     r"|fresh|stale|older|newer|yours|theirs|about|above|below|based|basic|clear|great|green|manual",
     re.I,
 )
@@ -311,13 +311,10 @@ def _by_assignment(clues: Clues) -> Iterator[tuple[str, int]]:
         if _is_random(match[1]):
             yield "authorization-header", match.start(1)
     for match in _LOGIN.finditer(text) if any(word in text for word in _LOGIN_WORDS) else ():
+        group = match.lastindex or 0
         # What follows `-p` or `password` there is one, however weak.
-        if (
-            _is_password(match)
-            if match.lastindex == 1
-            else not is_made_up(match[match.lastindex or 0])
-        ):
-            yield "password", match.start(match.lastindex or 0)
+        if _is_password(match) if group == 1 else not is_made_up(match[group]):
+            yield "password", match.start(group)
     yield from find_in_place(clues)
     for match in _ADDRESS.finditer(text):
         if _is_login(*match.groups()):

@@ -183,7 +183,8 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
             path: section or types.get(work.memory(path).type).section
             for path, section in new.items()
         }
-        new = dict(sorted(typed.items(), key=lambda item: _rank(item[1])))
+        order = [types.get(name).section for name in TYPE_ORDER]
+        new = dict(sorted(typed.items(), key=lambda item: [*order, item[1]].index(item[1])))
     end = (lines[0].end if lines else "") or "\n"
     for section in dict.fromkeys(filter(None, new.values())):
         if index.find_index_heading(lines, section) < 0:
@@ -236,8 +237,3 @@ def arrange_pointers_by_worth(work: Work, text: str) -> str:
         f" ({characters:,} characters) of it; the most valuable come first. Retire what is old."
     )
     return index.arrange_index_pointers(text, [memory.path for memory in memories], ours)
-
-
-def _rank(section: str) -> int:
-    names = [types.get(name).section for name in TYPE_ORDER]
-    return names.index(section) if section in names else len(names)

@@ -180,9 +180,12 @@ def merge_similar_memories(work: Work) -> None:
         there = pair.first in work.pages and pair.second in work.pages
         if there and pair.held and not _object_to_merge(work, pair):
             goes = pair.choose_poorer(work.clocks)
-            if _is_linked(work, goes, pair) or _is_new_beside_old(work, goes, pair):
-                goes = pair.other(goes)
-            _merge(work, pair.other(goes), goes, pair)
+            stays = pair.other(goes)
+            # A memory that was there before stays where one out of the index says the same.
+            older = goes in work.given.pages and stays not in work.given.pages
+            if older or _is_linked(work, goes, pair):
+                goes, stays = stays, goes
+            _merge(work, stays, goes, pair)
 
 
 def _object_to_merge(work: Work, pair: Alike) -> str:
@@ -225,11 +228,6 @@ def _is_linked(work: Work, path: str, pair: Alike) -> bool:
     marks = (f"[[{stem(path)}", f"[[{work.memory(path).name}]]", f"({name})", f"/{name})")
     others = (page.text for other, page in work.pages.items() if other not in mine)
     return any(mark in text for text in others for mark in marks)
-
-
-def _is_new_beside_old(work: Work, goes: str, pair: Alike) -> bool:
-    """A memory that was there before stays where one out of the index says the same."""
-    return goes in work.given.pages and pair.other(goes) not in work.given.pages
 
 
 def _merge(work: Work, stays: str, goes: str, pair: Alike) -> None:
