@@ -94,7 +94,7 @@ INSTEAD = pattern(
 WORD_OR_MARK = pattern(r"⟦\d+⟧|[a-z][\w-]*")
 ANY_OF = pattern(
     r"(?i)(?:(?<=\bany )(?:[a-z]+-[a-z]+\s+)?|(?<=\brun )|(?<=\buse ))"
-    r"(?P<program>[a-z][\w-]*)\s+commands?\b(?!\s*\()"
+    r"([a-z][\w-]*)\s+commands?\b(?!\s*\()"
 )
 # Other words for "never".
 NEVER = pattern(

@@ -136,13 +136,6 @@ _LIES_IN = pattern(
 )
 
 
-def named_location(text: str) -> str:
-    """The path of a text that says only where something lies, else ""."""
-    found = _LIES_IN.match(text.strip())
-    path = found[1].rstrip(".") if found else ""
-    return path if ("/" in path or "." in path) and not _LESSON.search(text) else ""
-
-
 def why_not_worth_saving(
     text: str, claude_md: str = "", is_in_repository: Callable[[str], bool] = lambda path: False
 ) -> str | None:
@@ -151,7 +144,9 @@ def why_not_worth_saving(
     if not body.lines:
         return None
     looks_like, home = next(((name, home) for name, home, fits in _KINDS if fits(body)), ("", ""))
-    if (path := named_location(text)) and is_in_repository(path):
+    found = _LIES_IN.match(text.strip())
+    path = found[1].rstrip(".") if found and not _LESSON.search(text) else ""
+    if ("/" in path or "." in path) and is_in_repository(path):
         looks_like, home = "a place in the code", f"the repository, where {path} can be seen"
     if not looks_like and claude_md and _repeats(text, claude_md):
         looks_like, home = "something CLAUDE.md says", "CLAUDE.md, which is read in every session"

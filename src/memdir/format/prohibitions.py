@@ -289,7 +289,9 @@ def _listed_under_a_ban(block: Block) -> Iterator[tuple[str, list[str], str]]:
 def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
     sentence = _SLASHED.sub(_spell_out, NEVER.sub("never", sentence))
     sentence = INSTEAD.sub(lambda found: _mark_instead(found, spans), sentence)
-    sentence = ANY_OF.sub(lambda found: _mark_program(found, spans), sentence)
+    sentence = ANY_OF.sub(
+        lambda found: _mark(found[1], spans) if found[1] in PROGRAMS else found[0], sentence
+    )
     if _BANNED_LIST.search(sentence) or _SURELY_ASKED.search(sentence):
         sentence = DESTRUCTIVE.sub(lambda found: _mark_destructive(found, spans), sentence)
     sentence = _LISTED.sub(lambda found: _mark_listed(found, spans), sentence)
@@ -360,12 +362,6 @@ def _mark_instead(found: re.Match[str], spans: list[str]) -> str:
     return (
         f"{found['use']}, never {' or '.join(_mark(name, spans) for name in names)}{found['end']}"
     )
-
-
-def _mark_program(found: re.Match[str], spans: list[str]) -> str:
-    if found["program"] not in PROGRAMS:
-        return found[0]
-    return _mark(found["program"], spans)
 
 
 def _mark_destructive(found: re.Match[str], spans: list[str]) -> str:
