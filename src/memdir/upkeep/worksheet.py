@@ -171,7 +171,12 @@ def begin_restructure(given: Given) -> Work:
 
 def is_no_utf8_to_restructure(data: bytes) -> bool:
     start = data[:4096]
-    return start[:2] in (b"\xff\xfe", b"\xfe\xff") or start.count(0) * 4 > len(start)
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff") or start.count(0) * 4 > len(start):
+        return True
+    try:
+        return b"\0" in data and not data.decode()
+    except UnicodeDecodeError:
+        return True
 
 
 def topic_line_end(text: str) -> str:
