@@ -74,7 +74,7 @@ def evaluate_guards(data: str) -> tuple[Report, dict[str, object]]:
     )
     remarks = (f"{unlabelled} rules have no label",) if unlabelled else ()
     section = Section("Guards", figures, (table,), remarks)
-    summary = f"{len(rules)} rules of {data}, {len(commands)} commands, {len(incidents)} incidents"
+    summary = f"{len(rules)} rules, {len(commands):,} commands, {len(incidents)} incidents"
     report = Report("guards", data, summary, (section,))
     fields = evaluation_report_fields(report)
     return report, {**fields, "rules": [_key(path, guard) for path, guard in rules]}
