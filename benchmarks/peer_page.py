@@ -64,7 +64,8 @@ def compose(answer: Row) -> str:
         lines.append([label, *cells])
         better = [name for name, it in values.items() if it < values.get(OURS, it)]
         if better:
-            behind.append(f"- {label}: behind {', '.join(better)}. {WHY.get(label, '')}".rstrip())
+            why = f"- {label}: behind {', '.join(better)}. {WHY.get(label, '')}".rstrip()
+            behind.append(textwrap.fill(why, WIDTH, subsequent_indent="  "))
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     cells = ours["cells"] if ours else {}
     told = cells.get("ranking", {}).get("R@5 of what is told")
