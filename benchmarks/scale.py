@@ -147,6 +147,9 @@ def make_records(folder: str, size: int) -> None:
     from tests.helpers.samples import CONTENTS
 
     os.mkdir(f"{folder}/.git")
+    os.makedirs(f"{folder}/.claude/memory")
+    with open(f"{folder}/.claude/memory/memory-config.json", "w") as file:
+        file.write('{"max_memories_per_category": 100000}')
     environ = {"HOME": folder, "MEMDIR_STATE_DIR": f"{folder}/state"}
     config = read_config(environ, folder, scope="records")
     app = open_app(config, now=time.time, tell=print, actor="bench")
