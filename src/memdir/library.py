@@ -236,7 +236,7 @@ class Memdir:
     @checked
     def get(self, name: str) -> Detail:
         """One memory by its name, path or `name@change`, whole: `.text` holds header and body."""
-        missing = Missing(f"there is no memory {name[:80]!r}", next="memory.list() shows them")
+        missing = Missing("there is no memory yet", next="memory.add(TEXT) makes the first one")
         for scope, app in self._apps:
             app = hide_unaccepted(app)
             try:

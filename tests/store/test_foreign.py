@@ -30,6 +30,12 @@ def test_reading_a_foreign_directory_leaves_no_history_of_it(opened):
     assert state(opened) == []
 
 
+def test_reading_where_nothing_is_makes_nothing(opened):
+    opened.dir = None  # the store of the project, which may be kept at once
+    look(opened)
+    assert state(opened) == []
+
+
 def test_reading_what_has_the_shape_of_a_store_protects_it(opened):
     opened.write("MEMORY.md", "- [A](a.md)\n")
     opened.write("a.md", memory("a"))

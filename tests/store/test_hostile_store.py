@@ -1,6 +1,7 @@
 """Hostile files, indexes, locks and sizes: each is named, and everything else still works."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from memdir.capture import review
 from memdir.errors import MemdirError, Unwritable
 from memdir.format.draft import Draft, Wishes
 from memdir.format.index import survey_pointers
+from memdir.library import Memdir
 from memdir.store import changes, look
 from tests.helpers.hostile import inputs
 from tests.helpers.opened import Opened, edit, findings, memory, still_works, tree
+from tests.helpers.terminal import memdir
 
 
 @pytest.fixture
@@ -119,6 +122,32 @@ def test_a_store_that_is_a_file_is_refused_with_its_path(tmp_path):
         with pytest.raises(Unwritable, match="memory"):
             call()
     assert opened.root.read_text() == "not a directory"
+
+
+def test_a_store_that_became_a_file_is_one_sentence(store):
+    memdir("remember", "Ann likes figs.", "--name", "figs")
+    shutil.rmtree(store)
+    store.write_text("not a directory")
+    answer = memdir("remember", "Bob likes plums.")
+    said = " ".join(answer.stderr.split())
+    assert (answer.code, said.count("Not a directory")) == (1, 1)
+    assert f"memdir: {store}: the store cannot be opened" in said and "move it away" in said
+
+
+def test_a_secret_in_a_name_is_refused_and_not_repeated(project, tmp_path, store):
+    token = "ghp_" + "a1B2" * 9
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / f"theirs/key-{token}.md").write_text("some words")
+    for command in (["import", str(tmp_path / "theirs")], ["retire", token]):
+        for more in ([], ["--json"]):
+            answer = memdir(*command, *more)
+            said = answer.text + answer.stderr
+            assert answer.code == 1 and token not in said and "github-token" in said
+    library = Memdir.open()
+    for call in (library.get, library.forget, lambda name: library.update(name, "New")):
+        with pytest.raises(MemdirError) as refused:
+            call(token)
+        assert token not in refused.value.message
 
 
 # -- the index -----------------------------------------------------------------------------

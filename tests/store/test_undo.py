@@ -140,6 +140,16 @@ def test_a_place_of_the_index_that_was_changed_again_keeps_its_text_and_says_so(
     assert (done.changes[-1].path, done.changes[-1].kind) == ("MEMORY.md", "undone")
 
 
+def test_no_line_comes_back_whose_file_somebody_else_has_deleted(opened):
+    opened.save("One", "a")
+    (opened.root / "a.md").unlink()
+    opened.save("Two", "b")  # takes the line out
+    opened.save("Three", "c")
+    undo(opened)
+    undo(opened)
+    assert (opened.index, list(files(opened))) == ("", ["MEMORY.md"])
+
+
 # -- several -------------------------------------------------------------------------------
 
 

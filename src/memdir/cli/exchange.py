@@ -71,7 +71,7 @@ def import_command(session: Session, source: str, path: str, secret: bool) -> An
     skipped = pick_all(brought.skipped, FINDING)
     fields = {**done_fields(app, done), "files": files, "skipped": skipped}
     lost = any(
-        change.kind == SKIPPED and change.hash != content_hash(contents[change.path])
+        change.kind == SKIPPED and change.hash != content_hash(contents.get(change.path, b""))
         for change in done.changes
     )
     broken = any(finding.kind == archive.BROKEN for finding in brought.skipped)
@@ -86,7 +86,11 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     yield from (f"  + {one_line(path)}" for path in taken[:FEW])
     yield from screen.more_lines(len(taken), FEW, "")
     left = [change for change in done.changes if not change.changed]
-    same = {change.path for change in left if change.hash == content_hash(contents[change.path])}
+    same = {
+        change.path
+        for change in left
+        if change.hash == content_hash(contents.get(change.path, b""))
+    }
     yield from screen.blocks("", _some("identical already", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")

@@ -12,7 +12,7 @@ from memdir.format.outline import title_without_type
 from memdir.hot.memory import Memory, read_memory, stem
 from memdir.hot.safe import make_visible
 from memdir.text import FILLERS, pattern
-from memdir.text.secrets import find_secrets
+from memdir.text.secrets import find_secrets, hide_secrets
 
 WILD = "*?["
 
@@ -194,7 +194,7 @@ def find_named_memory(
         paths = {stem(memory.path): memory.path for memory in everything}
         near = [paths[name] for name in get_close_matches(label[:80], list(paths), 1, 0.75)]
     hint = f"did you mean {near[0]}?" if given and near else hint
-    raise Missing(f"there is no memory {wanted[:80]!r}", next=hint)
+    raise Missing(f"there is no memory {hide_secrets(wanted)[:80]!r}", next=hint)
 
 
 def find_named_path(wanted: str, paths: Iterable[str]) -> str:

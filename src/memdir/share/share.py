@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from memdir.audit.inspect import Page, audit_safety
 from memdir.errors import BadInput, Conflict, Missing
-from memdir.format.draft import SKIPPED, Change, why_not_shared
+from memdir.format.draft import why_not_shared
 from memdir.format.names import expand_names, fold_paths
 from memdir.format.outline import Lookup
 from memdir.format.pointer import parse_pointers
@@ -17,7 +17,7 @@ from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, decode, stem
 from memdir.store.changes import finish_change, remark_git_ignored
 from memdir.store.ports import name_few_paths
-from memdir.store.save import adopt_memory, find_memories
+from memdir.store.save import adopt_memory, find_memories, refused_file
 from memdir.store.writer import App, Desk, Done
 from memdir.text import secrets
 
@@ -40,7 +40,7 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
         desk.plan = [memory.path for memory, _ in allowed]
         standing, index = fold_paths(desk.store.tree()), desk.store.index()
         changes = [
-            Change(SKIPPED, stem(memory.path), memory.path, reason=reason)
+            refused_file(memory.path, reason)
             if reason
             else adopt_memory(memory.path, data, desk.store, target.rules(), standing)
             for (memory, data), reason in zip(files, reasons, strict=True)

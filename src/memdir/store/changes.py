@@ -23,6 +23,7 @@ from memdir.format.draft import (
     Wishes,
     content_hash,
 )
+from memdir.format.index import survey_pointers
 from memdir.format.names import expand_names, find_named_path, fold_paths
 from memdir.format.outline import Lookup
 from memdir.format.pointer import Pointer
@@ -294,7 +295,7 @@ def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: boo
             done.append(Change(UNDONE, stem(path), path, reason=reason))
     # These record their changes of the index, so it needs no update here.
     alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
-    if remark or (index_path not in wanted and not alone):
+    if remark or (_leads_nowhere(app, desk) if index_path in wanted else not alone):
         desk.plan.append(index_path)
         _keep_index(app, desk)
     if remark:
@@ -302,6 +303,13 @@ def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: boo
         done.append(Change(kind, stem(index_path), index_path, reason=remark))
         desk.remarks.append(f"{index_path} {remark}; its pointers are in step")
     return done
+
+
+def _leads_nowhere(app: App, desk: Desk) -> bool:
+    """A line of the index came back whose memory somebody else has deleted meanwhile."""
+    text, lost = decode(desk.store.index() or b""), save.Targets(desk.store).lost
+    dangling = survey_pointers(text, desk.store.files(), {}, lost).dangling
+    return any(map(_ask_if_kept(app), dangling))
 
 
 def _plan_undo(

@@ -63,7 +63,7 @@ def adopt_memory(
     else:
         reason = refuse_file_in_store(path, data, rules, allow_secret=allow_secret)
     if reason:
-        return Change(SKIPPED, stem(path), path, reason=reason)
+        return refused_file(path, reason)
     try:
         old = read_if_stored(store, path)
     except Unwritable as error:  # a link or a directory; other files can still be saved
@@ -78,6 +78,12 @@ def adopt_memory(
         return Change(SKIPPED, stem(path), path, content_hash(data), reason)
     reason = "another memory of that name stands there; rename one of the two"
     return Change(SKIPPED, stem(path), path, content_hash(old), reason)
+
+
+def refused_file(path: str, reason: str) -> Change:
+    """Its name may be what is refused: a secret is not repeated."""
+    shown = secrets.hide_secrets(path)
+    return Change(SKIPPED, stem(shown), shown, reason=reason)
 
 
 def refuse_file_in_store(

@@ -276,7 +276,9 @@ class App:
                 try:
                     history.record(self.store, desk.cause, store.written)
                 except MemdirError as error:
-                    self.tell(f"the change stands, but {error.message}. Next: {error.next}")
+                    if store.written:
+                        message = f"the change stands, but {error.message}"
+                        self.tell(f"{message}. Next: {error.next}")
                 if store.written:
                     from memdir.store.guards import update_guards  # only a writer needs it
 
@@ -294,6 +296,8 @@ class App:
         if self.dry_run or not self.history.on:
             return
         try:
+            if not self.store.exists() and not self.history.begun:
+                return  # looking makes nothing
             # A directory named with --dir may not be a store; do not copy it as a whole.
             other = not self.store.exists(INDEX) or self.store.exists(".git")
             if other and self.config.foreign and not self.history.begun:

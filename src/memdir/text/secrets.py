@@ -178,6 +178,12 @@ def text_before_secrets(text: str) -> str:
     return text if first is None else text[: origins[first]]
 
 
+def hide_secrets(text: str) -> str:
+    """A name as a message may repeat it."""
+    hits = find_secrets(text)
+    return f"{text_before_secrets(text)}({hits[0].rule}, not shown)" if hits else text
+
+
 def secret_values(text: str) -> Iterator[tuple[str, str]]:
     text, _ = _fold(text)
     for rule, start in _everything(Clues(text)):
