@@ -2,6 +2,8 @@
 
 import json
 import socket
+import threading
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -225,6 +227,73 @@ def test_thousands_of_wrong_tokens_are_slowed_and_members_are_not(own_team):
     assert set(answers) == {401, 429}
     assert answers.count(429) > 1_000
     assert statuses(own_team, [ann] * 20) == [200] * 20
+
+
+IMPATIENT = """
+from memdir.server import listen
+listen.HEADER_SECONDS = 0.3
+from memdir.cli.main import main
+main()
+"""
+
+
+def test_clients_that_say_nothing_or_end_no_header_are_dropped_and_members_are_not(own_team):
+    own_team.start(program=IMPATIENT)
+    space = own_team.space(ann="reader")
+    head = f"GET /v1/spaces HTTP/1.1\r\nHost: 127.0.0.1:{own_team.port}\r\n"
+    head += f"Authorization: Bearer {own_team.tokens[f'ann@{space}']}\r\n"
+
+    def connect(said: str) -> socket.socket:
+        client = socket.create_connection(("127.0.0.1", own_team.port), timeout=60)
+        client.sendall(said.encode())
+        return client
+
+    def read_answer(client: socket.socket) -> None:
+        data = client.recv(65_536)
+        assert data.startswith(b"HTTP/1.1 200")
+        while not data.endswith(b"}]}"):
+            data += client.recv(65_536)
+
+    member, second = connect(head + "\r\n"), connect(head + "\r\n")
+    read_answer(member)
+    read_answer(second)
+    second.sendall(head.encode())
+    for client in [second, *(connect(said) for said in ("", "GET", head) for _ in range(20))]:
+        with client, suppress(ConnectionResetError):
+            assert client.recv(65_536) == b"", "it is closed"
+    member.sendall(head.encode() + b"\r\n")
+    read_answer(member)  # it may think for as long as it likes
+    member.close()
+
+
+SLOW = """
+import os, time
+from memdir.server import intake
+def look(text):
+    while not os.path.exists({path!r}):
+        time.sleep(0.01)
+    return ()
+intake.find_secrets = look
+from memdir.cli.main import main
+main()
+"""
+
+
+def test_others_are_answered_while_a_large_push_is_searched_for_secrets(own_team, tmp_path):
+    end = tmp_path / "end"
+    own_team.start(program=SLOW.format(path=str(end)))
+    space = own_team.space(ann="writer", bob="reader")
+    ann, bob = (own_team.tokens[f"{name}@{space}"] for name in ("ann", "bob"))
+    large = threading.Thread(target=own_team.push, args=(ann, space, ("a.md", 0, "x" * 200_000)))
+    large.start()
+    try:
+        for _ in range(50):
+            assert own_team.ask(bob, "/v1/spaces").status == 200
+        assert large.is_alive()
+    finally:
+        end.touch()
+        large.join()
+    assert [item["path"] for item in own_team.changes(bob, space)["items"]] == ["a.md"]
 
 
 def test_a_member_cannot_be_found_out_by_the_answer_to_a_conflict(team):

@@ -62,6 +62,25 @@ def test_from_every_earlier_state_the_end_is_the_same_and_nothing_is_lost(postgr
         assert row.fetchall() == [("a.md", True)]
 
 
+def test_names_that_differ_in_accents_only_both_stay_under_two_names(postgres, database):
+    with connect(postgres.url(database)) as connection:
+        migrate(connection, 4)
+        connection.execute(
+            "insert into memdir.space (name, seq) values ('shop', 2);"
+            "insert into memdir.memory (space, path, version, seq, hash, body, author)"
+            " select id, p, 1, n, '', p, 'ann' from memdir.space,"
+            " (values ('cafe\u0301.md', 1), ('caf\u00e9.md', 2)) as names (p, n)"
+        )
+        migrate(connection)
+        rows = "select path, body, seq from memdir.memory order by seq"
+        assert connection.execute(rows).fetchall() == [
+            ("caf\u00e9.md", "caf\u00e9.md", 2),
+            ("cafe\u0301.md", None, 3),
+            ("caf\u00e9-4.md", "cafe\u0301.md", 4),
+        ]
+        assert connection.execute("select seq from memdir.space").fetchone() == (4,)
+
+
 def test_several_at_once_migrate_once(postgres, database):
     url, done = postgres.url(database), []
 

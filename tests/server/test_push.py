@@ -64,13 +64,14 @@ def test_a_removed_memory_is_told_and_can_come_back(team, shop):
     assert states(team, ann, shop) == {"auth.md": "again"}
 
 
-def test_a_rename_that_changes_only_the_case_is_one_push(team, shop):
+@pytest.mark.parametrize("one, other", [("Auth.md", "auth.md"), ("caf\u00e9.md", "cafe\u0301.md")])
+def test_names_that_a_system_takes_for_one_are_one_and_a_rename_is_one_push(team, shop, one, other):
     ann = of(team, "ann", shop)
-    team.push(ann, shop, ("Auth.md", 0, "text"))
-    beside = team.push(ann, shop, ("auth.md", 0, "text"))
+    team.push(ann, shop, (one, 0, "text"))
+    beside = team.push(ann, shop, (other, 0, "text"))
     assert beside.status == 422
-    assert "only in case" in beside.error["message"]
-    assert team.push(ann, shop, ("auth.md", 0, "text"), ("Auth.md", 1, None)).status == 200
+    assert "only in case or accents" in beside.error["message"]
+    assert team.push(ann, shop, (other, 0, "text"), (one, 1, None)).status == 200
 
 
 def test_a_reader_reads_and_does_not_push(team, shop):

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import uvicorn
 
@@ -20,6 +20,7 @@ BACKLOG = 1_024
 KEEP_ALIVE_SECONDS = 60
 CLOSE_SECONDS = 10  # for answers on their way
 MAX_HEADER_BYTES = 16 * 1024
+HEADER_SECONDS = 7.0  # between two looks at who has begun a header, so gone after 14 at most
 
 
 class Listen(NamedTuple):
@@ -91,9 +92,44 @@ async def serve(listen: Listen, listener: socket.socket, begun: Callable[[], Non
             ssl_certfile=listen.certificate or None,
             ssl_keyfile=listen.key or None,
         )
+        server = _Server(config)
         async with sessions.run():
             begun()
-            await uvicorn.Server(config).serve([listener])
+            watcher = asyncio.create_task(server.drop_silent_clients())
+            await server.serve([listener])
+            watcher.cancel()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn waits for a header, or for the start of TLS, as long as the client likes."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup([])
+        config, protocol = self.config, cast(Any, self.config.http_protocol_class)
+        for listener in sockets or ():
+            server = await asyncio.get_running_loop().create_server(
+                lambda: protocol(config=config, server_state=self.server_state, app_state={}),
+                sock=listener,
+                ssl=config.ssl,
+                ssl_handshake_timeout=2 * HEADER_SECONDS if config.ssl else None,
+                backlog=BACKLOG,
+            )
+            self.servers.append(server)
+
+    async def drop_silent_clients(self) -> None:
+        """Whoever is at the header of the same request at two looks is dropped."""
+        before: dict[Any, object] = {}
+        while True:
+            await asyncio.sleep(HEADER_SECONDS)
+            waiting = {}
+            for client in cast(set[Any], self.server_state.connections):
+                answered = client.cycle is None or client.cycle.response_complete
+                if answered and client.timeout_keep_alive_task is None:
+                    waiting[client] = client.cycle
+            for client in waiting.keys() & before.keys():
+                if waiting[client] is before[client]:
+                    client.transport.abort()
+            before = waiting
 
 
 def run(listen: Listen, listener: socket.socket, begun: Callable[[], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from memdir.server.door import TOKEN, check_post, read_body, send_json
 from memdir.server.intake import Refused, is_text, parse_json, read_push
 
 OPENAPI = Path(__file__).with_name("openapi.json")
+LARGE_PUSH_BYTES = 32_000
 MAX_CHANGES, USUAL_CHANGES = 1_000, 100
 MAX_VERSIONS = 100
 MAX_FOUND, USUAL_FOUND = 50, 10
@@ -24,8 +26,8 @@ MAX_QUERY = 1_000  # characters
 DIGITS = re.compile("[0-9]{1,18}")  # fits into a bigint
 MAX_CURSOR = 10**18 - 1
 NOT_FOUND = "there is nothing here, or it is not yours to see"
-SAME_BUT_FOR_CASE = (
-    "a memory is there whose name differs only in case: some systems take them for one",
+SAME_NAME = (
+    "a memory is there whose name differs only in case or accents: some systems take them for one",
     "rename yours and push again",
 )
 # What the database says without an answer of its own.
@@ -55,14 +57,21 @@ class Call:
             raise Refused(422, message, "see /v1/openapi.json")
         try:
             status, answer = await self.database.call(sql, (self.token, *arguments))
-        except errors.UniqueViolation:  # of the index that folds the case of paths
-            raise Refused(422, *SAME_BUT_FOR_CASE) from None
+        except errors.UniqueViolation:  # of the index that folds case and accents of paths
+            raise Refused(422, *SAME_NAME) from None
         if status in (200, 409) and answer is not None:
             return status, answer
         raise Refused(status, *NOTHING[status])
 
     async def body(self) -> bytes:
         return await read_body(self._scope, self._receive)
+
+    async def read_push(self) -> tuple[str, str]:
+        """A large one in a thread: the search for secrets would hold up everybody else."""
+        body = await self.body()
+        if len(body) > LARGE_PUSH_BYTES:
+            return await asyncio.to_thread(read_push, body)
+        return read_push(body)
 
     def text(self, name: str) -> str:
         given = self._query.pop(name, "")
@@ -117,7 +126,7 @@ async def search(call: Call) -> tuple[int, str]:
 
 
 async def push(call: Call) -> tuple[int, str]:
-    items, named = read_push(await call.body())
+    items, named = await call.read_push()
     sql = "select status, answer from push(%s, %s, %s::jsonb, %s)"
     return await call.ask(sql, call.space, items, named)
 
@@ -127,7 +136,7 @@ async def list_proposals(call: Call) -> tuple[int, str]:
 
 
 async def propose(call: Call) -> tuple[int, str]:
-    items, _ = read_push(await call.body())
+    items, _ = await call.read_push()
     return await call.ask("select status, answer from propose(%s, %s, %s)", call.space, items)
 
 
