@@ -38,11 +38,10 @@ from memdir.config.config import (
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.hot.place import FOLDER as PLACES
 from memdir.hot.place import RECORDS, Around
-from memdir.hot.queue import Queue
+from memdir.hot.queue import CLIENT, ENDS, Queue
 from memdir.hot.run import Sessions, hook_trouble, leave_hook_report, log_hook
 from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_rules_for_hook
-from memdir.hot.stop import CLIENT, ENDS
 from memdir.hot.verdicts import keep_dates
 from memdir.store.accept import accept_own_writes
 from memdir.store.guards import compile_guards

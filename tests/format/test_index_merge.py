@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.format.index_merge import merge_indexes
+from memdir.format.merge import merge_indexes
 from tests.helpers.tables import rows
 
 A, B, C, D = (f"- [{n.upper()}]({n}.md) — about {n}\n" for n in "abcd")

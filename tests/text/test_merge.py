@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.text.merge import merge_three_texts
+from memdir.format.merge import merge_three_texts
 from tests.helpers.tables import table
 
 ROWS = table("text", "rows")

@@ -1,22 +1,72 @@
-"""The queue from hooks to the worker: a file of lines in the state directory.
+"""The end of a turn, a compact, the end of a session: a line in the queue for the worker.
 
-A line is added with a single write and removed only after its work is done: the worker moves the
-file aside and removes line by line, so a crash repeats work but loses none. A full queue refuses
-new lines: the worker is not running, and the oldest lines have waited longest.
+The queue is a file in the state directory. A line is added with a single write and removed only
+after its work is done: the worker moves the file aside and removes line by line, so a crash repeats
+work but loses none. A full queue refuses new lines: the worker is not running, and the oldest lines
+have waited longest.
 """
 
 import fcntl
 import os
-from time import sleep
+from time import sleep, time
 
 from memdir.hot import disk
+from memdir.hot.place import BY_AGENT, CALLER, CAPTURE_OFF, FOLDER, RECORDS, store_key
+from memdir.hot.run import STAMP, hook_trouble, log_hook, write_hook_json
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memdir.hot.place import Here
+    from memdir.hot.run import Event, Work
+
+CLIENT = "claude-code"
+STOP = "stop"
+ENDS = ("pre-compact", "session-end")
 NAME, TAKEN = "queue", "queue.taken"
 MAX_BYTES = 1024 * 1024
 MAX_TAKEN_BYTES = 8 * MAX_BYTES  # taken but not done; more has to wait
 READ_BYTES = 4 * MAX_TAKEN_BYTES  # rewritten lines may be longer, and none may be cut off
 MAX_LINE_BYTES = 4096  # written atomically
 TRIES, PAUSE_SECONDS = 20, 0.005  # to lock the file
+
+
+def answer_stop_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, Work | None]":
+    """Says nothing, since text on Stop makes the agent continue; unless it is to save records."""
+    if not asked.cwd.startswith("/"):
+        return "", None
+    text = ""
+    root = here.scopes.get(RECORDS) or here.scopes.get("local", "")  # may not be there yet
+    theirs = os.environ.get(CALLER)  # other clients do not understand this answer
+    try:
+        if event == STOP and BY_AGENT in here.holds and not theirs and root:
+            from memdir.records.handover import hand_over_to_records
+
+            text = hand_over_to_records(asked, here, root)
+    finally:  # after it: capture leaves to the agent what was handed over
+        if not asked.again:
+            enqueue_stop(event, asked, here)
+    if asked.again:
+        return "", None
+    stamp = os.path.join(here.cache, FOLDER, store_key(here.checkout or asked.cwd) + STAMP)
+    # No pause: the last worker may be done, and this line would wait for the next event.
+    return text, (stamp, here.checkout or asked.cwd, 0)
+
+
+def enqueue_stop(event: str, asked: "Event", here: "Here") -> None:
+    """Names no conversation if capture is off."""
+    if not asked.cwd.startswith("/"):
+        return
+    fields = {"event": event, "cwd": asked.cwd, "time": int(time()), "tries": 0}
+    if CAPTURE_OFF not in here.holds:
+        fields |= {"session": asked.session, "transcript": asked.transcript}
+        fields["client"] = os.environ.get(CALLER) or CLIENT
+    try:
+        if Queue(here.state).add(write_hook_json(fields).encode()):
+            return
+        message = "not noted: the queue is full, or the line is too long"
+    except OSError as error:
+        message = hook_trouble(error)
+    log_hook(here.state, event, message)
 
 
 class Queue:

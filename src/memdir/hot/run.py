@@ -43,9 +43,9 @@ EVENTS = {  # module and function that answer
     "prompt": ("memdir.hot.prompt", "answer_prompt_hook"),
     "session-start": ("memdir.hot.session_start", "answer_session_start_hook"),
     "subagent-start": ("memdir.hot.session_start", "answer_subagent_start_hook"),
-    "stop": ("memdir.hot.stop", "answer_stop_hook"),
-    "pre-compact": ("memdir.hot.stop", "answer_stop_hook"),
-    "session-end": ("memdir.hot.stop", "answer_stop_hook"),
+    "stop": ("memdir.hot.queue", "answer_stop_hook"),
+    "pre-compact": ("memdir.hot.queue", "answer_stop_hook"),
+    "session-end": ("memdir.hot.queue", "answer_stop_hook"),
     "pre-tool": ("memdir.hot.guard", "answer_tool_hook"),
 }
 END = "session-end"

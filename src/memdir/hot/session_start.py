@@ -15,11 +15,11 @@ from memdir.hot.inject import HOOK_CHARACTERS, list_index_to_inject, render_hook
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, decode, utf16_units
 from memdir.hot.place import BUILT_IN, CALLER, FOLDER, INDEX, LOGS, SHARED, store_key
+from memdir.hot.queue import enqueue_stop
 from memdir.hot.recall import loaded_part
 from memdir.hot.run import Sessions
 from memdir.hot.safe import inert_line
 from memdir.hot.standing import standing_rules_for_hook, without_told_lines
-from memdir.hot.stop import enqueue_stop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

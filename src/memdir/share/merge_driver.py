@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from memdir.config.settings import repository_root
 from memdir.errors import BadInput, Missing
-from memdir.format.index_merge import Merged, merge_indexes
+from memdir.format.merge import Merged, merge_indexes
 from memdir.hot import memory
 from memdir.hot.disk import Disk, disk_failure
 from memdir.hot.memory import INDEX

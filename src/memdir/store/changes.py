@@ -348,7 +348,7 @@ def _plan_undo(
 
 def _undo_lines(after: bytes | None, now: bytes | None, before: bytes | None) -> tuple[bytes, int]:
     """The index without the lines of one change, and the number of places that keep theirs."""
-    from memdir.text.merge import merge_three_texts
+    from memdir.format.merge import merge_three_texts
 
     text, clashes = merge_three_texts(*(decode(data or b"") for data in (after, now, before)))
     return encode(text), clashes

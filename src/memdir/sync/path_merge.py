@@ -6,9 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memdir.format.index_merge import MARKS, merge_indexes
+from memdir.format.merge import MARKS, find_changed_regions, merge_indexes
 from memdir.hot.memory import INDEX, decode, encode, read_header
-from memdir.text.merge import find_changed_regions
 
 T = TypeVar("T", str, bytes)
 
