@@ -42,6 +42,10 @@ _SLUG = pattern(r"[a-z0-9][a-z0-9_-]*\Z")
 _OTHER = pattern(r"[^a-z0-9]+")
 _APOSTROPHE = pattern(r"(?<=\w)['’`´](?=\w)")  # "don't" is one word
 NAME_WORDS = 5
+_CLAUSE_ENDS = ",;:.!?"
+_NEW_CLAUSE = frozenset(
+    ("although", "because", "but", "if", "instead", "since", "so", "unless", "when", "which")
+)
 _EDGES = ' \t.,;:!?"()[]{}<>*_`“”…。，'
 
 
@@ -55,12 +59,17 @@ def slugify(title: str, separator: str = "-", longest: int = MAX_NAME) -> str:
 
 
 def memory_name(title: str, type: str, separator: str = "-") -> str:
-    """At most five words: a longer title goes without those that tell little."""
-    words = [word for word in title.split() if "://" not in word]
+    """At most five words of the first clause; those that tell little go first, folders too."""
+    words = [word.rpartition("/")[2] or word for word in title.split() if "://" not in word]
     if len(words) > NAME_WORDS:
-        telling = [
-            word for word in words if word.strip(_EDGES).replace("’", "'").lower() not in FILLERS
-        ]
+        telling: list[str] = []
+        for word in words:
+            plain = word.strip(_EDGES).replace("’", "'").lower()
+            if len(telling) > 2 and plain in _NEW_CLAUSE:
+                break
+            telling += [] if plain in FILLERS else [word]
+            if len(telling) > 2 and word[-1] in _CLAUSE_ENDS:
+                break
         words = (telling if len(telling) > 2 else words)[:NAME_WORDS]
     return _or_hash(slugify(" ".join(words), separator, MAX_NAME - 20), title, type)
 
