@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 
 from evals.listing_paths import Pasts, Paths
 from memdir.claims.claim import Past, Seen, Uses, Wanted
@@ -37,7 +36,7 @@ class Listing:
         top = {row[0].partition("/")[0] for row in self._rows(TREE)}
         return frozenset({os.path.basename(self.root).rpartition("__")[2], *top})
 
-    def look(self, wanted: Wanted, say: Callable[[str], None] = lambda _: None) -> Seen:
+    def look(self, wanted: Wanted) -> Seen:
         """Everything that was wanted, from the lists."""
         meta = self._meta()
         if self._read is None:

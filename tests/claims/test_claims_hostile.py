@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.claims.claim import NOT_A_CLAIM, UNKNOWN, Seen
-from memdir.claims.comments import drop_code_comments
+from memdir.claims.code_index import drop_code_comments
 from memdir.claims.find import MAX_CLAIMS, find_claims
 from memdir.claims.judge import collect_evidence_wanted, judge_claim
 from tests.helpers import hostile

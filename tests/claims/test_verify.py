@@ -36,7 +36,7 @@ def test_all_memories_share_one_look():
         def own_names(self):
             return frozenset()
 
-        def look(self, wanted, say):
+        def look(self, wanted):
             looks.append(wanted)
             return Seen()
 

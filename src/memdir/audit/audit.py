@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -135,11 +135,11 @@ class Wish:
     every: bool = False  # all findings of a kind
 
 
-def audit(app: App, wish: Wish = Wish(), say: Callable[[str], None] = lambda _: None) -> Audit:  # noqa: B008
+def audit(app: App, wish: Wish = Wish()) -> Audit:  # noqa: B008
     """Reads everything once and writes nothing; an unreadable file does not hide the others."""
     store, scan = app.store, app.store.scan()
     dated, undated = ages.find_age_starts(app, scan.memories)
-    verdicts, unverified = _verify(app, wish, say)
+    verdicts, unverified = _verify(app, wish)
     shared = [memory.path for memory in scan.memories] if is_store_for_others(app) else []
     ignored = find_ignored_memories(store.root, shared)
     findings = [*app.config.findings, *scan.findings]
@@ -302,13 +302,13 @@ def score_memory(
     )
 
 
-def _verify(app: App, wish: Wish, say: Callable[[str], None]) -> tuple[Verdicts, list[str]]:
+def _verify(app: App, wish: Wish) -> tuple[Verdicts, list[str]]:
     if not wish.deep and not wish.online:
         return {}, []
     # Compiling its patterns would slow a plain audit.
     from memdir.claims.verify import keep_verdicts, verify_memories
 
-    checked = verify_memories(app, say=say)
+    checked = verify_memories(app)
     keep_verdicts(app, checked.memories)  # so that `list` and `show` know them too
     judged: Verdicts = checked.memories
     remarks = list(checked.remarks)

@@ -11,38 +11,33 @@ import re
 import shutil
 import sqlite3
 import stat
-import zlib
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain
 
 from memdir.claims.claim import Uses
 from memdir.claims.tree import COMMIT, LOST, Bounds, Files, Tree, WorkTree, from_git, to_git
 from memdir.hot.place import store_key
 from memdir.store.git import Ended, Git
 
-FOLDER, FILE, SUM = "repos", "index.sqlite", "index.sum"
-VERSION = 3  # change it with the content
+FOLDER, FILE = "repos", "index.sqlite"
+VERSION = 4  # change it with the content
 MAX_REPOSITORIES = 50  # the least recently used goes first
 LOCK_SECONDS = 5.0  # wait for another look at the repository; then work without the file
-# Names, words and paths are bytes, because not all are UTF-8. `hits` are numbers of names.
-# Newer commits have larger numbers.
+# Names, words and paths are bytes, because not all are UTF-8. Newer commits have larger numbers.
 SCHEMA = (
     "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT)",
-    "CREATE TABLE names (number INTEGER PRIMARY KEY, name BLOB)",
-    "CREATE TABLE files (path BLOB PRIMARY KEY, hits BLOB)",
+    "CREATE TABLE names (name BLOB PRIMARY KEY)",
+    "CREATE TABLE uses (name BLOB, path BLOB, PRIMARY KEY (name, path)) WITHOUT ROWID",
+    "CREATE INDEX paths ON uses (path)",
     "CREATE TABLE skipped (path BLOB PRIMARY KEY)",
     "CREATE TABLE commits (number INTEGER PRIMARY KEY, log TEXT, oid TEXT, seconds INT)",
     "CREATE TABLE ends (old BLOB, new BLOB, number INT)",
-    "CREATE TABLE removed (word BLOB PRIMARY KEY, number INT, defined INT)",
-    "CREATE TABLE dropped (word BLOB PRIMARY KEY, number INT)",
+    "CREATE TABLE removed (log TEXT, word BLOB, number INT, defined INT, PRIMARY KEY (log, word))",
+    f"PRAGMA user_version = {VERSION}",
 )
 DAMAGED = (sqlite3.Error, ValueError)
 Texts = Iterable[tuple[str, bytes]]
-Say = Callable[[str], None]
 
 
 class CodeIndex:
@@ -70,62 +65,42 @@ class CodeIndex:
 def open_code_index(cache_dir: str, root: str, max_bytes: int) -> Iterator[CodeIndex]:
     """Index for one look; in memory if the file cannot be used."""
     folder = os.path.join(cache_dir, FOLDER, store_key(os.path.realpath(root)))
-    db = _open_file(folder, max_bytes)
-    on_disk = db is not None
-    db = db or sqlite3.connect(":memory:", isolation_level=None)
     try:
-        if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
-            for statement in SCHEMA:
-                db.execute(statement)
-        yield CodeIndex(db)
-        if on_disk and db.total_changes:
-            with suppress(OSError, sqlite3.Error):  # disk full: the next look is slower
+        with closing(
+            _open_file(folder, max_bytes) or sqlite3.connect(":memory:", isolation_level=None)
+        ) as db:
+            if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in SCHEMA:
+                    db.execute(statement)
+            elif db.execute("PRAGMA user_version").fetchone() != (VERSION,):
+                raise ValueError("the index of another version")
+            yield CodeIndex(db)
+            with suppress(sqlite3.Error):  # disk full: the next look is slower
                 db.execute("COMMIT")
-                db.close()  # first: once `_sum` closes the file, its lock is gone
-                with open(os.path.join(folder, SUM), "w", encoding="ascii") as file:
-                    file.write(_sum(folder))
     except DAMAGED:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    finally:
-        db.close()
 
 
 def _open_file(folder: str, max_bytes: int) -> sqlite3.Connection | None:
     """Locks the file; None if another look holds it or the folder is not writable."""
+    path = os.path.join(folder, FILE)
     try:
-        if not _is_intact(folder, max_bytes):
+        if not _is_usable(path, max_bytes):
             _make_folder(folder)
-        path = os.path.join(folder, FILE)
         db = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
-    except (OSError, sqlite3.Error):
-        return None
-    try:
         db.execute("BEGIN IMMEDIATE")
         return db
-    except sqlite3.Error:
-        db.close()
+    except (OSError, sqlite3.OperationalError):
         return None
 
 
-def _is_intact(folder: str, max_bytes: int) -> bool:
-    """Compares a checksum: SQLite would not notice a flipped bit."""
+def _is_usable(path: str, max_bytes: int) -> bool:
     try:
-        sizes = [os.lstat(os.path.join(folder, name)) for name in (FILE, SUM)]
-        if not all(stat.S_ISREG(facts.st_mode) and facts.st_size <= max_bytes for facts in sizes):
-            return False
-        with open(os.path.join(folder, SUM), encoding="ascii", errors="replace") as file:
-            return file.read() == _sum(folder)
+        facts = os.lstat(path)
     except OSError:
         return False
-
-
-def _sum(folder: str) -> str:
-    total = 0
-    with open(os.path.join(folder, FILE), "rb") as file:
-        while piece := file.read(1 << 20):
-            total = zlib.crc32(piece, total)
-    return f"memdir code index {VERSION}, crc32 {total:08x}\n"
+    return stat.S_ISREG(facts.st_mode) and facts.st_size <= max_bytes
 
 
 def _make_folder(folder: str) -> None:
@@ -138,8 +113,7 @@ def _make_folder(folder: str) -> None:
     for entry in folders[: max(0, len(folders) - MAX_REPOSITORIES + 1)]:
         shutil.rmtree(entry.path, ignore_errors=True)
     os.mkdir(folder, 0o700)
-    for name in (FILE, SUM):
-        os.close(os.open(os.path.join(folder, name), os.O_CREAT | os.O_EXCL, 0o600))
+    os.close(os.open(os.path.join(folder, FILE), os.O_CREAT | os.O_EXCL, 0o600))
 
 
 SNIFFED_BYTES = 8000  # git looks here for a NUL to tell data from text
@@ -194,7 +168,6 @@ class Memories:
 class Reading:
     """`cut`: not all files were read; `skipped`: files that are not text or too large."""
 
-    say: Say
     cut: bool = False
     skipped: list[str] = field(default_factory=list)
 
@@ -221,12 +194,11 @@ def read_repo_blobs(
         seconds=bounds.scan_seconds, limit=total + 200 * len(fitting), ended=ended,
     )  # fmt: skip
     contents = _contents(stream)
-    for number, path in enumerate(fitting, 1):
+    for path in fitting:
         data = next(contents, None)
         if data is None:
             break
         yield path, data
-        reading.say(f"read {number:,} of {len(fitting):,} files")
     else:
         next(contents, None)  # read to the end: only then is the exit code known
     reading.cut = reading.cut or data is None or not ended.whole
@@ -259,29 +231,25 @@ MAX_PLACES = 5  # files listed per identifier
 
 
 class Scanner:
-    """Finds numbered names in texts; a name may have several words, like `dry-run` or `$HOME`."""
+    """Finds names in texts; a name may have several words, like `dry-run` or `$HOME`."""
 
-    def __init__(self, names: Mapping[str, int]) -> None:
-        self.words: dict[bytes, int] = {}
-        self.compounds: dict[bytes, tuple[int, list[bytes]]] = {}
-        for name, number in names.items():
-            text = to_git(name)
-            if WORD.fullmatch(text):
-                self.words[text] = number
-            elif text.strip():
-                self.compounds[text] = number, WORD.findall(text)
-        within = (part for _, parts in self.compounds.values() for part in parts)
+    def __init__(self, names: Collection[str]) -> None:
+        texts = {to_git(name): name for name in names if name.strip()}
+        self.words = {text: name for text, name in texts.items() if WORD.fullmatch(text)}
+        rest = texts.keys() - self.words.keys()
+        self.compounds = [(text, texts[text], WORD.findall(text)) for text in rest]
+        within = (part for _, _, parts in self.compounds for part in parts)
         self.wanted = frozenset((*self.words, *within))
-        self.few = [*self.words, *self.compounds] if len(names) <= MAX_SINGLE_NAMES else None
+        self.few = [*texts] if len(texts) <= MAX_SINGLE_NAMES else None
 
-    def scan(self, data: bytes) -> list[int]:
-        if self.few is not None and not any(word in data for word in self.few):
+    def scan(self, data: bytes) -> list[str]:
+        if self.few is not None and not any(text in data for text in self.few):
             return []
         there = self.wanted.intersection(data.translate(WORD_BYTES).split())
         hits = [self.words[word] for word in there & self.words.keys()]
-        for text, (number, parts) in self.compounds.items():
+        for text, name, parts in self.compounds:
             if there.issuperset(parts) and _stands_alone(text, data):
-                hits.append(number)
+                hits.append(name)
         return hits
 
 
@@ -303,7 +271,7 @@ def update_code_symbols(
     read: Callable[[list[str]], Texts], bounds: Bounds,
 ) -> None:  # fmt: skip
     db, old = index.db, index.commit_of("symbols commit")
-    known = _numbers(index)
+    known = {from_git(row[0]) for row in db.execute("SELECT name FROM names")}
     changed = _find_changed(git, old, head) if old else None
     if (
         changed is None
@@ -311,31 +279,25 @@ def update_code_symbols(
         or len(known) > bounds.names
         or any(path.endswith("/" + MEMORY_INDEX) for path in changed)  # other files became memories
     ):
-        for table in ("names", "files", "skipped"):
+        for table in ("names", "uses", "skipped"):
             db.execute(f"DELETE FROM {table}")
         index.put("symbols cut", "")
-        known, changed, old = {}, [], ""
-    new = {name: len(known) + i for i, name in enumerate(sorted(set(names) - known.keys()))}
+        known, changed, old = set(), [], ""
+    new = set(names) - known
     if old == head and not new:
         return
-    rows = [(number, to_git(name)) for name, number in new.items()]
-    db.executemany("INSERT INTO names VALUES (?, ?)", rows)
-    for table in ("files", "skipped"):
+    db.executemany("INSERT INTO names VALUES (?)", [(to_git(name),) for name in new])
+    for table in ("uses", "skipped"):
         keys = [(to_git(path),) for path in changed]
         db.executemany(f"DELETE FROM {table} WHERE path = ?", keys)
     memories, touched = Memories(tree.files), set(changed)
     paths = [path for path, (oid, _) in tree.files.items() if oid and not memories.hold(path)]
     if known:
-        _scan(index, read([path for path in paths if path in touched]), {**known, **new})
+        _scan(index, read([path for path in paths if path in touched]), known | new)
         paths = [path for path in paths if path not in touched]
     if new:
         _scan(index, read(paths), new)
     index.put("symbols commit", head)
-
-
-def _numbers(index: CodeIndex) -> dict[str, int]:
-    query = "SELECT name, number FROM names ORDER BY number"
-    return {from_git(name): number for name, number in index.db.execute(query)}
 
 
 def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
@@ -346,45 +308,28 @@ def _find_changed(git: Git, old: str, new: str) -> list[str] | None:
     return [from_git(path) for path in out.split(b"\0") if path] if ended.whole else None
 
 
-def _scan(index: CodeIndex, texts: Texts, names: Mapping[str, int]) -> None:
+def _scan(index: CodeIndex, texts: Texts, names: Collection[str]) -> None:
     scanner = Scanner(names)
-    scanned = ((path, scanner.scan(data)) for path, data in texts)
-    rows = ((to_git(path), array("i", hits).tobytes()) for path, hits in scanned if hits)
-    joined = "CAST(files.hits || excluded.hits AS BLOB)"
-    upsert = f"INSERT INTO files VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET hits = {joined}"
-    index.db.executemany(upsert, rows)
+    rows = ((to_git(name), to_git(path)) for path, data in texts for name in scanner.scan(data))
+    index.db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?)", rows)
 
 
 def count_symbol_uses(
-    index: CodeIndex, dirty: Collection[str], texts: Texts
+    index: CodeIndex, names: Collection[str], dirty: Collection[str], texts: Texts
 ) -> tuple[dict[str, Uses], dict[str, list[str]]]:
-    """Uses of each name, with `texts` replacing dirty files; and committed code with it."""
-    numbers = _numbers(index)
-    scanner = Scanner(numbers)
-    code: list[tuple[str, Sequence[int]]] = []
-    prose: list[tuple[str, Sequence[int]]] = []
-    committed: defaultdict[int, list[str]] = defaultdict(list)
-    for raw, packed in index.db.execute("SELECT path, hits FROM files"):
-        path, numbers_there = from_git(raw), array("i")
-        numbers_there.frombytes(packed)
-        for hit in () if is_repo_prose(path) else numbers_there:
-            if len(committed[hit]) <= MAX_PLACES:
-                committed[hit].append(path)
-        if path not in dirty:
-            (prose if is_repo_prose(path) else code).append((path, numbers_there))
-    for path, data in texts:
-        (prose if is_repo_prose(path) else code).append((path, scanner.scan(data)))
-    counts = [Counter(chain.from_iterable(hits for _, hits in some)) for some in (code, prose)]
-    places: defaultdict[int, list[str]] = defaultdict(list)
-    for path, hits in (*sorted(code), *sorted(prose)):
-        for hit in hits:
-            if len(places[hit]) < MAX_PLACES:
-                places[hit].append(path)
-    uses = {
-        name: Uses(counts[0][number], counts[1][number], tuple(places[number]))
-        for name, number in numbers.items()
-    }
-    return uses, {name: committed[number] for name, number in numbers.items()}
+    """Uses of each name, with `texts` replacing dirty files; and the committed code with it."""
+    uses, committed, scanner = dict[str, Uses](), dict[str, list[str]](), Scanner(names)
+    changed = [(path, frozenset(scanner.scan(data))) for path, data in texts]
+    for name in names:
+        rows = index.db.execute("SELECT path FROM uses WHERE name = ?", (to_git(name),))
+        there = [from_git(row[0]) for row in rows]
+        committed[name] = [path for path in there if not is_repo_prose(path)]
+        now = [path for path in there if path not in dirty]
+        now += [path for path, hits in changed if name in hits]
+        code = sorted(path for path in now if not is_repo_prose(path))
+        prose = sorted(path for path in now if is_repo_prose(path))
+        uses[name] = Uses(len(code), len(prose), tuple([*code, *prose][:MAX_PLACES]))
+    return uses, committed
 
 
 # Files outside the symbol index are searched before a word is called removed.
@@ -403,8 +348,7 @@ def find_words_in_code(
     """Words that occur in a file on disk; None if not all files could be searched."""
     if len(paths) > bounds.unread_files:
         return None
-    numbered, there = sorted(words), set[str]()
-    scanner = Scanner({word: number for number, word in enumerate(numbered)})
+    scanner, there = Scanner(words), set[str]()
     work_tree, left = WorkTree(root), bounds.unread_bytes
     for path in paths:
         data = work_tree.read(path, left)
@@ -414,6 +358,38 @@ def find_words_in_code(
         for start in range(0, len(data), PIECE_BYTES):
             piece = data[max(0, start - OVERLAP_BYTES) : start + PIECE_BYTES]
             # UTF-16 in either byte order is letters with NULs in between.
-            hits = [*scanner.scan(piece), *scanner.scan(piece.replace(b"\0", b""))]
-            there.update(numbered[hit] for hit in hits)
+            there.update(scanner.scan(piece), scanner.scan(piece.replace(b"\0", b"")))
     return there
+
+
+# Code without its comments: a name that only comments still mention is not in the code. Text in
+# quotes counts as code, because a name in it may be looked up at run time.
+
+# Every alternative ends at the end of its line or of the file at the latest: no second try.
+_QUOTED = rb"""'(?:[^'\\\n]|\\.)*(?:'|$)|"(?:[^"\\\n]|\\.)*(?:"|$)"""
+_LONG = rb"""\"{3}(?s:.*?)(?:\"{3}|\Z)|'{3}(?s:.*?)(?:'{3}|\Z)"""
+_TICKED = rb"`(?:[^`\\]|\\(?s:.))*(?:`|\Z)"
+_HASH = re.compile(
+    rb"(?P<comment>(?:\A|(?<=[^\"']:))\s*[rRuU]?(?:" + _LONG + rb")|(?:^|(?<=\s))#.*)"
+    rb"|" + _LONG + rb"|" + _QUOTED,
+    re.MULTILINE,
+)
+_SLASHES = re.compile(
+    rb"(?P<comment>(?<![^\s;{}(),])/(?:/.*|\*(?s:.*?)(?:\*/|\Z)))|" + _QUOTED + rb"|" + _TICKED,
+    re.MULTILINE,
+)
+_WITH_HASH = "bash ex exs fish jl nim pl py pyi r rb sh tf toml yaml yml zsh"
+_WITH_SLASHES = """
+c cc cjs cpp cs cts cxx dart go gradle groovy h hpp java js jsx kt kts mjs mts php proto rs scala
+scss sol swift ts tsx zig
+"""
+_PATTERNS = {
+    **dict.fromkeys(_WITH_HASH.split(), _HASH),
+    **dict.fromkeys(_WITH_SLASHES.split(), _SLASHES),
+}
+
+
+def drop_code_comments(path: str, data: bytes) -> bytes:
+    """The file without comments and docstrings; whole if its language is not known."""
+    pattern = _PATTERNS.get(path.rpartition(".")[2].lower())
+    return pattern.sub(lambda m: b"\n" if m["comment"] else m[0], data) if pattern else data

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from memdir.claims.claim import Past
-from memdir.claims.code_index import PROSE, WORD_BYTES, CodeIndex, Say
+from memdir.claims.code_index import PROSE, WORD_BYTES, CodeIndex
 from memdir.claims.manifests import MANIFEST_PATHS, read_dropped_packages
 from memdir.claims.tree import (
     COMMIT,
@@ -38,7 +38,6 @@ MAX_RENAMES = 50  # in a row
 MAX_SECOND_DIGITS = 15
 ID_CHARACTERS = 7  # of a commit id
 PATHS, WORDS, PACKAGES = "paths", "words", "packages"  # names of the logs
-_TABLES = {PATHS: "ends", WORDS: "removed", PACKAGES: "dropped"}
 
 # Words in prose, which memories are, and in data are no evidence.
 _CODE_PATHS = (
@@ -70,7 +69,6 @@ class History:
     git: Git
     head: str
     bounds: Bounds
-    say: Say
 
     def update_removed_paths(self) -> None:
         revisions = self._start(PATHS)
@@ -88,34 +86,66 @@ class History:
 
     def update_removed_symbols(self) -> None:
         """All removed words are kept, so that a new memory costs no other pass."""
-        words: dict[bytes, int] = {}  # index of the commit
-        defined: set[bytes] = set()
 
-        def take(i: int, removed: bytes) -> bool:
-            for word in {*removed.translate(WORD_BYTES).split(), *_FLAG.findall(removed)}:
-                if word not in words and (_KEPT.fullmatch(word) or word[:2] == b"--"):
-                    words[word] = i
-            defined.update(read_defined_names(removed))
-            return len(words) <= self.bounds.removed_words
+        def read(removed: bytes) -> tuple[set[bytes], set[bytes]]:
+            words = set(filter(_KEPT.fullmatch, removed.translate(WORD_BYTES).split()))
+            return words | set(_FLAG.findall(removed)), read_defined_names(removed)
 
-        newest = self._read_removed_lines(WORDS, _CODE_PATHS, take)
-        self.index.db.executemany(
-            "INSERT INTO removed VALUES (?, ?, ?) ON CONFLICT (word) DO UPDATE SET "
-            "number = excluded.number, defined = max(defined, excluded.defined)",
-            [(word, newest - i, word in defined) for word, i in words.items()],
-        )
+        self._update_words(WORDS, _CODE_PATHS, read)
 
     def update_dropped_packages(self) -> None:
-        names: dict[str, int] = {}
+        def read(removed: bytes) -> tuple[set[bytes], set[bytes]]:
+            return set(
+                map(to_git, read_dropped_packages(removed.decode("utf-8", "replace")))
+            ), set()
 
-        def take(i: int, removed: bytes) -> bool:
-            for name in read_dropped_packages(removed.decode("utf-8", "replace")):
-                names.setdefault(name, i)
-            return len(names) <= self.bounds.removed_words
+        self._update_words(PACKAGES, MANIFEST_PATHS, read)
 
-        newest = self._read_removed_lines(PACKAGES, MANIFEST_PATHS, take)
-        rows = [(to_git(name), newest - i) for name, i in names.items()]
-        self.index.db.executemany("INSERT OR REPLACE INTO dropped VALUES (?, ?)", rows)
+    def _update_words(
+        self,
+        log: str,
+        paths: tuple[str, ...],
+        read: Callable[[bytes], tuple[set[bytes], set[bytes]]],
+    ) -> None:
+        """Keeps what `read` finds in the removed lines of each commit: words, and those defined."""
+        revisions = self._start(log)
+        if not revisions:
+            return
+        commits: Commits = []
+        words: dict[bytes, int] = {}  # index of the newest commit
+        defined: set[bytes] = set()
+        ended, rest = Ended(), b""
+        stream = self.git.stream(
+            *(*_LOG, "--no-merges", "-p", "-U0", "--no-renames", "--diff-filter=MD"),
+            *(f"--src-prefix={_MARK}", f"--max-count={self.bounds.commits}"),
+            *(*revisions, "--", *paths),
+            seconds=self.bounds.patch_seconds,
+            limit=self.bounds.patch_bytes,
+            ended=ended,
+        )
+        for piece in chain(stream, (b"\n",)):  # ends the last line, too
+            block, end, rest = (rest + piece).rpartition(b"\n")
+            start = 0
+            for header in (*_HEADER.finditer(block + end), None):
+                patch = (block + end)[start : header.start() if header else None]
+                if commits:
+                    some, definitions = read(b"\n".join(_REMOVED.findall(patch)))
+                    for word in some - words.keys():
+                        words[word] = len(commits) - 1
+                    defined |= definitions
+                if header:
+                    commits.append(_read_header(header.group()))
+                    start = header.end()
+            if len(words) > self.bounds.removed_words:
+                ended.cut = True
+                break
+        cut = not ended.whole or len(commits) >= self.bounds.commits
+        newest = self._finish(log, commits, cut=cut)
+        self.index.db.executemany(
+            "INSERT INTO removed VALUES (?, ?, ?, ?) ON CONFLICT (log, word) DO UPDATE SET "
+            "number = excluded.number, defined = max(defined, excluded.defined)",
+            [(log, word, newest - i, word in defined) for word, i in words.items()],
+        )
 
     def _start(self, log: str) -> tuple[str, ...]:
         """Revisions to read; all of them unless the last commit read is an ancestor."""
@@ -125,8 +155,10 @@ class History:
             return ()
         if old and self.git.ask("merge-base", "--is-ancestor", old, head)[1].whole:
             return head, f"^{old}"
-        index.db.execute(f"DELETE FROM {_TABLES[log]}")
-        index.db.execute("DELETE FROM commits WHERE log = ?", (log,))
+        if log == PATHS:
+            index.db.execute("DELETE FROM ends")
+        for table in ("removed", "commits"):
+            index.db.execute(f"DELETE FROM {table} WHERE log = ?", (log,))
         index.put(f"{log} floor", "")
         return (head,)
 
@@ -146,60 +178,30 @@ class History:
     def _read_ends(
         self, options: tuple[str, ...], revisions: tuple[str, ...]
     ) -> tuple[Commits, Ends, bool]:
-        commits: Commits = []
-        ends: Ends = []
-        ended, rest = Ended(), b""
-        stream = self.git.stream(
+        out, ended = self.git.ask(
             *(*_LOG, "-z", "--name-status", *options, "--diff-filter=DR"),
             *(f"--max-count={self.bounds.commits}", *revisions, "--"),
             seconds=self.bounds.log_seconds,
             limit=self.bounds.tree_bytes,
-            ended=ended,
         )
-        tokens: list[bytes] = []
-        for piece in stream:
-            *more, rest = (rest + piece).split(b"\0")
-            try:
-                tokens = _take_tokens(commits, ends, [*tokens, *more])
-            except ValueError:
-                ended.cut = True
-                break
-            self.say(f"read {len(commits):,} commits with renames and removals")
-        return commits, ends, not ended.whole or len(commits) >= self.bounds.commits
-
-    def _read_removed_lines(
-        self, log: str, paths: tuple[str, ...], take: Callable[[int, bytes], bool]
-    ) -> int:
-        """Gives each commit's removed lines to `take`, until it has had enough."""
-        revisions = self._start(log)
-        if not revisions:
-            return 0
         commits: Commits = []
-        ended, rest = Ended(), b""
-        stream = self.git.stream(
-            *(*_LOG, "--no-merges", "-p", "-U0", "--no-renames", "--diff-filter=MD"),
-            *(f"--src-prefix={_MARK}", f"--max-count={self.bounds.commits}"),
-            *(*revisions, "--", *paths),
-            seconds=self.bounds.patch_seconds,
-            limit=self.bounds.patch_bytes,
-            ended=ended,
-        )
-        for piece in chain(stream, (b"\n",)):  # ends the last line, too
-            block, end, rest = (rest + piece).rpartition(b"\n")
-            start, more = 0, True
-            for header in (*_HEADER.finditer(block + end), None):
-                patch = (block + end)[start : header.start() if header else None]
-                if commits:
-                    more = take(len(commits) - 1, b"\n".join(_REMOVED.findall(patch)))
-                if header:
-                    commits.append(_read_header(header.group()))
-                    start = header.end()
-            self.say(f"read {len(commits):,} commits for words that were removed")
-            if not more:
-                ended.cut = True
+        ends: Ends = []
+        tokens = iter(out.split(b"\0")[:-1])
+        for token in (token.lstrip(b"\n") for token in tokens):
+            if token.startswith(b"\x01"):
+                commit = _read_header(token)
+                known = bool(COMMIT.fullmatch(commit[0]))
+                commits += [commit] if known else []
+            else:
+                old = from_git(next(tokens, b""))
+                new = from_git(next(tokens, b"")) if token.startswith(b"R") else ""
+                known = bool(_STATUS.fullmatch(token) and commits)
+                if known and is_safe_repo_path(old) and (not new or is_safe_repo_path(new)):
+                    ends.append((old, new, len(commits) - 1))
+            if not known:
+                ended.cut = True  # no git log prints that
                 break
-        cut = not ended.whole or len(commits) >= self.bounds.commits
-        return self._finish(log, commits, cut=cut)
+        return commits, ends, not ended.whole or len(commits) >= self.bounds.commits
 
 
 def read_defined_names(code: bytes) -> set[bytes]:
@@ -220,33 +222,12 @@ def _read_header(header: bytes) -> tuple[str, int]:
     return oid.decode("ascii", "replace"), int(seconds) if is_number else 0
 
 
-def _take_tokens(commits: Commits, ends: Ends, tokens: list[bytes]) -> list[bytes]:
-    """Stores complete entries, returns the rest; ValueError for output no git log prints."""
-    i = 0
-    while i < len(tokens):
-        token = tokens[i].lstrip(b"\n")
-        needed = 1 if token.startswith(b"\x01") else 3 if token.startswith(b"R") else 2
-        if i + needed > len(tokens):
-            break
-        if needed == 1:
-            commit = _read_header(token)
-            if not COMMIT.fullmatch(commit[0]):
-                raise ValueError("no commit")
-            commits.append(commit)
-        elif not _STATUS.fullmatch(token) or not commits:
-            raise ValueError("no removal or rename")
-        else:
-            old, new = from_git(tokens[i + 1]), from_git(tokens[i + 2]) if needed == 3 else ""
-            if is_safe_repo_path(old) and (not new or is_safe_repo_path(new)):
-                ends.append((old, new, len(commits) - 1))
-        i += needed
-    return tokens[i:]
-
-
 def _find_commit(index: CodeIndex, number: int) -> tuple[str, str]:
     query = "SELECT oid, seconds FROM commits WHERE number = ?"
-    oid, seconds = index.db.execute(query, (number,)).fetchone()
-    return oid[:ID_CHARACTERS], _day(seconds)
+    row = index.db.execute(query, (number,)).fetchone()
+    if row is None:
+        raise ValueError("no commit of an index")
+    return row[0][:ID_CHARACTERS], _day(row[1])
 
 
 class PastPaths:
@@ -304,19 +285,12 @@ class PastPaths:
         return number, folder, number, best if count * 2 > len(paths) else ""
 
 
-def find_removed_symbols(index: CodeIndex, names: Iterable[str]) -> dict[str, Past]:
-    return _find_words(index, "number, defined FROM removed", {name: name for name in names})
-
-
-def find_dropped_packages(index: CodeIndex, names: Mapping[str, str]) -> dict[str, Past]:
-    """Of names, each with its form as manifests are compared."""
-    return _find_words(index, "number, 0 FROM dropped", names)
-
-
-def _find_words(index: CodeIndex, table: str, names: Mapping[str, str]) -> dict[str, Past]:
+def find_removed_words(index: CodeIndex, log: str, names: Mapping[str, str]) -> dict[str, Past]:
+    """Of names, each with its form in the index."""
+    query = "SELECT number, defined FROM removed WHERE log = ? AND word = ?"
     found = {}
     for name, form in names.items():
-        row = index.db.execute(f"SELECT {table} WHERE word = ?", (to_git(form),)).fetchone()
+        row = index.db.execute(query, (log, to_git(form))).fetchone()
         if row:
             found[name] = Past(name, *_find_commit(index, row[0]), defined=bool(row[1]))
     return found

@@ -9,19 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from memdir.claims import code_index, manifests, past, tree
 from memdir.claims.claim import Past, Pin, Seen, Uses, Wanted
-from memdir.claims.code_index import MAX_PLACES, WORD_BYTES, Say, Texts
-from memdir.claims.comments import drop_code_comments
+from memdir.claims.code_index import MAX_PLACES, WORD_BYTES, Texts, drop_code_comments
 from memdir.claims.tree import Bounds, Files, Tree, from_git, to_git
 from memdir.store.git import Git
 
-PROGRESS_SECONDS = 1.0  # between two progress messages
 MAX_NAME_CHARACTERS = 200
 
 Pasts = dict[str, tuple[Past, ...]]
@@ -34,7 +31,7 @@ class Repo(Protocol):
 
     def state(self) -> str: ...
     def own_names(self) -> frozenset[str]: ...
-    def look(self, wanted: Wanted, say: Callable[[str], None] = ...) -> Seen: ...
+    def look(self, wanted: Wanted) -> Seen: ...
 
 
 class GitRepo:
@@ -69,27 +66,18 @@ class GitRepo:
             names.update(map(from_git, top.split(b"\0")))
         return frozenset(names - {""})
 
-    def look(self, wanted: Wanted, say: Say = lambda _: None) -> Seen:
+    def look(self, wanted: Wanted) -> Seen:
         try:
-            return self._look(wanted, say)
+            return self._look(wanted)
         except code_index.DAMAGED:  # the damaged index was deleted
-            return self._look(wanted, say)
+            return self._look(wanted)
 
-    def _look(self, wanted: Wanted, say: Say) -> Seen:
-        checkout, last = tree.open_repo_checkout(self.root), time.monotonic()
+    def _look(self, wanted: Wanted) -> Seen:
+        checkout, bounds = tree.open_repo_checkout(self.root), self._bounds
         if checkout.problem:
             return Seen(remarks=(checkout.problem,))
-
-        def say_now_and_then(text: str) -> None:
-            nonlocal last
-            if time.monotonic() - last >= PROGRESS_SECONDS:
-                last = time.monotonic()
-                say(text)
-
-        with code_index.open_code_index(
-            self._cache_dir, self.root, self._bounds.cache_bytes
-        ) as index:
-            return _Look(checkout, index, self._bounds, say_now_and_then).see(wanted)
+        with code_index.open_code_index(self._cache_dir, self.root, bounds.cache_bytes) as index:
+            return _Look(checkout, index, bounds).see(wanted)
 
 
 @dataclass
@@ -97,7 +85,6 @@ class _Look:
     checkout: tree.Checkout
     index: code_index.CodeIndex
     bounds: Bounds
-    say: Say
     tree: Tree = field(default_factory=Tree)
     files: Files = field(default_factory=dict)  # the tree with uncommitted changes
     dirty: dict[str, str] = field(default_factory=dict)
@@ -107,7 +94,7 @@ class _Look:
         self.git, self.remarks = self.checkout.git, self.checkout.remarks
         self.work_tree = tree.WorkTree(self.git.root)
         commit = self.checkout.commit
-        self.history = past.History(self.index, self.git, commit, self.bounds, self.say)
+        self.history = past.History(self.index, self.git, commit, self.bounds)
 
     def see(self, wanted: Wanted) -> Seen:
         self._read_tree()
@@ -236,7 +223,9 @@ class _Look:
             changed = f"{len(dirty):,} changed files are not committed"
             self.remarks.append(f"{changed}: identifiers were looked up in the commit")
             dirty = ()
-        uses, committed = code_index.count_symbol_uses(self.index, dirty, self._read_disk(dirty))
+        uses, committed = code_index.count_symbol_uses(
+            self.index, asked, dirty, self._read_disk(dirty)
+        )
         there = {name: uses[name] for name in asked if uses[name].code or uses[name].prose}
         if self.tree.submodules:
             doubt = doubt or "submodules may have identifiers still: none is called removed"
@@ -254,7 +243,7 @@ class _Look:
         return there, removed or {}
 
     def _update_symbols(self, asked: set[str]) -> str:
-        reading = code_index.Reading(self.say)
+        reading = code_index.Reading()
 
         def read(paths: list[str]) -> Iterator[tuple[str, bytes]]:
             if self.git.partial:
@@ -299,7 +288,7 @@ class _Look:
             return {}
         self.history.update_removed_symbols()
         self._remark_floor(past.WORDS, "for removed identifiers")
-        removed = past.find_removed_symbols(self.index, names)
+        removed = past.find_removed_words(self.index, past.WORDS, {name: name for name in names})
         standing = {name: names[name] for name in removed if names[name]}
         for name in self._find_in_code(standing, {n for n in standing if removed[n].defined}):
             del removed[name]
@@ -316,7 +305,7 @@ class _Look:
 
     def _find_in_code(self, names: Mapping[str, list[str]], once_defined: set[str]) -> set[str]:
         """Of names with the files that have them, those that do not stand in comments only."""
-        reading = code_index.Reading(self.say)
+        reading = code_index.Reading()
         paths = sorted({path for name in once_defined for path in names[name]})
         words = {
             path: past.read_defined_names(data)
@@ -341,7 +330,7 @@ class _Look:
     ) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[Pin, ...]]]:
         found = filter(manifests.is_package_manifest, self.files)
         paths = sorted(found, key=lambda path: path.count("/"))
-        reading = code_index.Reading(self.say, cut=len(paths) > self.bounds.manifests)
+        reading = code_index.Reading(cut=len(paths) > self.bounds.manifests)
         paths, limit = paths[: self.bounds.manifests], self.bounds.manifest_bytes
         on_disk = [path for path in paths if path in self.dirty or self.git.partial]
         committed = [path for path in paths if path not in on_disk]
@@ -369,7 +358,7 @@ class _Look:
             return {}
         self.history.update_dropped_packages()
         forms = {name: manifests.compare_package_name(name) for name in names}
-        return past.find_dropped_packages(self.index, forms)
+        return past.find_removed_words(self.index, past.PACKAGES, forms)
 
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import translate
 from itertools import islice
 
 from memdir.hot.disk import Disk
-from memdir.store.git import Ended, Git, find_git_program
+from memdir.store.git import Git, find_git_program
 
 
 @dataclass(frozen=True)
@@ -199,33 +200,28 @@ class Tree:
 
 
 def read_tracked_paths(git: Git, commit: str, bounds: Bounds) -> Tree:
-    tree, ended, rest = Tree(), Ended(), b""
+    tree = Tree()
     sizes = () if git.partial else ("-l",)  # git would fetch objects to measure them
-    stream = git.stream(
+    out, ended = git.ask(
         *("ls-tree", "-r", "-z", *sizes, "--full-tree", commit),
         seconds=bounds.quick_seconds,
         limit=bounds.tree_bytes,
-        ended=ended,
     )
-    for piece in stream:
-        *entries, rest = (rest + piece).split(b"\0")
-        for entry in entries:
-            facts, _, name = entry.partition(b"\t")
-            known, path = _ENTRY.fullmatch(facts), from_git(name)
-            if known is None or not path:
-                tree.cut = True
-            elif not is_safe_repo_path(path):
-                continue
-            elif known[1] == _SUBMODULE:
-                tree.submodules.add(path)
-            else:
-                size = int(known[3]) if known[3] and known[3].isdigit() else LOST
-                oid = "" if known[1] == _LINK else known[2].decode("ascii")
-                tree.files[path] = oid, size
-        if len(tree.files) > bounds.files:
+    *entries, rest = out.split(b"\0")
+    for entry in entries[: bounds.files]:
+        facts, _, name = entry.partition(b"\t")
+        known, path = _ENTRY.fullmatch(facts), from_git(name)
+        if known is None or not path:
             tree.cut = True
-            break
-    tree.cut = tree.cut or bool(rest) or not ended.whole
+        elif not is_safe_repo_path(path):
+            continue
+        elif known[1] == _SUBMODULE:
+            tree.submodules.add(path)
+        else:
+            size = int(known[3]) if known[3] and known[3].isdigit() else LOST
+            oid = "" if known[1] == _LINK else known[2].decode("ascii")
+            tree.files[path] = oid, size
+    tree.cut = tree.cut or bool(rest) or not ended.whole or len(entries) > bounds.files
     return tree
 
 
@@ -257,9 +253,7 @@ def read_untracked_paths(git: Git, bounds: Bounds) -> list[str] | None:
     return paths if ended.whole and all(map(is_safe_repo_path, paths)) else None
 
 
-MAX_STARRED_PARTS = 4  # parts between stars
 MAX_PATTERNS = 200  # per look
-_STARS = re.compile(r"\*{1,3}")
 
 
 def path_in_repo(name: str, root: str) -> str:
@@ -291,27 +285,13 @@ def match_repo_patterns(patterns: Iterable[str], paths: Collection[str]) -> dict
     """A few paths for each name with stars; a star may cross folders."""
     matches = {}
     for pattern in islice(sorted(patterns), MAX_PATTERNS):
-        parts = _STARS.split(pattern.removeprefix("./").strip("/"))
-        if not any(parts) or len(parts) > MAX_STARRED_PARTS:
-            continue
-        longest = max(parts, key=len)
-        fitting = (path for path in paths if longest in path and _fits(parts, path))
-        few = list(islice(fitting, MAX_PATHS))
-        if few:
+        name = pattern.removeprefix("./").strip("/")
+        longest = max(name.split("*"), key=len)  # most paths do not have it
+        fits = re.compile(translate(f"*/{name}/*".replace("[", "[[]"))).match
+        fitting = (path for path in paths if longest in path and fits(f"/{path}/"))
+        if few := list(islice(fitting, MAX_PATHS if longest else 0)):
             matches[pattern] = few
     return matches
-
-
-def _fits(parts: Sequence[str], path: str) -> bool:
-    """Takes each part at its first place after the previous one: a regex would try every place."""
-    text, position = f"/{path}/", 0
-    first = f"/{parts[0]}" if parts[0] else ""
-    for part in (first, *parts[1:-1], f"{parts[-1]}/"):
-        position = text.find(part, position)
-        if position < 0:
-            return False
-        position += len(part)
-    return True
 
 
 def pick_nearest_repo_paths(paths: list[str], form: str) -> tuple[str, ...]:

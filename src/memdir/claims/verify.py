@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,6 @@ from memdir.store.writer import App, store_cache_folder
 if TYPE_CHECKING:
     from memdir.claims.repo import Repo
     from memdir.hot.verdicts import Row
-
-Say = Callable[[str], None]
-
-
-def _say_nothing(_text: str) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,7 @@ def open_repo(app: App) -> Repo:
     return GitRepo(app.config.code, app.config.cache_dir)
 
 
-def verify_memories(app: App, names: Sequence[str] = (), say: Say = _say_nothing) -> Checked:
+def verify_memories(app: App, names: Sequence[str] = ()) -> Checked:
     """Checks these memories (by name or path), or all of them with their index."""
     store, paths = app.store, None
     if names:
@@ -97,7 +91,7 @@ def verify_memories(app: App, names: Sequence[str] = (), say: Say = _say_nothing
         top, root = os.path.realpath(app.config.code), os.path.realpath(store.root)
         folder = os.path.relpath(root, top) if root.startswith(top.rstrip("/") + "/") else ""
     beside = frozenset(store.files())
-    judged, remarks = verify_claims(texts, open_repo(app), folder=folder, beside=beside, say=say)
+    judged, remarks = verify_claims(texts, open_repo(app), folder=folder, beside=beside)
     unread = (f"{finding.message}; {finding.fix}" for finding in findings)
     return Checked(judged, (*remarks, *unread), str(app.config.scope))
 
@@ -108,7 +102,6 @@ def verify_claims(
     *,
     folder: str = "",
     beside: frozenset[str] = frozenset(),
-    say: Say = _say_nothing,
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
     """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
     from memdir.claims.find import find_claims  # compiling its patterns would slow every command
@@ -118,10 +111,8 @@ def verify_claims(
     claims_by_path = {
         path: find_claims(text, f"{folder}/{path}" if folder else "", own) for path, text in texts
     }
-    seen = repo.look(
-        collect_evidence_wanted([claim for claims in claims_by_path.values() for claim in claims]),
-        say,
-    )
+    found = (claim for claims in claims_by_path.values() for claim in claims)
+    seen = repo.look(collect_evidence_wanted(found))
     judged = {
         path: [
             judge_claim(claim, seen, beside, f"{folder}/\n{text}")

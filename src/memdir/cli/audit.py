@@ -101,12 +101,12 @@ def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[
     for place in (
         open_projects_to_audit(session.config, time.time, screen.tell) if all_projects else ()
     ):
-        result = look_over(place.app, wish, screen.tell)
+        result = look_over(place.app, wish)
         result = replace(result, findings=(*place.findings, *result.findings))
         advise = Advice(screen.advise.commands, place.app.store.root, home=screen.advise.home)
         yield Report(session.short(place.title), place.app, result, advise)
     for scope, app in () if all_projects else session.apps():
-        result = look_over(app, wish, screen.tell)
+        result = look_over(app, wish)
         # All scopes share the settings, so their findings appear once.
         findings = tuple(finding for finding in result.findings if finding not in known)
         known.update(app.config.findings)

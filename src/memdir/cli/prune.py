@@ -78,7 +78,7 @@ def prune_command(
     if to_trash and to_archive:
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
-    before = audits.audit(app, Wish(deep=deep, brief=True), session.screen.tell)
+    before = audits.audit(app, Wish(deep=deep, brief=True))
     run = Run(app, before, _choose(app, before, names, every))
     terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
     code = 0

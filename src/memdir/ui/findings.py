@@ -34,9 +34,8 @@ class Kept(NamedTuple):
 
 @dataclass
 class Job:
-    """An audit on its way; `step` is what it does now."""
+    """An audit on its way."""
 
-    step: str = "reading the memories"
     error: str = ""
     done: bool = False
 
@@ -59,12 +58,9 @@ class Audits:
 def _run(app: App, job: Job) -> None:
     from memdir.audit.audit import Wish, audit
 
-    def say(text: str) -> None:
-        job.step = text
-
     try:
         begun = app.now()
-        rows = _rows(audit(app, Wish(deep=bool(app.config.code)), say))
+        rows = _rows(audit(app, Wish(deep=bool(app.config.code))))
         versions = {path: _version(app, path) for path in dict.fromkeys(row[1] for row in rows)}
         value = {"time": begun, "findings": rows, "versions": versions}
         folder = store_cache_folder(app.config)
