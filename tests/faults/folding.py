@@ -3,8 +3,7 @@
 `case`: large and small letters are one name, shown as it was first written (APFS, ext4 with
 casefold). `nfd`: besides, letters with accents are taken apart (HFS+). Every change must go through
 and heal there as elsewhere, and names that only such disks take for one must neither be lost nor
-counted twice. `unlocked`: a disk without locks, where a change is refused with a sentence before
-anything is written, and reading works.
+counted twice.
 """
 
 import errno
@@ -13,12 +12,12 @@ import stat
 import struct
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memdir.errors import MemdirError
 from memdir.store import changes
-from tests.faults import defects, driver, fuse, kernel, memories, mounts, stage, trees
+from tests.faults import defects, kernel, memories, mounts, stage, trees
 from tests.faults.driver import World
 from tests.faults.stage import Stage, Tally
 
@@ -27,13 +26,15 @@ Job = tuple[str, str]  # the kind of file system, and the operation or scene
 
 
 def why_not() -> str:
-    return mounts.why_not() or fuse.why_not()
+    return mounts.why_not(devices=(mounts.FUSE,))
 
 
 def run(folds: Sequence[str], operations: Sequence[str], defect: str = "") -> Tally:
     """Every operation and both scenes of names, on each kind of file system."""
     names = [*operations, *SEVERAL_NAMES]
-    return stage.run_in_worlds(_try, names, lambda name: [(fold, name) for fold in folds], defect)
+    return stage.run_in_worlds(
+        _try, names, lambda name: [(fold, name) for fold in folds], defect, begin=mounts.enter
+    )
 
 
 def _try(here: Stage, job: Job, tally: Tally) -> None:
@@ -42,10 +43,13 @@ def _try(here: Stage, job: Job, tally: Tally) -> None:
     scene = {"accents": _accents, "capitals": _capitals}.get(name)
     here.lay("create" if scene else name)
     trees.clear(here.root)
-    with fuse.mounted(here.root, 0o40700, _FileSystem(fold)):
+    with mounts.fuse(here.root, 0o40700, _FileSystem(fold)):
         trees.fill(here.seeds["create" if scene else name], here.root)
         if scene:
-            found = scene(here.world, here.root)
+            try:
+                found = scene(here.world, here.root)
+            except MemdirError as error:
+                found = [f"refused: {error}"]
         else:
             code = kernel.wait(kernel.start(lambda: here.run(name)))
             answer, said = here.heard()
@@ -53,43 +57,6 @@ def _try(here: Stage, job: Job, tally: Tally) -> None:
             found += here.verdict(name, answer)
         here.lying = None
     tally.add(f"{name} on {fold}", found)
-
-
-# -- no locks there ----------------------------------------------------------------------------
-
-
-def run_unlocked(errors: Sequence[str], operations: Sequence[str], defect: str = "") -> Tally:
-    """Every operation where the disk answers each lock with one of these errors."""
-    return stage.run_in_worlds(
-        _try_unlocked, operations, lambda name: [(error, name) for error in errors], defect
-    )
-
-
-def _try_unlocked(here: Stage, job: Job, tally: Tally) -> None:
-    error, name = job
-    here.lay(name)
-    trees.clear(here.root)
-    disk = _FileSystem("", getattr(errno, error))
-    with fuse.mounted(here.root, 0o40700, disk, fuse.ASK_FOR_FLOCK):
-        trees.fill(here.seeds[name], here.root)
-        code = kernel.wait(kernel.start(lambda: here.run(name)))
-        said = here.heard()[1]
-        told = code != driver.CRASHED and "has no locks" in said and "MEMDIR_STATE_DIR" in said
-        found = [] if told else [f"it is not told ({code}): {said}"]
-        now, before = here.world.view.look(here.root), here.expected[name].before
-        same = (now.files, now.debris, now.shelves) == (before.files, before.debris, before.shelves)
-        found += [] if same else ["the store has changed"]
-        for words in (["list"], ["show", "alpha"], ["recall", "force-push"]):
-            if here.world is memories.WORLD and "alpha.md" in now.files:
-                code = kernel.wait(kernel.start(lambda words=words: _look(here, words)))
-                said = trees.read(f"{here.root}.said").decode()
-                found += [] if code == 0 and "alpha" in said else [f"{words[0]}: {code} {said}"]
-    here.lying = None
-    tally.add(f"{name} where locks end in {error}", found)
-
-
-def _look(here: Stage, words: list[str]) -> int:
-    return driver.run_typed(here.root, [*words, "--scope", here.world.scope])
 
 
 # -- names that are one there ------------------------------------------------------------------
@@ -100,10 +67,8 @@ def _accents(world: World, root: str) -> list[str]:
     place = memories.store_of(root)
     with open(f"{place}/MEMORY.md", "a", encoding="utf-8") as file:
         file.write("- [Größe](größe.md) — how large\n")
-    memories.plant(
-        root,
-        {"größe.md": "---\nname: Größe\ndescription: how large\ntype: project\n---\n\nLarge.\n"},
-    )
+    text = "---\nname: Größe\ndescription: how large\ntype: project\n---\n\nLarge.\n"
+    memories.plant(root, {"größe.md": text})
     app = world.open(root)
     app.snapshot()
     memories.later(app)
@@ -112,10 +77,10 @@ def _accents(world: World, root: str) -> list[str]:
     for _ in range(2):
         app.snapshot()
     found += [] if len(list(app.history.log())) == count else ["looking makes changes"]
-    found += _attempt(lambda: changes.retire_memories(app, ["größe"]))
+    changes.retire_memories(app, ["größe"])
     found += _listed(place, "größe.md", 0)
     found += ["it is still there"] if os.path.exists(f"{place}/größe.md") else []
-    found += _attempt(lambda: changes.restore_memories(app, ["größe"]))
+    changes.restore_memories(app, ["größe"])
     found += _listed(place, "größe.md", 1)
     return found + ([] if os.path.exists(f"{place}/größe.md") else ["it is not back"])
 
@@ -127,24 +92,18 @@ def _capitals(world: World, root: str) -> list[str]:
     os.rename(f"{place}/alpha.md", f"{place}/Alpha-Rule.md")
     changes.rebuild_memory_index(app)
     before = trees.read(f"{place}/Alpha-Rule.md")
+    refused = ""
     try:
         memories.save(app, "alpha-rule", "Another text altogether.")
     except MemdirError as error:
         refused = str(error)
-    else:
-        refused = ""
     app.snapshot()
     names = [name for name in os.listdir(place) if name.casefold() == "alpha-rule.md"]
-    blobs = [
-        app.history.content(logged.id, path)
-        for logged in app.history.log()
-        for _, path in logged.paths
-    ]
+    now = trees.read(f"{place}/{names[0]}")
     found = [] if len(names) == 1 else [f"{len(names)} files of one name"]
-    found += (
-        [] if before in [trees.read(f"{place}/{names[0]}"), *blobs] else ["the old text is lost"]
-    )
-    if refused and trees.read(f"{place}/{names[0]}") != before:
+    if before not in {now, *world.view.look(root).past.versions}:
+        found.append("the old text is lost")
+    if refused and now != before:
         found.append(f"refused, but written: {refused}")
     return found + _listed(place, "alpha-rule.md", 1)
 
@@ -153,14 +112,6 @@ def _listed(place: str, name: str, times: int) -> list[str]:
     index = unicodedata.normalize("NFC", trees.read(f"{place}/MEMORY.md").decode()).casefold()
     count = index.count(f"]({unicodedata.normalize('NFC', name).casefold()})")
     return [] if count == times else [f"{name} is in the index {count} times, not {times}"]
-
-
-def _attempt(act: Callable[[], object]) -> list[str]:
-    try:
-        act()
-    except MemdirError as error:
-        return [f"refused: {error}"]
-    return []
 
 
 # -- the file system ---------------------------------------------------------------------------
@@ -178,21 +129,18 @@ class _Node:
 class _FileSystem:
     """In memory; answers the kernel's calls."""
 
-    def __init__(self, fold: str, lock_error: int = 0) -> None:
-        self.fold, self.lock_error = fold, lock_error
+    def __init__(self, fold: str) -> None:
+        self.fold = fold
         self.nodes = {1: _Node(stat.S_IFDIR | 0o700)}
 
     def __call__(self, call: int, node: int, given: bytes) -> bytes:
-        answer = _CALLS.get(call)
-        if answer is None:
+        if call not in _CALLS:
             raise OSError(errno.ENOSYS, "not here")
-        return answer(self, node, given)
+        return _CALLS[call](self, node, given)
 
     def _key(self, name: bytes) -> tuple[str, str]:
         """Under what a name is kept, and how it is shown."""
         text = name.rstrip(b"\0").decode("utf-8", "surrogateescape")
-        if not self.fold:
-            return text, text
         parted = unicodedata.normalize("NFD", text)
         return parted.casefold(), parted if self.fold == "nfd" else text
 
@@ -221,8 +169,7 @@ class _FileSystem:
 
     def _attributes(self, number: int) -> bytes:
         node = self.nodes[number]
-        times = node.changed, node.touched
-        return fuse.attributes(number, node.mode, len(node.data), times)
+        return mounts.attributes(number, node.mode, len(node.data), node.changed, node.touched)
 
     def _entry(self, number: int) -> bytes:
         return struct.pack("<QQQQII", number, 0, 0, 0, 0, 0) + self._attributes(number)
@@ -319,19 +266,16 @@ class _FileSystem:
         return said
 
     def statfs(self, node: int, given: bytes) -> bytes:
-        return fuse.statfs(10**6)
+        return mounts.statfs(10**6)
 
     def fsync(self, node: int, given: bytes) -> bytes:
         return b""
 
-    def lock(self, node: int, given: bytes) -> bytes:
-        raise OSError(self.lock_error, "no locks")
-
 
 _CALLS = {
-    getattr(fuse, name.upper()): getattr(_FileSystem, name)
+    getattr(mounts, name.upper()): getattr(_FileSystem, name)
     for name in (
         *("lookup", "getattr", "setattr", "mkdir", "create", "unlink", "rmdir", "rename"),
-        *("rename2", "link", "open", "read", "write", "readdir", "statfs", "fsync", "lock"),
+        *("rename2", "link", "open", "read", "write", "readdir", "statfs", "fsync"),
     )
-} | {fuse.OPENDIR: _FileSystem.open, fuse.LOCK_AND_WAIT: _FileSystem.lock}
+} | {mounts.OPENDIR: _FileSystem.open}

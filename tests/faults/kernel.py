@@ -1,8 +1,10 @@
-"""What the tracer asks of the kernel: ptrace, a seccomp filter, registers. Linux only."""
+"""Child processes, and what the tracer asks of the kernel: ptrace, a seccomp filter, registers.
+
+Tracing is for Linux on x86-64.
+"""
 
 import ctypes
 import os
-import platform
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -11,11 +13,10 @@ from contextlib import contextmanager
 from tests.helpers.tables import table
 
 TRACEME, POKEUSER, CONTINUE, SYSCALL = 0, 6, 7, 24
-SETOPTIONS, GETREGSET, SETREGSET, GET_SYSCALL_INFO = 0x4200, 0x4204, 0x4205, 0x420E
+SETOPTIONS, GET_SYSCALL_INFO = 0x4200, 0x420E
 # System call stops are told apart, a filter may ask for a stop, no child outlives its tracer.
 OPTIONS = 0x1 | 0x80 | 0x100000
-ENTRY, EXIT, FILTERED = 1, 2, 3  # what a stop is about
-NT_PRSTATUS, NT_ARM_SYSTEM_CALL = 1, 0x404
+ENTRY, EXIT = 1, 2  # what a stop is about
 RAX, ORIG_RAX = 80, 120  # offsets in x86-64's `struct user`
 DIE_WITH_PARENT, NO_NEW_PRIVILEGES, SET_FILTER, FILTER_MODE = 1, 38, 22, 2
 LOAD_NUMBER, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
@@ -23,9 +24,9 @@ ALLOW, STOP = 0x7FFF0000, 0x7FF00000
 
 RAISED = 9  # the exit code of a child whose work raised
 MARKER = "getpgid"
-_table = table("faults", "calls").get(platform.machine(), "").split()
-names = {int(number): name for number, name in zip(_table[::2], _table[1::2], strict=True)}
-numbers = {name: number for number, name in names.items()}
+_table = table("faults", "calls").split()
+numbers = {name: int(number) for number, name in zip(_table[::2], _table[1::2], strict=True)}
+names = {number: name for name, number in numbers.items()}
 
 
 class Info(ctypes.Structure):
@@ -40,10 +41,6 @@ class Info(ctypes.Structure):
         ("nr", ctypes.c_int64),
         ("args", ctypes.c_uint64 * 6),
     )
-
-
-class _Vector(ctypes.Structure):
-    _fields_ = (("base", ctypes.c_void_p), ("size", ctypes.c_size_t))
 
 
 class _Instruction(ctypes.Structure):
@@ -151,21 +148,9 @@ def stop_at(calls: Iterable[str]) -> None:
 
 def skip(pid: int) -> None:
     """Let the call the child is about to make be no call at all."""
-    if platform.machine() == "x86_64":
-        ptrace(POKEUSER, pid, ORIG_RAX, -1)
-        return
-    number = ctypes.c_int(-1)
-    vector = _Vector(ctypes.addressof(number), ctypes.sizeof(number))
-    ptrace(SETREGSET, pid, NT_ARM_SYSTEM_CALL, ctypes.addressof(vector))
+    ptrace(POKEUSER, pid, ORIG_RAX, -1)
 
 
 def answer(pid: int, result: int) -> None:
     """Give the child this result of the call that is skipped."""
-    if platform.machine() == "x86_64":
-        ptrace(POKEUSER, pid, RAX, result)
-        return
-    registers = (ctypes.c_int64 * 34)()
-    vector = _Vector(ctypes.addressof(registers), ctypes.sizeof(registers))
-    ptrace(GETREGSET, pid, NT_PRSTATUS, ctypes.addressof(vector))
-    registers[0] = result
-    ptrace(SETREGSET, pid, NT_PRSTATUS, ctypes.addressof(vector))
+    ptrace(POKEUSER, pid, RAX, result)

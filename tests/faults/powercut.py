@@ -5,28 +5,21 @@ was written since then: each such state is built, mounted (journal replay) and j
 power fails once more while the next command heals what some of these states hold.
 """
 
+import errno
 import os
 import random
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from tests.faults import (
-    crash_states,
-    defects,
-    driver,
-    fuse,
-    kernel,
-    logged_disk,
-    mounts,
-    stage,
-    trees,
-)
+from tests.faults import crash_states, defects, driver, kernel, mounts, stage, trees
 from tests.faults.checker import Answer
-from tests.faults.logged_disk import ENTRY, Entry
 from tests.faults.stage import Stage, Tally
 
+ENTRY = struct.Struct("<qI")  # of the log: where something was written (-1: a flush), how much
+FOR_EVER = 1 << 30
 SEED = 20_260_303
 SECTOR = 512
 STATES_AGAIN = 8  # cuts of the next command, from each state that it starts with
@@ -36,6 +29,14 @@ SYSTEMS = {
     "xfs": (32, ("mkfs.xfs", "-q", "-f"), ("nouuid",)),
     "btrfs": (128, ("mkfs.btrfs", "-q", "-f"), ("commit=300",)),
 }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A write of some bytes; a flush where there are none."""
+
+    at: int = -1
+    data: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,18 @@ class Run:
 
 
 def why_not(system: str) -> str:
-    make = SYSTEMS[system][1][0]
-    return mounts.why_not(make) or fuse.why_not()
+    return mounts.why_not(SYSTEMS[system][1][0], devices=(mounts.FUSE, mounts.LOOP))
 
 
 def run(
     system: str, operations: Sequence[str], states: int, again: int = 2, defect: str = ""
 ) -> Tally:
     """So many states of each operation; from `again` of them the next command is cut as well."""
-    return stage.run_in_worlds(
-        _cut, operations, lambda name: [(system, name, states, again)], defect, crash_states.WORLD
-    )
+
+    def jobs(name: str) -> list[tuple[str, str, int, int]]:
+        return [(system, name, states, again)]
+
+    return stage.run_in_worlds(_cut, operations, jobs, defect, crash_states.WORLD, mounts.enter)
 
 
 def _cut(here: Stage, job: tuple[str, str, int, int], tally: Tally) -> None:
@@ -148,7 +150,7 @@ def _record(here: Stage, system: str, base: str, operation: str) -> Run:
     image, log = f"{base}.live", f"{base}.log"
     mounts.copy_image(base, image)
     trees.write(f"{here.root}.ack", b"")
-    with logged_disk.serve(image, log) as disk:
+    with _log_disk(image, log) as disk:
         mounts.mount_image(disk, here.root, *SYSTEMS[system][2])
         try:
             handle = os.open(here.root, os.O_RDONLY)
@@ -161,7 +163,7 @@ def _record(here: Stage, system: str, base: str, operation: str) -> Run:
             mounts.unmount(here.root)
             here.lying = None
     position, *paths = trees.read(f"{here.root}.ack").decode().split() or [""]
-    entries, sizes = logged_disk.read_log(log), [0]
+    entries, sizes = _read_log(log), [0]
     for entry in entries:
         sizes.append(sizes[-1] + ENTRY.size + len(entry.data))
     answered = sizes.index(int(position)) if position else len(entries) + 1
@@ -183,6 +185,55 @@ def _perform(here: Stage, operation: str, log: str) -> int:
         code, said = (driver.REFUSED, [repr(error)]) if error else (driver.DONE, [])
     trees.write(f"{here.root}.said", "\n".join(said).encode())
     return code
+
+
+# -- a disk that writes down what it is told to write and to flush -----------------------------
+
+
+def _read_log(path: str) -> list[Entry]:
+    entries = []
+    with open(path, "rb") as file:
+        while head := file.read(ENTRY.size):
+            at, size = ENTRY.unpack(head)
+            entries.append(Entry(at, file.read(size)))
+    return entries
+
+
+@contextmanager
+def _log_disk(image: str, log: str) -> Iterator[str]:
+    """A disk (a file in user space) that begins as this image, which is changed; it keeps a log."""
+    where = f"{image}.disk"
+    for path in (where, log):
+        open(path, "wb").close()
+    disk, written = os.open(image, os.O_RDWR), os.open(log, os.O_WRONLY | os.O_APPEND)
+    size = os.fstat(disk).st_size
+
+    def answer(call: int, node: int, given: bytes) -> bytes:
+        if call in (mounts.GETATTR, mounts.SETATTR):
+            return struct.pack("<QII", FOR_EVER, 0, 0) + mounts.attributes(1, 0o100600, size)
+        if call == mounts.OPEN:
+            return struct.pack("<QII", 1, 0, 0)
+        if call == mounts.FSYNC:
+            os.write(written, ENTRY.pack(-1, 0))
+            return b""
+        if call == mounts.STATFS:
+            return mounts.statfs(size >> 12)
+        if call not in (mounts.READ, mounts.WRITE):
+            raise OSError(errno.ENOSYS, "not by this disk")
+        _, at, much = struct.unpack_from("<QQI", given)
+        if call == mounts.READ:
+            return os.pread(disk, much, at)
+        os.write(written, ENTRY.pack(at, much) + given[40 : 40 + much])
+        os.pwrite(disk, given[40 : 40 + much], at)
+        return struct.pack("<II", much, 0)
+
+    try:
+        with mounts.fuse(where, 0o100600, answer):
+            yield where
+    finally:
+        os.close(disk)
+        os.close(written)
+        os.unlink(where)
 
 
 # -- what it may hold --------------------------------------------------------------------------
@@ -222,33 +273,24 @@ def _images(here: Stage, base: str, ran: Run, cuts: Sequence[Cut]) -> Iterator[t
     mounts.copy_image(base, flushed)
     done = 0
     for cut in cuts:
-        with _opened(flushed) as handle:
-            for entry in ran.entries[done : cut.flushed]:
-                _apply(handle, entry)
+        _write(flushed, ran.entries[done : cut.flushed])
         done = cut.flushed
         mounts.copy_image(flushed, state)
-        with _opened(state) as handle:
-            for number in cut.kept:
-                whole = ran.entries[number]
-                torn = cut.torn and number == cut.kept[-1]
-                _apply(handle, Entry(whole.at, whole.data[: cut.torn]) if torn else whole)
+        kept = [ran.entries[number] for number in cut.kept]
+        if cut.torn:
+            kept[-1] = Entry(kept[-1].at, kept[-1].data[: cut.torn])
+        _write(state, kept)
         yield cut, state
         os.unlink(state)
     os.unlink(flushed)
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[int]:
-    handle = os.open(path, os.O_RDWR)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
-
-
-def _apply(handle: int, entry: Entry) -> None:
-    if entry.at >= 0:
-        os.pwrite(handle, entry.data, entry.at)
+def _write(image: str, entries: Sequence[Entry]) -> None:
+    with open(image, "r+b") as file:
+        for entry in entries:
+            if entry.at >= 0:
+                file.seek(entry.at)
+                file.write(entry.data)
 
 
 def _judge(here: Stage, system: str, image: str, judge: Callable[[], list[str]]) -> list[str]:

@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from memdir.errors import Conflict, Missing
@@ -34,23 +34,6 @@ P99_MS, MAX_MS = 250.0, 2000.0
 BUSY = 2.0  # runnable processes for each processor: others compete with the race
 WHOLE = re.compile(rb"---\nname: (\w+)\n(?:.+\n)+---\n\n(?:.+\n)+")
 MARK = re.compile(rb"w\d+\.\d+")
-
-
-@dataclass
-class Log:
-    """What one process did and saw."""
-
-    ops: list[tuple[str, Op]] = field(default_factory=list)
-    marks: list[bytes] = field(default_factory=list)
-    torn: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    waits: list[float] = field(default_factory=list)
-
-    def attempt(self, act: Callable[[], object]) -> None:
-        try:
-            act()
-        except Exception as error:
-            self.failed.append(f"{type(error).__name__}: {error}")
 
 
 @dataclass
@@ -76,7 +59,7 @@ class Race(Tally):
 
 
 class Writer:
-    """One process; its subclasses take a `step` and say why a file is torn (`find_torn`)."""
+    """One process, with what it did and saw; its subclasses take a `step` and say what is torn."""
 
     world: ClassVar[World]
     names: ClassVar[tuple[str, ...]]
@@ -84,59 +67,60 @@ class Writer:
     options: ClassVar[dict[str, str]] = {}
 
     def __init__(self, root: str, number: int, defect: str) -> None:
-        self.root = root
-        self.number = number
-        self.defect = defect
-        self.log = Log()
+        self.root, self.number, self.defect = root, number, defect
         self.chance = random.Random(number)
+        self.ops: list[tuple[str, Op]] = []
+        self.marks: list[bytes] = []
+        self.torn: list[str] = []
+        self.failed: list[str] = []
+        self.waits: list[float] = []
 
-    @staticmethod
-    def prepare(root: str) -> None:
-        trees.make_root(root)
+    def work(self, each: int) -> None:
+        """So many steps, or the index brought in step until the others are done; told in a file."""
+        defects.switch_off(self.defect)
+        time_the_lock(self.waits)
+        for turn in range(each):
+            self.attempt(lambda turn=turn: self.step(turn))
+        while not each and not os.path.exists(f"{self.root}.over"):
+            self.attempt(lambda: self.world.rebuild(self.app()))
+            time.sleep(0.01)
+        trees.write(f"{self.root}.log{self.number}", pickle.dumps(self))
+
+    def attempt(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except Exception as error:
+            self.failed.append(f"{type(error).__name__}: {error}")
 
     def app(self, ahead: float = 0.0) -> App:
         """As fresh as a command's, with the real clock."""
         now = time.time() + ahead
         return self.world.open(self.root, now=now, lock_seconds="120", **self.options)
 
-    def write(self, each: int) -> None:
-        defects.switch_off(self.defect)
-        time_the_lock(self.log.waits)
-        for turn in range(each):
-            self.log.attempt(lambda turn=turn: self.step(turn))
-
-    def rebuild(self, over: str) -> None:
-        """Bring the index in step, until the writers are done."""
-        defects.switch_off(self.defect)
-        while not os.path.exists(over):
-            self.log.attempt(lambda: self.world.rebuild(self.app()))
-            time.sleep(0.01)
-
     def read(self, path: str) -> bytes | None:
+        """The file and the index, both whole."""
         start = time.monotonic_ns()
-        data = self._look_at(path)
-        self.note(path, start, "read", (), content_hash(data) if data is not None else None)
-        self._look_at(self.world.view.index_file)
-        return data
-
-    def _look_at(self, path: str) -> bytes | None:
         try:
             data = self.app().store.read(path)
         except Missing:
-            return None
-        if path != self.world.view.index_file:
-            self.log.torn += self.find_torn(path, data)
+            data = None
+        self.note(path, start, "read", (), content_hash(data) if data is not None else None)
+        if data is not None:
+            self.torn += self.find_torn(path, data)
+        view = self.world.view
+        try:
+            index = self.app().store.read(view.index_file).decode("utf-8", "replace")
+        except Missing:
             return data
-        line, head = self.world.view.line, self.world.view.head.splitlines()
-        for text in data.decode("utf-8", "replace").splitlines():
-            if not line.fullmatch(text) and text not in head:
-                self.log.torn.append(f"index: {text!r}")
+        for text in index.splitlines():
+            if not view.line.fullmatch(text) and text not in view.head.splitlines():
+                self.torn.append(f"index: {text!r}")
         return data
 
     def note(
         self, path: str, start: int, kind: str, given: tuple[str | None, ...], result: Any
     ) -> None:
-        self.log.ops.append((path, Op(start, time.monotonic_ns(), kind, given, result)))
+        self.ops.append((path, Op(start, time.monotonic_ns(), kind, given, result)))
 
 
 class MemoryWriter(Writer):
@@ -145,6 +129,7 @@ class MemoryWriter(Writer):
     world = memories.WORLD
     names = ("one.md", "two.md", "three.md")
     try_op = staticmethod(linear.try_memory)
+    prepare = staticmethod(trees.make_root)
 
     def step(self, turn: int) -> None:
         path = self.chance.choice(self.names)
@@ -153,7 +138,12 @@ class MemoryWriter(Writer):
         if what == "save":
             self.save(path, data, b"w%d.%d" % (self.number, turn))
         elif what == "retire" and data is not None:
-            self.retire(path)
+            start, done = time.monotonic_ns(), True
+            try:
+                changes.retire_memories(self.app(), [path])
+            except Missing:
+                done = False
+            self.note(path, start, "drop", (), done)
 
     def find_torn(self, path: str, data: bytes) -> list[str]:
         whole = WHOLE.fullmatch(data)
@@ -161,32 +151,19 @@ class MemoryWriter(Writer):
 
     def save(self, path: str, data: bytes | None, mark: bytes) -> None:
         """Add our mark to what we read; refused when somebody was faster."""
-        name = path.removesuffix(".md")
         body = data.partition(b"---\n\n")[2].decode() if data is not None else ""
-        lines = [*body.split(), mark.decode()][-40:]  # old marks live on in the history
+        lines = "\n".join([*body.split(), mark.decode()][-40:])  # old marks live on in the history
         read = content_hash(data) if data is not None else None
-        start = time.monotonic_ns()
+        start, name = time.monotonic_ns(), path.removesuffix(".md")
         try:
-            done = memories.save(
-                self.app(), name, "\n".join(lines), type="reference", expected=read
-            )
+            done = memories.save(self.app(), name, lines, type="reference", expected=read)
         except (Conflict, Missing):
             self.note(path, start, "cas", (read, ""), False)
             return
         new = done.changes[0].hash
-        if read is None:
-            self.note(path, start, "put", (new,), True)
-        else:
-            self.note(path, start, "cas", (read, new), True)
-        self.log.marks.append(mark)
-
-    def retire(self, path: str) -> None:
-        start, done = time.monotonic_ns(), True
-        try:
-            changes.retire_memories(self.app(), [path])
-        except Missing:
-            done = False
-        self.note(path, start, "drop", (), done)
+        kind, given = ("put", (new,)) if read is None else ("cas", (read, new))
+        self.note(path, start, kind, given, True)
+        self.marks.append(mark)
 
 
 class RecordWriter(Writer):
@@ -206,6 +183,7 @@ class RecordWriter(Writer):
         record.ANTI_RESURRECTION: "retired",
         record.ACTION_CODES["update"]: "retired",
     }
+    find_torn = staticmethod(RecordView.torn)
 
     @staticmethod
     def prepare(root: str) -> None:
@@ -213,15 +191,16 @@ class RecordWriter(Writer):
         os.makedirs(f"{root}/{RecordView.store}")
         records.put_settings(root, {"delete": {"archive_retired": False}})
 
-    def find_torn(self, path: str, data: bytes) -> list[str]:
-        return RecordView.torn(path, data)
-
     def step(self, turn: int) -> None:
         # Half of all actions meet at three records, the others are all over the twenty.
         path = self.chance.choice(self.chance.choice((self.names, self.names[:3])))
         what = self.chance.choices(tuple(self.actions), tuple(self.actions.values()))[0]
-        if what == "gc":
-            self.tidy()
+        if what == "gc":  # it concerns every record: it purges the retired ones, and only those
+            start = time.monotonic_ns()
+            done = lifecycle.collect_record_garbage(self.app(self.ahead))
+            gone = {change.path for change in done.changes}
+            for path in self.names:
+                self.note(path, start, "gc", (), "done" if path in gone else "stays")
             return
         data = self.read(path)
         if data is None and what == "update":
@@ -251,15 +230,7 @@ class RecordWriter(Writer):
         said = "done" if change.changed else "there"
         self.note(path, start, what, (*given, change.hash), said)
         if change.changed:
-            self.log.marks.append(mark.encode())
-
-    def tidy(self) -> None:
-        """A gc concerns every record: it purges the retired ones, and only those."""
-        start = time.monotonic_ns()
-        done = lifecycle.collect_record_garbage(self.app(self.ahead))
-        gone = {change.path for change in done.changes}
-        for path in self.names:
-            self.note(path, start, "gc", (), "done" if path in gone else "stays")
+            self.marks.append(mark.encode())
 
 
 def time_the_lock(waits: list[float]) -> None:
@@ -304,27 +275,19 @@ def _run(make: type[Writer], processes: int, each: int, defect: str) -> Race:
     with trees.work_folder() as folder:
         root = f"{folder}/root"
         make.prepare(root)
-        writers = [make(root, number, defect) for number in range(processes + 1)]
-
-        def work(writer: Writer, act: Callable[[Any], None], given: int | str) -> None:
-            writer.log.attempt(lambda: act(given))
-            trees.write(f"{root}.log{writer.number}", pickle.dumps(writer.log))
-
-        *others, last = writers
-        children = [
-            kernel.start(lambda writer=writer: work(writer, writer.write, each))
-            for writer in others
+        *pids, rebuilder = [
+            kernel.start(lambda number=number: make(root, number, defect).work(each * bool(number)))
+            for number in range(processes, -1, -1)
         ]
-        rebuilder = kernel.start(lambda: work(last, last.rebuild, f"{root}.over"))
-        for pid in children:
+        for pid in pids:
             kernel.wait(pid)
         trees.write(f"{root}.over", b"")
         kernel.wait(rebuilder)
-        logs = [pickle.loads(trees.read(f"{root}.log{one.number}")) for one in writers]
+        logs = [pickle.loads(trees.read(f"{root}.log{number}")) for number in range(processes + 1)]
         return _judge(make, make.world.view.look(root), logs)
 
 
-def _judge(make: type[Writer], view: Any, logs: list[Log]) -> Race:
+def _judge(make: type[Writer], view: Any, logs: list[Writer]) -> Race:
     race = Race()
     for what in ("failed", "torn"):
         problems = [problem for log in logs for problem in getattr(log, what)]

@@ -68,7 +68,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_race": (partial(race.run, race.RecordWriter), str),
     "sync": (sync.run, sync.why_not),
     "folding": (folding.run, folding.why_not),
-    "unlocked": (folding.run_unlocked, folding.why_not),
+    "unlocked": (strike.refuse_locks, tracer.why_not),
     **{
         f"powercut_{system}": (partial(powercut.run, system), partial(powercut.why_not, system))
         for system in powercut.SYSTEMS

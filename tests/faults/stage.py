@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from tests.faults import accounts, defects, driver, kernel, memories, mounts, records, tracer, trees
+from tests.faults import accounts, defects, driver, kernel, memories, records, tracer, trees
 from tests.faults.checker import Answer, Expected
 from tests.faults.driver import App, World
 
@@ -261,14 +261,15 @@ def run_in_worlds(
     jobs_of: Callable[[str], Iterable[Job]],
     defect: str = "",
     world: World = memories.WORLD,
+    begin: Callable[[], None] = lambda: None,
 ) -> Tally:
-    """The jobs of operations on memories, and on records; each worker with mounts of its own."""
+    """The jobs of operations on memories, and on records."""
     mine = [name for name in operations if not name.startswith(RECORDS)]
     theirs = [name.removeprefix(RECORDS) for name in operations if name not in mine]
     total = Tally()
     for here, names in ((world, mine), (records.WORLD, theirs)):
         jobs = [job for name in names for job in jobs_of(name)]
-        total.merge(run_jobs(act, jobs, defect, here, mounts.enter) if jobs else Tally())
+        total.merge(run_jobs(act, jobs, defect, here, begin) if jobs else Tally())
     return total
 
 

@@ -14,6 +14,7 @@ import platform
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tests.faults import kernel
@@ -57,20 +58,18 @@ class Strike:
 
 def why_not() -> str:
     """The reason why this machine cannot trace; empty where it can."""
-    if sys.platform != "linux":
-        return f"ptrace is Linux's; this is {sys.platform}"
-    if not kernel.names:
-        return f"the tracer does not know the system calls of {platform.machine()}"
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        return "the tracer knows the system calls of Linux on x86-64 alone"
     try:
-        listed = [call.name for call in trace(_two_calls).calls]
-        failed = strike(_two_calls, Strike("close", 1, errno.EIO))
+        listed = [call.name for call in trace(_one_call).calls]
+        failed = strike(_one_call, Strike("close", 1, errno.EIO))
     except OSError as error:
         return f"this machine does not let us trace ({error})"
     works = listed == ["close"] and failed.fired and failed.code == errno.EIO
     return "" if works else "the tracer saw nothing"
 
 
-def _two_calls() -> int:
+def _one_call() -> int:
     os.getpgid(0)
     try:
         os.close(-1)
@@ -88,16 +87,58 @@ def point(calls: Sequence[Call], at: int, error: int = 0, for_good: bool = False
     return Strike(name, nth, error, for_good)
 
 
-def trace(
-    work: Callable[[], int], kill_at: int = -1, at_entry: Callable[[int], None] | None = None
-) -> Traced:
-    """Run `work` in a forked child and list its calls between the markers, or up to its death."""
-    return _guarded(_Listed(_fork(work), kill_at, at_entry))
-
-
 def strike(work: Callable[[], int], blow: Strike) -> Traced:
     """Run `work` in a forked child that stops at the calls of one name only; strike it there."""
-    return _guarded(_Struck(_fork(work, (blow.name, MARKER)), blow))
+    pid, traced = _fork(work, (blow.name, MARKER)), Traced()
+    markers = count = 0
+
+    def stopped(info: kernel.Info) -> None:
+        nonlocal markers, count
+        if kernel.names.get(info.nr) == MARKER:
+            markers += 1
+        elif markers == 1:
+            count += 1
+            if count == blow.nth or (count > blow.nth and blow.for_good):
+                traced.fired = True
+                kernel.skip(pid)
+                if blow.error:
+                    kernel.answer(pid, -blow.error)
+                else:
+                    os.kill(pid, signal.SIGKILL)
+
+    _follow(pid, kernel.CONTINUE, traced, stopped)
+    return traced
+
+
+def trace(work: Callable[[], int], kill_at: int = -1) -> Traced:
+    """Run `work` in a forked child and list its calls between the markers, or up to its death."""
+    pid, traced = _fork(work), Traced()
+    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    markers, waits = 0, False  # for what the newest call gives back
+
+    def stopped(info: kernel.Info) -> None:
+        nonlocal markers, waits
+        if info.op == kernel.EXIT and waits:
+            traced.calls[-1].result = info.nr
+        waits = False
+        if info.op != kernel.ENTRY:
+            return
+        name = kernel.names.get(info.nr, "")  # not memory, signals, clocks: no disk changes there
+        if name == MARKER:
+            markers += 1
+        elif markers == 1 and name and len(traced.calls) == kill_at:
+            traced.fired = True
+            kernel.skip(pid)
+            os.kill(pid, signal.SIGKILL)
+        elif markers == 1 and name:
+            waits = True
+            traced.calls.append(_read_call(pid, memory, name, tuple(info.args)))
+
+    try:
+        _follow(pid, kernel.SYSCALL, traced, stopped)
+    finally:
+        os.close(memory)
+    return traced
 
 
 def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
@@ -116,154 +157,31 @@ def _fork(work: Callable[[], int], stops: Sequence[str] = ()) -> int:
     return pid
 
 
-def _guarded(child: _Child) -> Traced:
+def _follow(pid: int, request: int, traced: Traced, stopped: Callable[[kernel.Info], None]) -> None:
+    """Move a stopped child on from stop to stop, until it ends or hangs."""
+    info, number = kernel.Info(), 0
     try:
         with kernel.time_limit(HANG_SECONDS):
-            child.follow()
+            while True:
+                with suppress(ProcessLookupError):  # killed just now: waitpid tells the rest
+                    kernel.ptrace(request, pid, 0, number)
+                _, status = os.waitpid(pid, 0)
+                if not os.WIFSTOPPED(status):
+                    traced.code = os.waitstatus_to_exitcode(status)
+                    return
+                number = os.WSTOPSIG(status)
+                if number in (SYSCALL_STOP, signal.SIGTRAP):
+                    number = 0
+                    kernel.ask(pid, info)
+                    stopped(info)
     except TimeoutError:
-        child.give_up()
-    finally:
-        child.close()
-    return child.traced
-
-
-class _Child:
-    """A stopped child, moved on from stop to stop."""
-
-    request = kernel.SYSCALL
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.traced = Traced()
-        self.info = kernel.Info()
-        self.markers = 0
-
-    def follow(self) -> None:
-        signal_number = 0
-        while True:
-            self._go_on(signal_number)
-            _, status = os.waitpid(self.pid, 0)
-            if not os.WIFSTOPPED(status):
-                self.traced.code = os.waitstatus_to_exitcode(status)
-                return
-            signal_number = os.WSTOPSIG(status)
-            if signal_number in (SYSCALL_STOP, signal.SIGTRAP):
-                signal_number = 0
-                kernel.ask(self.pid, self.info)
-                self.stopped()
-
-    def _go_on(self, signal_number: int) -> None:
-        try:
-            kernel.ptrace(self.request, self.pid, 0, signal_number)
-        except ProcessLookupError:
-            return  # killed just now: waitpid tells the rest
-
-    def kill(self) -> None:
-        """Here and now: the call is not made any more."""
-        self.traced.fired = True
-        kernel.skip(self.pid)
-        os.kill(self.pid, signal.SIGKILL)
-
-    def give_up(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-        while os.WIFSTOPPED(os.waitpid(self.pid, 0)[1]):
+        os.kill(pid, signal.SIGKILL)
+        while os.WIFSTOPPED(os.waitpid(pid, 0)[1]):
             continue
-        self.traced.code, self.traced.hung = -signal.SIGKILL, True
-
-    def close(self) -> None:
-        """Nothing is held."""
+        traced.code, traced.hung = -signal.SIGKILL, True
 
 
-class _Struck(_Child):
-    """Stops at the calls of one name only, which is fast; strikes at the n-th of them."""
-
-    request = kernel.CONTINUE
-
-    def __init__(self, pid: int, blow: Strike) -> None:
-        super().__init__(pid)
-        self.blow = blow
-        self.count = 0
-
-    def stopped(self) -> None:
-        if kernel.names.get(self.info.nr) == MARKER:
-            self.markers += 1
-        elif self.markers == 1:
-            self.count += 1
-            if self.count == self.blow.nth and not self.blow.error:
-                self.kill()
-            elif self.count == self.blow.nth or (self.count > self.blow.nth and self.blow.for_good):
-                self.traced.fired = True
-                kernel.skip(self.pid)
-                kernel.answer(self.pid, -self.blow.error)
-
-
-class _Listed(_Child):
-    """Stops at every call, and writes down what it is given and what comes back."""
-
-    def __init__(self, pid: int, kill_at: int, at_entry: Callable[[int], None] | None) -> None:
-        super().__init__(pid)
-        self.kill_at = kill_at
-        self.at_entry = at_entry
-        self.memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-        self.open = False  # the newest call has not come back yet
-
-    def close(self) -> None:
-        os.close(self.memory)
-
-    def stopped(self) -> None:
-        if self.info.op == kernel.ENTRY:
-            self._enter(kernel.names.get(self.info.nr, ""))
-        elif self.info.op == kernel.EXIT and self.markers == 1 and self.traced.calls:
-            if self.open:
-                self.traced.calls[-1].result = self.info.nr
-            self.open = False
-
-    def _enter(self, name: str) -> None:
-        self.open = False
-        if name == MARKER:
-            self.markers += 1
-        elif self.markers == 1 and name:  # not memory, signals, clocks: no disk changes there
-            at = len(self.traced.calls)
-            if self.at_entry is not None:
-                self.at_entry(at)
-            if at == self.kill_at:
-                self.kill()
-                return
-            self.open = True
-            self.traced.calls.append(self._read(name))
-
-    def _read(self, name: str) -> Call:
-        args = tuple(self.info.args)
-        call = Call(name, args, result=-errno.EINTR)
-        if name in PATHS:
-            call.paths = tuple(self._path(args, *where) for where in PATHS[name])
-        elif name in HANDLES:
-            call.paths = (self._of_handle(args[0]),)
-        if name in ("write", "pwrite64"):
-            call.data = os.pread(self.memory, args[2], args[1])
-        return call
-
-    def _path(self, args: tuple[int, ...], folder: int, text: int) -> str:
-        name = os.fsdecode(self._text(args[text]))
-        if name.startswith("/") or folder < 0:
-            return name
-        return os.path.normpath(os.path.join(self._of_handle(args[folder]), name))
-
-    def _of_handle(self, handle: int) -> str:
-        number = ctypes.c_int(handle & 0xFFFFFFFF).value
-        link = "cwd" if number == AT_FDCWD else f"fd/{number}"
-        try:
-            return os.readlink(f"/proc/{self.pid}/{link}")
-        except OSError:
-            return ""
-
-    def _text(self, address: int) -> bytes:
-        text = b""
-        while b"\0" not in text and len(text) < 4096:
-            room = 256 - (address + len(text)) % 256  # never across a page that may be missing
-            text += os.pread(self.memory, room, address + len(text))
-        return text.partition(b"\0")[0]
-
+# -- what a call is given ----------------------------------------------------------------------
 
 # Which arguments are (directory handle, path); -1: the path stands alone.
 _BELOW, _ALONE = ((0, 1),), ((-1, 0),)
@@ -279,3 +197,33 @@ HANDLES = frozenset(
         *("close", "flock", "getdents64", "fstat", "lseek", "dup", "fcntl"),
     )
 )
+
+
+def _read_call(pid: int, memory: int, name: str, args: tuple[int, ...]) -> Call:
+    call = Call(name, args, result=-errno.EINTR)
+    if name in HANDLES:
+        call.paths = (_path_of(pid, args[0]),)
+    for folder, text in PATHS.get(name, ()):
+        path = os.fsdecode(_text(memory, args[text]))
+        if folder >= 0 and not path.startswith("/"):
+            path = os.path.normpath(os.path.join(_path_of(pid, args[folder]), path))
+        call.paths += (path,)
+    if name in ("write", "pwrite64"):
+        call.data = os.pread(memory, args[2], args[1])
+    return call
+
+
+def _path_of(pid: int, handle: int) -> str:
+    number = ctypes.c_int(handle & 0xFFFFFFFF).value
+    try:
+        return os.readlink(f"/proc/{pid}/{'cwd' if number == AT_FDCWD else f'fd/{number}'}")
+    except OSError:
+        return ""
+
+
+def _text(memory: int, address: int) -> bytes:
+    text = b""
+    while b"\0" not in text and len(text) < 4096:
+        room = 256 - (address + len(text)) % 256  # never across a page that may be missing
+        text += os.pread(memory, room, address + len(text))
+    return text.partition(b"\0")[0]
