@@ -53,8 +53,11 @@ Job = tuple[str, int]
 
 def run(executions: int, hooks: int, defect: str = "") -> Tally:
     """So many texts for each reader, and fewer payloads for hooks: each starts a process."""
-    jobs = [(kind, at) for kind in READERS for at in range(0, executions, BATCH)]
-    jobs += [("hook payload", at) for at in range(0, hooks, BATCH)]
+    jobs = [
+        (kind, at)
+        for kind, (_, read) in READERS.items()
+        for at in range(0, hooks if read is _hook else executions, BATCH)
+    ]
     total = Tally()
     for part in stage.parallel(partial(_share, executions, hooks, defect), jobs):
         total.merge(part)
@@ -67,11 +70,10 @@ def _share(executions: int, hooks: int, defect: str, jobs: Sequence[Job]) -> Tal
     with trees.work_folder() as folder:
         for kind, start in jobs:
             luck = random.Random(f"{SEED} {kind} {start}")
-            most = (hooks if kind not in READERS else executions) - start
-            for number in range(start, start + min(BATCH, most)):
-                sound, read = READERS.get(kind, (json.dumps(HOOK).encode(), _hook))
-                data = damaged(sound, luck)
-                tally.add(f"{kind} {number}", _look(read, data, folder))
+            sound, read = READERS[kind]
+            most = hooks if read is _hook else executions
+            for number in range(start, min(start + BATCH, most)):
+                tally.add(f"{kind} {number}", _look(read, damaged(sound, luck), folder))
     return tally
 
 
@@ -80,16 +82,10 @@ def damaged(data: bytes, luck: random.Random) -> bytes:
         at, to = sorted(luck.randrange(len(data) + 1) for _ in range(2))
         odd = luck.choice(ODD)
         piece = data[at:to]
-        data = luck.choice(
-            (
-                data[:at] + odd + data[at:],
-                data[:at] + odd + data[to:],
-                data[:at] + data[to:],
-                data[:to] + piece * 2 + data[to:],
-                data[:at] + luck.randbytes(3) + data[at + 3 :],
-                data[to:] + data[:to],
-            )
-        )[:50_000]
+        cut, doubled, turned = data[:at] + data[to:], data[:to] + piece * 2, data[to:] + data[:to]
+        filled = (data[:at] + odd + data[at:], data[:at] + odd + data[to:])
+        noisy = data[:at] + luck.randbytes(3) + data[at + 3 :]
+        data = luck.choice((*filled, cut, doubled + data[to:], noisy, turned))[:50_000]
     return data
 
 
@@ -152,4 +148,5 @@ READERS: dict[str, tuple[bytes, Callable[[bytes, str], None]]] = {
     "transcript": (SAID, _transcript),
     "claims": (CLAIMS, _claims),
     "record": (RECORD, _record),
+    "hook payload": (json.dumps(HOOK).encode(), _hook),
 }

@@ -24,12 +24,12 @@ def run(saves: int, defect: str = "") -> Tally:
 
 
 class _Trap:
+    """A store, and a folder outside it with a victim."""
+
     def __init__(self, folder: str, defect: str) -> None:
-        self.root, self.outside = f"{folder}/root", f"{folder}/outside"
-        self.defect = defect
+        self.root, self.outside, self.defect = f"{folder}/root", f"{folder}/outside", defect
         memories.prepare(self.root, "create")
-        self.store = memories.store_of(self.root)
-        self.victim = f"{self.outside}/victim"
+        self.store, self.victim = memories.store_of(self.root), f"{self.outside}/victim"
         self._reset()
 
     def _reset(self) -> None:

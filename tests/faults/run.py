@@ -33,6 +33,7 @@ from tests.faults import (  # noqa: E402
     race,
     records,
     report,
+    repository,
     secret,
     stage,
     strike,
@@ -46,7 +47,7 @@ from tests.faults.report import Row  # noqa: E402
 from tests.faults.stage import Tally  # noqa: E402
 from tests.helpers.tables import table  # noqa: E402
 
-PARTS = {"server": "tests.faults.server"}  # make faults ARGS=server
+SERVER = "server"  # a part of its own, with PostgreSQL: make faults ARGS=server
 LEVELS = SMALL, QUICK, FULL = "small", "quick", "full"
 # Each method of tests/data/faults.toml, and why this machine cannot run it.
 METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
@@ -66,7 +67,7 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
     "records_kill": (partial(strike.kill, world=records.WORLD), tracer.why_not),
     "records_errors": (partial(strike.fail, world=records.WORLD), tracer.why_not),
     "records_race": (partial(race.run, race.RecordWriter), str),
-    "sync": (sync.run, sync.why_not),
+    "sync": (sync.run, str),
     "folding": (folding.run, folding.why_not),
     "unlocked": (strike.refuse_locks, tracer.why_not),
     **{
@@ -78,10 +79,10 @@ METHODS: dict[str, tuple[Callable[..., Tally], Callable[[], str]]] = {
 
 def run_method(name: str, level: str) -> Row:
     """One method and the known-bad stores it must catch: in the tests, one of them is enough."""
+    start = time.monotonic()
     methods, (kind, _, system) = table("faults", "methods"), name.partition("_")
     work, given = METHODS[name][0], at_level(methods.get(name) or methods[kind], level)
     title, size, remark, how = (given.pop(key, "") for key in ("name", "size", "remark", "how"))
-    title = title.format(system=system)
     control, apart = at_level(given.pop("control", {}), level), given.pop("apart", False)
     known = list(given.pop("controls").items())[: 1 if level == SMALL else None]
     wanted = given.get("operations", [])
@@ -93,20 +94,16 @@ def run_method(name: str, level: str) -> Row:
         given["operations"] = every
     found = {}
     for defect, operation in known:
-        bad = {**given, **control, "defect": defect}
-        if operation:
-            bad["operations"] = [operation]
+        bad = given | control | {"defect": defect}
+        bad |= {"operations": [operation]} if operation else {}
         caught = stage.apart(partial(work, **bad)) if apart else work(**bad)
         found[defect] = caught.violations > 0
     tally = work(**given)
-    facts = {
-        **vars(tally),
-        **given,
-        "count": len(given.get("operations", given.get("scenes", []))),
-        "how": how,
-    }
+    facts = vars(tally) | given | {"how": how, "system": system}
+    facts["count"] = len(given.get("operations", given.get("scenes", [])))
     facts |= {key: " ".join(given.get(key, [])) for key in ("everywhere", "likely", "errors")}
-    return Row(title, size.format(**facts), tally, remark.format(**facts), found, 0.0, name, level)
+    title, size, remark = (text.format(**facts) for text in (title, size, remark))
+    return Row(title, size, tally, remark, found, time.monotonic() - start, name, level)
 
 
 def at_level(given: Mapping[str, Any], level: str) -> dict[str, Any]:
@@ -120,31 +117,27 @@ def run_all(level: str, names: Sequence[str], say: Callable[[str], None]) -> dic
     not_run: list[str] = []
     say(report.line(report.HEADINGS))
     for name in names:
-        if reason := METHODS[name][1]():
+        if reason := repository.why_not() or METHODS[name][1]():
             not_run.append(f"{name}: {reason}")
             continue
-        start = time.monotonic()
-        row = run_method(name, level)
-        row.seconds = time.monotonic() - start
-        rows.append(row)
-        say("\n".join(row.lines()))
+        rows.append(run_method(name, level))
+        say("\n".join(rows[-1].lines()))
     for reason in not_run:
         say(f"not run: {reason}")
     fine = all(row.fine for row in rows)
-    facts = [dataclasses.asdict(row) for row in rows]
-    return {"rows": facts, "not_run": not_run, "fine": fine}
+    return {"rows": [dataclasses.asdict(row) for row in rows], "not_run": not_run, "fine": fine}
 
 
 def add_to(path: Path, found: dict) -> dict:
     """The rows of earlier runs as well, each method as it was run last."""
     earlier = json.loads(path.read_text()) if path.exists() else {"rows": [], "not_run": []}
     rows = {row["name"]: row for row in (*earlier["rows"], *found["rows"])}
-    order = [name for name in METHODS if name in rows]
     reasons = {name: f"{name}: not in these runs" for name in METHODS if name not in rows}
     for reason in (*earlier["not_run"], *found["not_run"]):
         if (name := reason.partition(":")[0]) in reasons:
             reasons[name] = reason
-    both = {"rows": [rows[name] for name in order], "not_run": [*reasons.values()]}
+    kept = [rows[name] for name in METHODS if name in rows]
+    both = {"rows": kept, "not_run": [*reasons.values()]}
     path.write_text(json.dumps(both, indent=1))
     return both
 
@@ -156,16 +149,17 @@ def main(arguments: Sequence[str]) -> int:
         level.add_argument(f"--{name}", dest="level", action="store_const", const=name)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--page", metavar="FILE", help="write the table there, as Markdown")
-    parser.add_argument("part", nargs="?", choices=(*PARTS, *METHODS), help="this one only")
     parser.add_argument("--rows", metavar="FILE", help="add to what earlier runs kept there")
-    parser.add_argument("--only", default=",".join(METHODS), help="some of: %(default)s")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{SERVER}, {', '.join(METHODS)}")
     given = parser.parse_args(arguments)
-    if given.part in PARTS:
-        return importlib.import_module(PARTS[given.part]).main(given.level)
+    if given.names == [SERVER]:
+        return importlib.import_module("tests.faults.server").main(given.level)
+    if unknown := {*given.names} - {*METHODS}:
+        parser.error(f"there is no method {', '.join(unknown)}")
     trees.sweep_old_folders()
     start = time.monotonic()
-    say = (lambda text: None) if given.json else (lambda text: print(text, flush=True))
-    found = run_all(given.level, [given.part] if given.part else given.only.split(","), say)
+    say = (lambda text: None) if given.json else partial(print, flush=True)
+    found = run_all(given.level, given.names or [*METHODS], say)
     shown = add_to(Path(given.rows), found) if given.rows else found
     if given.page:
         Path(given.page).write_text(report.page(shown["rows"], shown["not_run"]))

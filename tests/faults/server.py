@@ -18,10 +18,12 @@ from tests.helpers.team import Team
 from tests.server.load import Tally, run_load
 from tests.server.test_tenants import fill, probe
 
-WRITES = {"small": 500, "quick": 100_000, "full": 300_000}
-PROBES = {"small": 200, "quick": 10_000, "full": 50_000}
-KILLS = {"small": 2, "quick": 10, "full": 50}
-RESTARTS = {"small": 1, "quick": 5, "full": 20}
+# Writes under load, questions of strangers, kills of the server, ends of PostgreSQL.
+SIZES = {
+    "small": (500, 200, 2, 1),
+    "quick": (100_000, 10_000, 10, 5),
+    "full": (300_000, 50_000, 50, 20),
+}
 WRITERS, READERS = 8, 3
 CONTROL_WRITES = 300
 PLAIN = Path(__file__).parents[1] / "server/plain_sequence.sql"
@@ -53,47 +55,44 @@ def a_team(*, durable: bool = False, defect: str = "") -> Iterator[Team]:
         postgres.remove()
 
 
-def feed(level: str) -> tuple[str, bool, bool]:
+def feed(writes: int) -> tuple[str, bool, bool]:
     with a_team(durable=True) as team:
-        tally = run_load(team, writers=WRITERS, readers=READERS, writes=WRITES[level])
+        tally = run_load(team, writers=WRITERS, readers=READERS, writes=writes)
     with a_team(defect=PLAIN.read_text()) as team:
         bad = run_load(team, writers=WRITERS, readers=2, writes=CONTROL_WRITES, largest=1)
-    text = f"{tally.writes:,} writes by {WRITERS}, {READERS} readers of the feed: {_lost(tally)}"
-    return text, not (tally.missed or tally.lost), bad.missed > 0
+    text = f"{tally.writes:,} writes by {WRITERS}, {READERS} readers of the feed"
+    return text + _lost(tally), not (tally.missed or tally.lost), bad.missed > 0
 
 
-def strangers(level: str) -> tuple[str, bool, bool]:
+def strangers(questions: int) -> tuple[str, bool, bool]:
     with a_team() as team:
-        probes, broken = probe(team, fill(team), PROBES[level], 2)
+        probes, broken = probe(team, fill(team), questions, 2)
     with a_team(defect=OPEN) as team:
         _, bad = probe(team, fill(team), 100, 2)
     text = f"{probes:,} questions for spaces of others: {len(broken)} answered otherwise than 404"
     return text, not broken, bool(bad)
 
 
-def kills(level: str) -> tuple[str, bool, bool]:
+def kills(times: int) -> tuple[str, bool, bool]:
     def kill(team: Team) -> None:
         team.stop(signal.SIGKILL)
         team.start()
 
-    tally, done = _under_load(KILLS[level], kill)
+    text, held = _under_load(times, kill, "kill -9 of the server")
     with a_team(defect=FORGETFUL) as team:
         bad = run_load(team, writers=2, readers=1, writes=CONTROL_WRITES)
-    text = f"kill -9 of the server x {done}, {tally.writes:,} writes: {_lost(tally)}"
-    return text, done == KILLS[level] and not (tally.missed or tally.lost), bad.lost > 0
+    return text, held, bad.lost > 0
 
 
-def restarts(level: str) -> tuple[str, bool, bool]:
+def restarts(times: int) -> tuple[str, bool, bool]:
     def restart(team: Team) -> None:
         team.postgres.stop(signal.SIGQUIT)  # no checkpoint, as after a power cut
         team.postgres.start()
 
-    tally, done = _under_load(RESTARTS[level], restart)
-    text = f"PostgreSQL ended at once x {done}, {tally.writes:,} writes: {_lost(tally)}"
-    return text, done == RESTARTS[level] and not (tally.missed or tally.lost), True
+    return *_under_load(times, restart, "PostgreSQL ended at once"), True
 
 
-def _under_load(times: int, act: Callable[[Team], None]) -> tuple[Tally, int]:
+def _under_load(times: int, act: Callable[[Team], None], what: str) -> tuple[str, bool]:
     done = 0
     with a_team(durable=True) as team:
 
@@ -105,35 +104,26 @@ def _under_load(times: int, act: Callable[[Team], None]) -> tuple[Tally, int]:
                 done += 1
 
         tally = run_load(team, writers=WRITERS, readers=2, writes=1, meanwhile=meanwhile)
-    return tally, done
+    text = f"{what} x {done}, {tally.writes:,} writes{_lost(tally)}"
+    return text, done == times and not (tally.missed or tally.lost)
 
 
 def _lost(tally: Tally) -> str:
-    return (
-        f"{tally.missed} missed, {tally.lost} acknowledged and lost, {tally.errors:,} asked again"
-    )
+    return f": {tally.missed} missed, {tally.lost} lost, {tally.errors:,} asked again"
 
 
-ROWS = {"feed": feed, "strangers": strangers, "kills": kills, "restarts": restarts}
-
-
-def main(level: str, only: str = "") -> int:
+def main(level: str) -> int:
     if reason := pg.why_not():
         print(f"not run: {reason}")
         return 1
     fine = True
-    for name, row in ROWS.items():
-        if only and name not in only.split(","):
-            continue
+    for row, size in zip((feed, strangers, kills, restarts), SIZES[level], strict=True):
         start = time.monotonic()
-        text, held, caught = row(level)
+        text, held, caught = row(size)
         fine = fine and held and caught
         verdict = "held" if held else "BROKEN"
         control = "caught" if caught else "NOT CAUGHT"
-        print(
-            f"{name:10} {verdict:7} known-bad: {control:11} {text}; "
-            f"{time.monotonic() - start:.0f} s",
-            flush=True,
-        )
+        seconds = time.monotonic() - start
+        print(f"{row.__name__:10} {verdict:7} known-bad: {control:11} {text}; {seconds:.0f} s")
     print("all held" if fine else "NOT all held")
     return 0 if fine else 1

@@ -11,17 +11,18 @@ import random
 import signal
 import subprocess
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from memdir.capture.inbox import open_inbox
-from memdir.config.config import Config, read_config
+from memdir.config.config import read_config
 from memdir.errors import MemdirError
-from memdir.store.git import find_git_program
 from memdir.store.writer import App, open_app
 from memdir.sync import engine, flow, outcome
 from memdir.sync.git_transport import PERSONAL_BRANCH, GitTransport
 from memdir.sync.remotes import PERSONAL, make_git_remote
-from tests.faults import defects, trees
+from tests.faults import defects, kernel, trees
 from tests.faults.stage import Tally
 
 NAMES = tuple(f"n{number}" for number in range(12))
@@ -36,10 +37,6 @@ MOST_EVENTS = 60  # of a sync, before one of which it is killed
 ROUNDS = 8  # in the end, at most, until all are in step
 
 
-def why_not() -> str:
-    return "" if find_git_program(os.environ.get("PATH", "")) else "there is no git"
-
-
 @dataclass
 class Counts(Tally):
     """`kills` and `outside` are those that fired."""
@@ -51,12 +48,10 @@ class Counts(Tally):
     refused: int = 0
     rolled_back: int = 0
     conflicts: int = 0
-    seconds: float = 0.0
 
     def merge(self, other: Tally) -> None:
-        super().merge(other)
-        for name in ("changes", "syncs", "kills", "outside", "refused", "rolled_back", "conflicts"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
 
 
 def run(worlds: int, changes: int, defect: str = "", seed: int = 0) -> Tally:
@@ -95,13 +90,12 @@ class Machine:
         self.store = self.config.store
 
     def app(self, scope: str = "project") -> App:
-        config: Config = self.user if scope == "user" else self.config
+        config = self.user if scope == "user" else self.config
         return open_app(config, now=time.time, tell=lambda text: None)
 
     def join(self, remote: str) -> None:
-        flow.join_remote(
-            self.config, PERSONAL, make_git_remote(self.config, remote, PERSONAL_BRANCH)
-        )
+        made = make_git_remote(self.config, remote, PERSONAL_BRANCH)
+        flow.join_remote(self.config, PERSONAL, made)
 
     def sync(self) -> list[flow.Synced]:
         done, failed = flow.sync_project(self.config, self.app, tell=lambda text: None)
@@ -110,11 +104,8 @@ class Machine:
         return done
 
     def files(self) -> dict[str, str]:
-        found = {}
-        for name in sorted(os.listdir(self.store)):
-            if name.endswith(".md"):
-                found[name] = trees.read(f"{self.store}/{name}").decode()
-        return found
+        names = [name for name in os.listdir(self.store) if name.endswith(".md")]
+        return {name: trees.read(f"{self.store}/{name}").decode() for name in names}
 
     def kept(self) -> str:
         """What waits: drafts in the inbox, and what no draft could hold."""
@@ -124,23 +115,21 @@ class Machine:
         return "\n".join((*drafts, *shelved))
 
 
-@dataclass
 class World:
-    folder: str
-    seed: int
-    counts: Counts = field(default_factory=Counts)
-    written: set[str] = field(default_factory=set)
-    removed: set[str] = field(default_factory=set)
+    """Some machines and their remote, which refuses pushes while there is a file `closed`."""
 
-    def __post_init__(self) -> None:
-        self.chance = random.Random(self.seed)
+    def __init__(self, folder: str, seed: int) -> None:
+        self.folder, self.seed, self.chance = folder, seed, random.Random(seed)
+        self.counts = Counts()
+        self.written: set[str] = set()
+        self.removed: set[str] = set()
+        self.heads: list[str] = []
         self.remote = f"{self.folder}/remote.git"
         self._git("init", "--quiet", "--bare", self.remote, at=self.folder)
         trees.write(f"{self.remote}/hooks/update", REFUSE.encode(), 0o700)
         self.machines = [Machine(self.folder, n) for n in range(self.chance.randint(2, 6))]
         for machine in self.machines:
             machine.join(self.remote)
-        self.heads: list[str] = []
 
     def live(self, changes: int) -> Counts:
         while self.counts.changes < changes:
@@ -208,10 +197,8 @@ class World:
         with self._meddling(machine):
             try:
                 done = machine.sync()
-            except MemdirError:
-                self.counts.refused += (
-                    1  # a git of a killed sync holds a lock; the next one does it
-                )
+            except MemdirError:  # a git of a killed sync holds a lock; the next one does it
+                self.counts.refused += 1
                 return
         self.counts.conflicts += sum(len(item.report.conflicts) for item in done)
         self.counts.refused += sum(item.report.result != outcome.IN_STEP for item in done)
@@ -221,18 +208,37 @@ class World:
     def _killed(self, machine: Machine) -> None:
         """In a process of its own, killed before one of the calls that change anything."""
         events = self.chance.randint(1, MOST_EVENTS)
-        pid = os.fork()
-        if not pid:
-            try:
-                _kill_before(events)
-                machine.sync()
-            finally:
-                os._exit(0)
-        _, status = os.waitpid(pid, 0)
-        self.counts.kills += os.WIFSIGNALED(status)
 
-    def _meddling(self, machine: Machine):
-        return Meddler(self, machine)
+        def work() -> None:
+            _kill_before(events)
+            machine.sync()
+
+        self.counts.kills += kernel.wait(kernel.start(work)) == -signal.SIGKILL
+
+    @contextmanager
+    def _meddling(self, machine: Machine) -> Iterator[None]:
+        """Somebody edits while a sync runs: before it reads, while it fetches, as it writes."""
+        fetch, check = GitTransport.fetch, engine.Unmoved.check
+
+        def meddle() -> None:
+            if self.chance.random() < OUTSIDE_CHANCE:
+                self.change(machine)
+                self.counts.outside += 1
+
+        def fetched(transport, since):
+            result = fetch(transport, since)
+            meddle()
+            return result
+
+        def checked(store, path):
+            meddle()
+            check(store, path)
+
+        GitTransport.fetch, engine.Unmoved.check = fetched, checked
+        try:
+            yield
+        finally:
+            GitTransport.fetch, engine.Unmoved.check = fetch, check
 
     def _git(self, *words: str, at: str = "") -> str:
         env = {"PATH": os.environ["PATH"], "HOME": self.folder, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -254,7 +260,9 @@ class World:
             states = [machine.files() for machine in self.machines]
             if all(state == states[0] for state in states):
                 break
-        problems = [] if all(state == states[0] for state in states) else [_differ(states)]
+        paths = {path for state in states for path in state}
+        odd = sorted(path for path in paths if len({state.get(path) for state in states}) > 1)
+        problems = [f"the machines do not agree on {', '.join(odd)}"] if odd else []
         everything = "\n".join(text for state in states for text in state.values())
         kept = marks(everything) | marks("\n".join(machine.kept() for machine in self.machines))
         if lost := self.written - self.removed - kept:
@@ -268,44 +276,8 @@ class World:
         return problems
 
 
-def _differ(states: list[dict[str, str]]) -> str:
-    paths = {path for state in states for path in state}
-    odd = [path for path in paths if len({state.get(path) for state in states}) > 1]
-    return f"the machines do not agree on {', '.join(sorted(odd))}"
-
-
 def marks(text: str) -> set[str]:
     return {line for line in text.splitlines() if line.startswith("k")}
-
-
-class Meddler:
-    """Somebody who edits while a sync runs: before it reads, while it fetches, as it writes."""
-
-    def __init__(self, world: World, machine: Machine) -> None:
-        self.world, self.machine = world, machine
-        self.real = (GitTransport.fetch, engine.Unmoved.check)
-
-    def __enter__(self) -> None:
-        fetch, check = self.real
-
-        def fetched(transport, since):
-            result = fetch(transport, since)
-            self.meddle()
-            return result
-
-        def checked(store, path):
-            self.meddle()
-            check(store, path)
-
-        GitTransport.fetch, engine.Unmoved.check = fetched, checked
-
-    def __exit__(self, *_: object) -> None:
-        GitTransport.fetch, engine.Unmoved.check = self.real
-
-    def meddle(self) -> None:
-        if self.world.chance.random() < OUTSIDE_CHANCE:
-            self.world.change(self.machine)
-            self.world.counts.outside += 1
 
 
 def _kill_before(events: int) -> None:

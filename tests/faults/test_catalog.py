@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -111,39 +111,24 @@ def test_a_folder_that_cannot_be_made_costs_one_finding(searched):
 # -- locks -------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Processes that run a piece of code and say `ready` when they have done their part."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(name: str, *arguments: object) -> subprocess.Popen[str]:
-        process = start_program(name, *arguments)
-        started.append(process)
+@contextmanager
+def python(name: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """A process that runs a piece of code, once it says that it has done its part."""
+    with start_program(name, *arguments) as process:
         assert process.stdout.readline() == "ready\n"
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate(timeout=SECONDS)
+        yield process
+        process.communicate("", timeout=SECONDS)
 
 
-def test_while_another_process_writes_the_answer_comes_from_a_scan(searched, python):
-    holder = python("hold_the_lock", searched.catalog)
-    assert kinds(searched) == []  # it is up to date: nobody needs to write
-    searched.write("new.md", memory("New", "the pelican again"))
-    assert kinds(searched) == [NOT_WRITTEN]
-    searched.catalog.unlink()
-    assert kinds(searched) == [NOT_WRITTEN]
-    holder.communicate("", timeout=SECONDS)
+def test_while_another_process_writes_the_answer_comes_from_a_scan(searched):
+    with python("hold_the_lock", searched.catalog):
+        assert kinds(searched) == []  # it is up to date: nobody needs to write
+        searched.write("new.md", memory("New", "the pelican again"))
+        assert kinds(searched) == [NOT_WRITTEN]
+        searched.catalog.unlink()
+        assert kinds(searched) == [NOT_WRITTEN]
     assert kinds(searched) == [MADE]
     time.sleep(0.06)
-    assert is_healed(searched)
-
-
-def test_a_file_that_somebody_locks_is_replaced(searched, python):
-    python("hold_the_file", searched.catalog)
-    assert kinds(searched) == [MADE]
     assert is_healed(searched)
 
 
@@ -157,13 +142,13 @@ def test_a_file_that_somebody_locks_is_replaced(searched, python):
         *(("_row", False), ("_write_facts", False), ("_move", False)),  # of a new catalog
     ],
 )
-def test_a_killed_writer_leaves_nothing_that_lies(searched, python, at, made):
+def test_a_killed_writer_leaves_nothing_that_lies(searched, at, made):
     if made:
         searched.write("new.md", memory("New", "the pelican again"))
     else:
         searched.catalog.unlink()
-    killed = python("killed_writer", searched.cache.parent, at)
-    assert killed.wait(SECONDS) == -signal.SIGKILL
+    with python("killed_writer", searched.cache.parent, at) as killed:
+        assert killed.wait(SECONDS) == -signal.SIGKILL
     left = {path.name for path in searched.cache.iterdir()} - {"catalog.lock", "catalog.sqlite"}
     assert left or (made and at == "_row"), "it was killed too early to leave something behind"
     assert len(kinds(searched)) <= 1
@@ -174,28 +159,15 @@ def test_a_killed_writer_leaves_nothing_that_lies(searched, python, at, made):
     assert names == {"catalog.lock", "catalog.sqlite"}
 
 
-def test_the_journal_of_a_killed_writer_is_not_played_into_a_new_catalog(searched, python):
+def test_the_journal_of_a_killed_writer_is_not_played_into_a_new_catalog(searched):
     searched.write("new.md", memory("New", "the pelican again"))
-    python("killed_writer", searched.cache.parent, "_write_facts").wait(SECONDS)
+    with python("killed_writer", searched.cache.parent, "_write_facts"):
+        pass
     journal = searched.cache / "catalog.sqlite-journal"
     assert journal.stat().st_size > 512
     searched.catalog.unlink()  # and with it what the journal belongs to
     assert kinds(searched) == [MADE]
     assert not journal.exists()
-
-
-# -- several processes at once -----------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_processes_that_search_and_write_at_once_see_what_they_wrote(searched, python):
-    started = [python("ask_and_write", searched.cache.parent, number) for number in range(3)]
-    for process in started:
-        out, err = process.communicate(timeout=2 * SECONDS)
-        assert (process.returncode, out) == (0, "done\n"), err
-    time.sleep(0.06)
-    kinds(searched)
-    assert is_healed(searched)
 
 
 # -- freshness ---------------------------------------------------------------------------------
@@ -240,13 +212,6 @@ def test_an_edit_in_the_same_tick_with_the_same_size_is_noticed(searched):
     assert same, "no edit fell into the tick of the one before"
 
 
-def test_nothing_is_read_where_nothing_changed(searched):
-    before = searched.catalog.stat()
-    searched.store.read = None  # any attempt to read a memory would fail now
-    assert paths(searched.fts().find(PROMPT, 5))[0] == "walrus.md"
-    assert searched.catalog.stat().st_mtime_ns == before.st_mtime_ns
-
-
 def letters(number: int) -> str:
     """A word of its own for each number."""
     return "q" + "".join(chr(ord("a") + int(digit)) for digit in f"{number:05}") + "x"
@@ -264,17 +229,18 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Searched:
 
 @pytest.mark.slow
 def test_a_large_store_notices_what_comes_goes_or_is_replaced_at_once(large):
+    def found(word: str) -> list[str]:
+        return paths(large.fts().find(f"{word} one", 5))
+
     for folder in ("", "f3/", "new/", "new/deep/"):
         where = large.write(f"{folder}fresh.md", memory("Fresh", "aardvark"))
-        assert paths(large.fts().find("aardvark one", 5)) == [f"{folder}fresh.md"]
-        new = large.write(f"{folder}fresh.tmp", memory("Fresh", "buffalos"))
-        new.replace(where)
-        assert paths(large.fts().find("buffalos one", 5)) == [f"{folder}fresh.md"]
-        assert paths(large.fts().find("aardvark one", 5)) == []
-        where.rename(where.with_name("moved.md"))
-        assert paths(large.fts().find("buffalos one", 5)) == [f"{folder}moved.md"]
-        where.with_name("moved.md").unlink()
-        assert paths(large.fts().find("buffalos one", 5)) == []
+        assert found("aardvark") == [f"{folder}fresh.md"]
+        large.write(f"{folder}fresh.tmp", memory("Fresh", "buffalos")).replace(where)
+        assert (found("buffalos"), found("aardvark")) == ([f"{folder}fresh.md"], [])
+        moved = where.rename(where.with_name("moved.md"))
+        assert found("buffalos") == [f"{folder}moved.md"]
+        moved.unlink()
+        assert found("buffalos") == []
 
 
 @pytest.mark.slow

@@ -30,9 +30,7 @@ def left_by_a_rename(root, **changed: object) -> None:
     (root / BELOW / "index.md").write_bytes(index)
 
 
-@pytest.mark.parametrize(
-    "act", [records.later, records.delete, records.save, lifecycle.roll_record_window]
-)
+@pytest.mark.parametrize("act", [records.later, records.delete, lifecycle.roll_record_window])
 def test_the_next_command_takes_away_what_a_rename_left(root, act):
     left_by_a_rename(root)
     done = act(records.WORLD.open(str(root)))
@@ -41,13 +39,6 @@ def test_the_next_command_takes_away_what_a_rename_left(root, act):
     assert USED not in view.files
     assert view.in_step() == []
     assert any("its rename was cut off" in remark for remark in done.remarks)
-
-
-def test_a_rebuild_heals_also_what_the_index_lists_already(root):
-    left_by_a_rename(root)
-    (root / BELOW / "index.md").write_text(RecordView.look(str(root)).rendered())
-    index_md.rebuild_record_index(records.WORLD.open(str(root)))
-    assert USED not in RecordView.look(str(root)).files
 
 
 @pytest.mark.parametrize(

@@ -73,17 +73,6 @@ def test_the_agent_knows_what_it_was_told_and_learns(folder, monkeypatch, capsys
 
 
 @needs_sdk
-def test_a_follow_up_question_has_what_was_recalled_before(folder, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("please cut the next release\nand why?\n"))
-    with serve(Reply("On it."), Reply("A person signs.")) as script:
-        at(script, monkeypatch)
-        load("agent").main(str(folder))
-    second = script.requests[-1].body["messages"]
-    assert second[-1]["content"] == "and why?"
-    assert json.dumps(second).count("Never tag by hand.") == 1
-
-
-@needs_sdk
 def test_recall_runs_beside_the_model_call(folder, monkeypatch, capsys):
     with serve(Reply("Cut it.", wait=0.5)) as script:
         at(script, monkeypatch)

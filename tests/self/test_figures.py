@@ -36,17 +36,6 @@ def test_a_figure_names_its_command_and_its_goal(shared):
     assert "at least 0.9" in page
 
 
-def test_a_peer_that_failed_is_a_cell_with_its_reason():
-    rows = [
-        {"name": name, "version": "1", "note": note, "how": "", "better": "", "cells": {}}
-        for name, note in (("memdir", ""), ("other", "not run: no network"))
-    ]
-    page = compose(
-        {"day": "", "machine": "", "memories": 0, "directories": 0, "prompts": 0, "peers": rows}
-    )
-    assert page.count("| not run: no network |") == 12
-
-
 @pytest.mark.skipif(not COMPARED.exists(), reason="docs/compare.json is not there: make peers")
 def test_the_comparison_is_the_one_of_its_figures():
     answer = json.loads(COMPARED.read_text("utf-8"))

@@ -54,11 +54,7 @@ def too_heavy(*names: str) -> list[str]:
 
 def test_the_hot_path_imports_only_light_modules():
     assert too_heavy(*HOT) == []
-
-
-@pytest.mark.parametrize("name", HOT)
-def test_each_hot_module_is_light_on_its_own(name):
-    assert too_heavy(name) == []
+    assert "functools" in too_heavy("functools")  # the check can fail
 
 
 # Says what was loaded for one answer, as `start.py` gives it.
@@ -121,14 +117,3 @@ def test_the_worker_loads_no_more_than_its_work_needs(tmp_path):
     _, held = run_hook(client, "worker", str(client.project))
     assert "Tuesday" in (client.store / "MEMORY.md").read_text()  # it has captured
     assert len(ours(held)) <= MAX_WORKER_MODULES, ours(held)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("collections", "dataclasses", "datetime", "enum", "functools", "hashlib", "json"),
-        *("pathlib", "re", "shutil", "sqlite3", "subprocess", "tempfile", "typing"),
-    ],
-)
-def test_a_heavy_module_is_found(name):
-    assert name in too_heavy(name)

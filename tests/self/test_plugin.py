@@ -29,7 +29,6 @@ from tests.self.source import PACKAGE, ROOT
 PLUGIN = ROOT / "plugin"
 TEXTS = sorted([*PLUGIN.glob("commands/*.md"), *PLUGIN.glob("skills/*/SKILL.md")])
 TOLD = "import sys\nprint(sys.version_info >= (3, 11), sys.flags.isolated, *sys.argv[1:])\n"
-OLD = "#!/bin/sh\nexit 1\n"  # as the check of the version ends
 SILENT = (0, "", "")
 MAX_CHARACTERS = 300  # of descriptions that every session carries
 
@@ -41,12 +40,7 @@ def test_the_manifests_name_this_version_and_lead_to_the_plugin():
     assert manifest["version"] == __version__
     assert f"{manifest['name']}@{market['name']}" == f"{offered['name']}@{market['name']}" == ID
     assert (ROOT / offered["source"]).resolve() == PLUGIN
-
-
-def test_the_code_of_the_plugin_is_this_code():
-    link = PLUGIN / "memdir"
-    assert os.readlink(link) == "../src/memdir"  # inside the repository: so a client copies it
-    assert link.resolve() == PACKAGE
+    assert os.readlink(PLUGIN / "memdir") == "../src/memdir"  # inside: so a client copies it
 
 
 def test_the_hooks_are_those_that_setup_writes():
@@ -90,12 +84,6 @@ def test_skills_may_read_without_asking_and_change_nothing_so():
             assert rules and first <= reads and "records save" not in allowed[1]
 
 
-def test_status_and_search_run_the_commands_of_their_names():
-    for name in ("search", "status"):
-        text = (PLUGIN / f"commands/{name}.md").read_text("utf-8")
-        assert f"Bash(memdir {name}:*)" in text and f"`memdir {name}" in text
-
-
 def test_sessions_carry_only_short_descriptions():
     commands = [path.read_text("utf-8") for path in PLUGIN.glob("commands/*.md")]
     assert all("\ndisable-model-invocation: true\n" in text for text in commands)
@@ -104,35 +92,33 @@ def test_sessions_carry_only_short_descriptions():
     assert told and sum(map(utf16_units, told)) <= MAX_CHARACTERS
 
 
-def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
-    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+def built(kind: str, folder: Path) -> Path:
+    words = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
     subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
-    [wheel] = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
+    [made] = folder.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return made
+
+
+def names_in(folder: Path) -> set[Path]:
+    names = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {path for path in names if "__pycache__" not in path.parts}
+
+
+def test_a_wheel_brings_the_plugin_and_its_code_once(tmp_path):
+    with zipfile.ZipFile(built("wheel", tmp_path)) as packed:
         packed.extractall(tmp_path / "site")
     package = tmp_path / "site/memdir"
     assert claude_marketplace(Host("", str(package), "", "", {})) == str(package)
-    brought = {path.relative_to(package / "plugin") for path in (package / "plugin").rglob("*")}
-    own = {path.relative_to(PLUGIN) for path in PLUGIN.rglob("*")} - {Path("memdir")}
-    assert brought == {path for path in own if path.parts[0] != "memdir"}
-    # Templates, SQL, phrases, prompts, schemas: all that lies beside the code here lies there.
-    names = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.is_file()}
-    needed = {path for path in names if "__pycache__" not in path.parts}
-    assert needed == {
-        path.relative_to(package) for path in package.rglob("*") if path.is_file()
-    } - {
-        path.relative_to(package)
-        for folder in ("plugin", ".claude-plugin")
-        for path in (package / folder).rglob("*")
+    assert names_in(package / "plugin") == {
+        path for path in names_in(PLUGIN) if path.parts[0] != "memdir"
     }
-    assert {path.suffix for path in needed} >= {".py", ".md", ".toml", ".json", ".html", ".js"}
+    # Templates, SQL, phrases, prompts, schemas: all that lies beside the code here lies there.
+    parts = ("plugin", ".claude-plugin")
+    assert names_in(PACKAGE) == {path for path in names_in(package) if path.parts[0] not in parts}
 
 
 def test_an_sdist_has_the_code_although_a_link_of_the_plugin_leads_to_it(tmp_path):
-    words = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
-    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
-    [sdist] = tmp_path.glob("*.tar.gz")
-    with tarfile.open(sdist) as packed:
+    with tarfile.open(built("sdist", tmp_path)) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     wanted = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*.py")}
     assert wanted <= names and {"README.md", "LICENSE", "plugin/lib/click.whl"} <= names
@@ -205,24 +191,14 @@ def test_the_event_runs_with_a_python_that_is_remembered(root, programs):
     assert (programs / "looked").read_text() == "looked\n"  # once
 
 
-def test_without_a_python_the_session_goes_on(root, programs):
+def test_without_a_python_a_session_goes_on_and_an_old_one_is_asked_once(root, programs):
     assert hook(root, programs, "session-start") == SILENT
-    assert hook(root, programs) == SILENT
-
-
-def test_an_old_python_is_asked_once_in_a_session(root, programs):
     put(programs / "python3", f'#!/bin/sh\necho x >>"{programs}/looked"\nexit 1\n')
     for event in ("session-start", "prompt", "prompt", "stop"):
         assert hook(root, programs, event) == SILENT
     assert (programs / "looked").read_text() == "x\n"
     python(programs, "python3.13")
     assert hook(root, programs, "session-start") == (0, "True 1 session-start\n", "")
-    assert hook(root, programs) == (0, "True 1 prompt\n", "")
-
-
-def test_a_python_that_is_gone_is_looked_for_again(root, programs):
-    python(programs)
-    plant(root, "/gone/python3.12\n")
     assert hook(root, programs) == (0, "True 1 prompt\n", "")
 
 
@@ -314,11 +290,14 @@ def test_a_note_or_its_folder_that_is_a_link_is_not_believed(root, programs, pla
     note.parent.rename(tmp_path / "folder")
     note.parent.symlink_to(tmp_path / "folder")
     assert hook(root, programs) == SILENT
+    note.unlink()
+    os.mkfifo(note, 0o600)  # nor is a pipe waited for
+    assert hook(root, programs) == SILENT
 
 
 @pytest.mark.parametrize(
     "text",
-    ["evil\n", "./evil\n", "~/evil\n", "\n{evil}\n", "none\n{evil}\n", "{evil} \n", "{evil}", ""],
+    ["evil\n", "~/evil\n", "\n{evil}\n", "none\n{evil}\n", "{evil} \n", "{evil}", "/gone/python\n"],
 )
 def test_what_is_no_line_with_a_whole_path_names_no_python(root, programs, planted, text):
     plant(root, text.format(evil=planted))
@@ -331,27 +310,12 @@ def test_a_line_end_in_a_path_is_neither_noted_nor_cut_off(root, programs, plant
     assert note_of(root).read_text() == "none\n"
 
 
-def test_a_note_that_is_a_pipe_is_not_waited_for(root, programs):
-    plant(root, "").unlink()
-    os.mkfifo(note_of(root), 0o600)
-    assert hook(root, programs) == SILENT
-
-
 def test_missing_code_or_a_missing_launcher_is_silent(root, programs):
     python(programs)
     (root / "memdir/hot/start.py").unlink()
     assert hook(root, programs) == SILENT
     (root / "hooks/launch.sh").unlink()
     assert hook(root, programs) == SILENT
-
-
-def test_in_an_installed_package_the_code_lies_above(tmp_path, programs):
-    package = tmp_path / "site packages/memdir"
-    (package / "hot").mkdir(parents=True)
-    (package / "hot/start.py").write_text(TOLD)
-    shutil.copytree(PLUGIN / "hooks", package / "plugin/hooks")
-    python(programs)
-    assert hook(package / "plugin", programs) == (0, "True 1 prompt\n", "")
 
 
 def test_beside_hooks_in_the_settings_those_of_the_plugin_are_silent(root, programs):
@@ -381,10 +345,10 @@ def tools(programs) -> Path:
     return programs
 
 
-def test_the_command_runs_the_code_of_the_plugin(tools):
-    python(tools)
-    code, out, _ = command(tools, "--version")
-    assert (code, out) == (0, f"memdir {__version__}\n")
+@pytest.fixture
+def copy(tmp_path) -> Path:
+    """Beside the code of this tree there may be a note of a Python that was found before."""
+    return shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=lambda *_: ["__pycache__"])
 
 
 def test_an_installed_memdir_goes_first(tools):
@@ -392,32 +356,22 @@ def test_an_installed_memdir_goes_first(tools):
     assert command(tools, "list", "a b") == (0, "installed list a b\n", "")
 
 
-def test_without_python_the_command_says_what_to_do(tools, tmp_path):
-    plugin = shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=lambda *_: ["__pycache__"])
-    put(tools / "python3", OLD)
-    code, out, err = command(tools, "list", plugin=plugin)
-    assert (code, out) == (1, "") and "Python 3.11 or newer" in err and "Next: install one" in err
-
-
-def test_the_command_needs_no_package(tools, tmp_path):
+def test_the_command_needs_no_package(tools, copy):
     """A Python without packages: -S leaves out the folder in which they are."""
     put(tools / "python3", f'#!/bin/sh\nexec {sys._base_executable} -S "$@"\n')
-    plugin = shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=lambda *_: ["__pycache__"])
-    note = plugin / "memdir/hot/__pycache__/launcher"
+    note = copy / "memdir/hot/__pycache__/launcher"
     note.mkdir(mode=0o700, parents=True)
     (note / "python").write_text(f"{tools}/python3\n")
     (note / "python").chmod(0o600)
     for words, shown in (
+        (["--version"], f"memdir {__version__}"),
         (["remember", "Use uv, never pip.", "--name", "use-uv"], "created use-uv.md"),
         (["search", "uv"], "use-uv"),
-        (["status"], "captured"),
-        (["review"], "nothing"),
         (["dream", "--dry-run"], "dry run"),
         (["undo"], "undone"),
-        (["where"], "decided by"),
         (["records", "status"], "0 records"),
     ):
-        code, out, err = command(tools, *words, plugin=plugin)
+        code, out, err = command(tools, *words, plugin=copy)
         assert (code, err) == (0, "") and shown in out, words
 
 
@@ -427,18 +381,18 @@ def test_the_package_beside_the_command_is_the_one_that_is_pinned():
     assert f"sha256:{digest}" in pinned
 
 
-def test_a_home_in_a_repository_brings_no_python_for_the_command(tools, tmp_path):
+def test_a_home_in_a_repository_brings_no_python_for_the_command(tools, copy, tmp_path):
     clone = tmp_path / "clone"
     (clone / ".local/share/memdir/venv/bin").mkdir(parents=True)
     (clone / "memdir/venv/bin").mkdir(parents=True)
     for venv in (clone / ".local/share/memdir/venv", clone / "memdir/venv"):
         evil(venv / "bin").rename(venv / "bin/python")
     planted = {"HOME": str(clone), "XDG_DATA_HOME": str(clone), "CLAUDE_PLUGIN_DATA": str(clone)}
-    # A copy: beside the code of this tree there may be a note of a Python that was found before.
-    plugin = shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=lambda *_: ["__pycache__"])
+    put(tools / "python3", "#!/bin/sh\nexit 1\n")  # an old one: so the check of the version ends
     for words in (["list"], ["mcp"]):
-        code, out, err = command(tools, *words, plugin=plugin, **planted)
+        code, out, err = command(tools, *words, plugin=copy, **planted)
         assert (code, out) == (1, "") and "Python 3.11 or newer" in err
+        assert "Next: install one" in err
     assert not list(clone.rglob("ran"))
 
 

@@ -48,8 +48,3 @@ def test_the_help_of_a_command_says_it_as_a_colleague_would(name):
     command = commands.get_command(click.Context(commands), name)
     assert command is not None
     assert decoded(command.get_help(click.Context(command))) == []
-
-
-def test_a_sentence_that_has_to_be_decoded_is_found():
-    found = decoded("It says aloud what came of it, whoever asked.")
-    assert len(found) == 3 and "'whoever': anyone who" in found
