@@ -7,12 +7,12 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.acceptance import client, fence
-from tests.acceptance.conversation import Conversation
 from tests.acceptance.scripted_api import MAIN, Api, kind, said
 from tests.helpers.scripted_server import Request
 from tests.helpers.tables import table
@@ -39,6 +39,44 @@ class Run:
     def succeeded(self) -> bool:
         """The session came to its answer, and nobody sees that anything went wrong."""
         return self.code == 0 and self.err == "" and self.data["subtype"] == "success"
+
+
+class Conversation:
+    """A client that is asked one thing after the other, without a terminal."""
+
+    def __init__(self, running: subprocess.Popen[str], errors: Path) -> None:
+        self.running, self.errors = running, errors
+        self.session = ""  # the id that the client reported last
+
+    def say(self, text: str) -> Any:
+        """Sends a prompt or a slash command; the result that the client reports for this turn."""
+        message = {"type": "user", "message": {"role": "user", "content": text}}
+        self.running.stdin.write(json.dumps(message) + "\n")
+        self.running.stdin.flush()
+        limit = threading.Timer(RUN_SECONDS, end, [self.running])
+        limit.start()
+        try:
+            for line in self.running.stdout:
+                event = json.loads(line) if line.startswith("{") else {}
+                self.session = event.get("session_id") or self.session
+                if event.get("type") == "result":
+                    return event
+        finally:
+            limit.cancel()
+        raise EOFError(f"the client ended at {text!r}: {self.err[-500:]}")
+
+    @property
+    def err(self) -> str:
+        return self.errors.read_text(encoding="utf-8")
+
+    def __enter__(self) -> "Conversation":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            self.running.communicate(timeout=RUN_SECONDS)
+        except (BrokenPipeError, subprocess.TimeoutExpired):
+            end(self.running)
 
 
 class Sandbox:
@@ -130,7 +168,7 @@ class Sandbox:
             form = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
             words = ["-p", *form, *arguments]
             running = self.start(*words, stdin=subprocess.PIPE, stderr=stderr)
-        return Conversation(running, errors, end)
+        return Conversation(running, errors)
 
     # What came of it
 

@@ -1,7 +1,9 @@
-"""What every history promises, and what git itself says of ours."""
+"""What every history promises, what git says of ours, and that what others did is in it."""
 
+import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,13 @@ from hypothesis import strategies as st
 
 from memdir.capture import review
 from memdir.errors import HistoryBroken, MemdirError, Missing
+from memdir.format.draft import Draft, Wishes
 from memdir.store import changes, look
 from memdir.store.ports import TRASH, Cause, read_history_message, write_history_message
 from tests.helpers.opened import Opened, memory
 from tests.helpers.tables import cases, rows
 
+SOUND = ("fsck", "--strict", "--no-dangling")
 BYTES = dict(rows(globals(), "BYTES"))
 TEXT = st.text()
 PATHS = st.lists(
@@ -50,10 +54,7 @@ def test_git_finds_no_fault_and_reads_the_log(opened):
     opened.save("Two", "b", description="line: with “quotes”")
     changes.retire_memories(opened.app(), ["a"], reason='said "no"\nand more')
     review.undo_and_hold_again(opened.app())
-    assert opened.git("fsck", "--strict", "--no-dangling") in (
-        "",
-        "notice: No default references\n",
-    )
+    assert opened.git(*SOUND) in ("", "notice: No default references\n")
     subjects = opened.git("log", "--format=%s").splitlines()
     assert subjects[:3] == ["undo retire a", "retire a", "save b"]
     assert subjects[3:] == ["outside ünï cödé.md", "save a", "begin"]
@@ -75,7 +76,7 @@ def test_bytes_in_are_bytes_out_whatever_the_name(opened):
     review.undo_and_hold_again(opened.app())
     kept = {path: opened.files()[path] for path in opened.files().keys() & BYTES.keys()}
     assert kept == BYTES
-    assert opened.git("fsck", "--strict", "--no-dangling") == ""
+    assert opened.git(*SOUND) == ""
     listed = opened.git("ls-tree", "-r", "-z", "--name-only", "main").split("\0")
     assert sorted(filter(None, listed)) == sorted([*BYTES, "MEMORY.md"])
 
@@ -105,7 +106,7 @@ def test_nothing_of_the_users_git_world_has_an_effect(opened, home, monkeypatch,
     assert opened.read("api-token-rules.md") == "aaa\nbbb\r\n$Id$\n"
     assert not marks.exists()
     assert not (tmp_path / "elsewhere").exists()
-    assert opened.git("fsck", "--strict", "--no-dangling") == ""
+    assert opened.git(*SOUND) == ""
 
 
 def test_without_git_on_the_path_saving_log_and_undo_still_work(opened, monkeypatch, tmp_path):
@@ -125,13 +126,11 @@ def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_
     opened.save("Two", "a")
     opened.git("gc", "--quiet", "--aggressive", "--prune=now")
     opened.git("pack-refs", "--all")
-    loose = list((opened.state / "history.git/objects").glob("??/*"))
-    assert loose == []
+    assert list((opened.state / "history.git/objects").glob("??/*")) == []  # nothing loose
     assert opened.verbs() == ["begin", "save a", "save a"]
     review.undo_and_hold_again(opened.app())
     assert "One" in opened.read("a.md")
-    assert opened.verbs()[-1] == "undo save a"
-    assert opened.git("fsck", "--strict", "--no-dangling") == ""
+    assert opened.git(*SOUND) == ""
     (tmp_path / "nothing").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert opened.verbs() == ["begin", "save a", "save a", "undo save a"]
@@ -200,3 +199,106 @@ def test_real_git_can_commit_between_ours(opened):
     assert opened.verbs() == ["begin", "save a", "outside", "save b"]
     with pytest.raises(Missing):
         opened.app().history.find("ffff")
+
+
+# -- what others do to a store ------------------------------------------------------------------
+
+
+def test_what_others_did_is_committed_before_ours(opened):
+    opened.save("One", "a")
+    opened.write("b.md", memory("b"))
+    opened.write("a.md", memory("a", body="Theirs"))
+    opened.save("Ours", "a")
+    assert opened.verbs() == ["begin", "save a", "outside", "save a"]
+    review.undo_and_hold_again(opened.app())
+    assert "Theirs" in opened.read("a.md")
+    assert opened.app().shelf.list(TRASH) == []
+    assert opened.app().history.find(look.store_log(opened.app())[0].id).cause.undoes
+
+
+def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
+    """Same inode, same size, mtime put back: only bytes or ctime can tell."""
+    opened.save("One", "a")
+    path = opened.root / "a.md"
+    for count in range(20):
+        before, data = path.stat(), path.read_bytes()
+        last = data[data.index(b"On") + 2 :][:1]
+        with open(path, "r+b") as file:
+            file.write(data.replace(b"On" + last, b"On%d" % (count % 10)))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert path.stat().st_size == before.st_size
+        opened.app().snapshot()
+        newest = look.store_log(opened.app())[0]
+        assert opened.app().history.content(newest.id, "a.md") == path.read_bytes()
+
+
+def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
+    app = opened.app()
+    record = app.history.record
+
+    def edit_first(*given: object) -> str:
+        path = opened.root / "a.md"
+        path.write_bytes(path.read_bytes().replace(b"One", b"Two"))
+        time.sleep(0.05)  # longer than the clock's tick
+        return record(*given)
+
+    vars(app.history)["record"] = edit_first
+    changes.save_memory(app, Draft("One", name="a"), Wishes())
+    opened.save("Three", "b")
+    assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
+    opened.save("Four", "a")
+    review.undo_and_hold_again(opened.app())
+    assert "Two" in opened.read("a.md")
+
+
+def test_a_killed_writers_change_gets_its_name(opened):
+    opened.save("One", "a")
+    app = opened.app()
+    cause = Cause("edit", actor="killed")
+    app.history.announce(app.store, cause)
+    for path, text in (("a.md", "Killed"), ("MEMORY.md", "- [A](a.md) - killed\n")):
+        app.history.expect(path, text.encode())
+        app.store.put(path, text.encode())
+    opened.write("c.md", memory("c"))
+    opened.save("Two", "b")
+    assert opened.verbs() == ["begin", "save a", "edit a.md", "outside c.md", "save b"]
+    actors = [change.cause.actor for change in look.store_log(opened.app())]
+    assert actors == ["tester", "outside", "killed", "tester", "memdir"]
+
+
+def test_what_was_announced_and_not_written_is_not_taken_for_ours(opened):
+    opened.save("One", "a")
+    app = opened.app()
+    app.history.announce(app.store, Cause("retire", actor="killed"))
+    app.history.expect("a.md", b"never written")
+    opened.write("a.md", memory("a", body="Theirs"))
+    opened.save("Two", "b")
+    assert opened.verbs() == ["begin", "save a", "outside a.md", "save b"]
+
+
+def test_a_full_state_disk_loses_no_change_from_the_log(opened, monkeypatch):
+    """The commit of what others did fails, ours comes through: theirs is committed next time."""
+    opened.save("One", "a")
+    opened.write("b.md", memory("b"))
+    opened.app().snapshot()
+    (opened.root / "b.md").unlink()
+    opened.write("a.md", memory("a", body="Theirs"))
+    app = opened.app()
+    real, left = app.history.objects.disk.put_all, [1]
+
+    def failing(files) -> None:
+        if left and any(path.startswith("refs/") for path in files):
+            left.pop()
+            raise OSError(28, "No space left on device")
+        real(files)
+
+    disk = type(app.history.objects.disk)
+    monkeypatch.setattr(disk, "put_all", lambda self, files: failing(files))
+    changes.save_memory(app, Draft("Ours", name="a"), Wishes(anyway=True))
+    monkeypatch.undo()
+    opened.app().snapshot()
+    app, log = opened.app(), look.store_log(opened.app())
+    assert ("D", "b.md") in [change for one in log for change in one.paths]
+    versions = [app.shelf.read(one) for one in app.shelf.list(TRASH) if one.path == "a.md"]
+    versions += [app.history.content(one.id, "a.md") or b"" for one in log]
+    assert any(b"Theirs" in data for data in versions)

@@ -39,6 +39,13 @@ def server(reply: Callable[[Handler], None]) -> AbstractContextManager[str]:
     return listen(Speaker)
 
 
+def answer(speaker: Handler, status: int, headers: dict[str, str]) -> None:
+    speaker.send_response(status)
+    for name, value in headers.items():
+        speaker.send_header(name, value)
+    speaker.end_headers()
+
+
 def ask(name: str, address: str, seconds: float = 60.0):
     model = registry.load("models", name).open_model("m", address, own.KEYS)
     return model.answer(Question("s", "u", None, 10, seconds))
@@ -51,9 +58,7 @@ def test_a_server_that_sends_without_end_is_left(name, status):
     sent = [0]
 
     def endless(speaker: Handler) -> None:
-        speaker.send_response(status)
-        speaker.send_header("content-type", "application/json")
-        speaker.end_headers()
+        answer(speaker, status, {"content-type": "application/json"})
         while sent[0] < 200 * MEGABYTE:
             sent[0] += speaker.wfile.write(b" " * 65_536)
 
@@ -70,11 +75,8 @@ def test_an_answer_that_unfolds_is_not_unfolded(name):
     def bomb(speaker: Handler) -> None:
         asked.append(speaker.headers["accept-encoding"])
         body = gzip.compress(b" " * (20 * MEGABYTE))
-        speaker.send_response(200)
-        speaker.send_header("content-type", "application/json")
-        speaker.send_header("content-encoding", "gzip")
-        speaker.send_header("content-length", str(len(body)))
-        speaker.end_headers()
+        packed = {"content-type": "application/json", "content-encoding": "gzip"}
+        answer(speaker, 200, {**packed, "content-length": str(len(body))})
         speaker.wfile.write(body)
 
     with server(bomb) as address, pytest.raises(BadAnswer, match="packed"):
@@ -89,10 +91,8 @@ def test_nobody_sends_a_prompt_elsewhere(name, status):
     with serve(Reply("hello")) as elsewhere:
 
         def away(speaker: Handler) -> None:
-            speaker.send_response(status)
-            speaker.send_header("location", elsewhere.address + speaker.path)
-            speaker.send_header("content-length", "0")
-            speaker.end_headers()
+            where = elsewhere.address + speaker.path
+            answer(speaker, status, {"location": where, "content-length": "0"})
 
         with server(away) as address, pytest.raises(BadAnswer, match="another address"):
             ask(name, address)

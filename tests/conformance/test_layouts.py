@@ -3,8 +3,6 @@
 import inspect
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from memdir.errors import BadInput, Missing
 from memdir.hot import memory as memory_module
@@ -17,12 +15,7 @@ HEADER = b"---\nname: %s\ndescription: d\ntype: user\n---\n\nText\n"
 
 def layout_class(member: str):
     """The class of a member: the public one that carries the member's name."""
-    module = own.load("layouts", member)
-    found = [
-        each
-        for name, each in inspect.getmembers(module, inspect.isclass)
-        if each.__module__ == module.__name__ and name[0] != "_"
-    ]
+    found = [each for _, each in inspect.getmembers(own.load("layouts", member), inspect.isclass)]
     named = [each for each in found if getattr(each, "layout", "") == member]
     return max(named, key=lambda each: len(each.__mro__))
 
@@ -116,7 +109,6 @@ def test_the_facts_of_any_file_change_whenever_it_does(each):
     path = places(each)[0]
     each.put(path, content(each, path))
     first = each.facts(path)
-    assert first
     assert len(first) == 4 and all(type(fact) is int for fact in first)  # what a catalog keeps
     assert first[2] == len(content(each, path))
     assert each.tree() == {path: first}
@@ -140,21 +132,6 @@ def test_two_layouts_in_one_directory_keep_apart_what_is_theirs(tmp_path):
     for member, paths in kept.items():
         assert set(layout_class(member)(root).tree()) == paths
         assert {one.path for one in layout_class(member)(root).scan().memories} < paths
-
-
-# -- put, read, drop -----------------------------------------------------------------------
-
-
-@given(data=st.binary(max_size=300))
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None
-)
-def test_any_bytes_can_be_put_and_scanned(store, data):
-    store.put("a.md", data)
-    assert store.read("a.md") == data
-    (memory,) = store.scan().memories
-    assert (memory.path, memory.size) == ("a.md", len(data))
-    assert isinstance(memory.name + memory.type + memory.description, str)
 
 
 # -- what is a memory ----------------------------------------------------------------------

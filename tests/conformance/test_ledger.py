@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.errors import Busy, MemdirError
+from memdir.errors import MemdirError
 from memdir.models.ledger import (
     Call,
     Ledger,
@@ -84,15 +84,6 @@ def test_a_ledger_without_bounds_stops_every_call(ledger):
         Metered(model, ledger, LIMITS, "select", "s").answer(QUESTION)
     assert model.asked == []
     assert os.path.getsize(ledger.path) == 500_000_000
-
-
-def test_a_holder_that_does_not_let_go_costs_a_moment_only(ledger):
-    ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
-    with start_program("hold_a_ledger", ledger.path + ".lock") as holder:
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(Busy):
-            ledger.reserve("select", "m", "s", Usage(1, 1), LIMITS)
-        holder.communicate()
 
 
 ROUNDS = 40

@@ -21,6 +21,7 @@ from memdir.models.model import (
     ModelUnavailable,
     Question,
     Turn,
+    Usage,
     find_misfits_in_answer,
 )
 from memdir.store import registry
@@ -234,6 +235,58 @@ def test_packages_are_found_where_hooks_start_without_them(name):
 def test_what_hangs_does_not_keep_the_process_from_ending():
     """A name server, for one: its thread cannot be stopped, only left behind."""
     assert run_program("hang") == ("late\nlate\n", "")
+
+
+# -- a question with earlier turns: what was sent once is sent again, first and unchanged
+
+FIRST = Question("Be brief.", "Which one?", SCHEMA, 100, 60.0, more=True)
+TURNS = (Turn('{"x": 1}', "told first"), Turn('{"x": 2}', "told next"))
+THIRD = Question("Be brief.", "Which one?", SCHEMA, 100, 60.0, TURNS, more=True)
+EPHEMERAL = {"type": "ephemeral", "ttl": "5m"}
+
+
+def sent(name: str) -> list[dict]:
+    """The bodies of both requests."""
+    with ExitStack() as stack:
+        member = over_http(name, stack)
+        member.say(Reply(data=DATA))
+        for question in (FIRST, THIRD):
+            assert member.open().answer(question).data == DATA
+        return json.loads(member.heard())
+
+
+@own.needs_extra
+def test_anthropic_gets_marks_for_its_cache_on_the_stable_prefix():
+    first, third = sent("anthropic")
+    for body in (first, third):
+        (system,) = body["system"]
+        assert system == {"type": "text", "text": "Be brief.", "cache_control": EPHEMERAL}
+        opening = body["messages"][0]["content"]
+        assert opening == [{"type": "text", "text": "Which one?", "cache_control": EPHEMERAL}]
+    messages = third["messages"]
+    assert [one["role"] for one in messages] == [*("user", "assistant") * 2, "user"]
+    answers, results = ([messages[at]["content"][0] for at in some] for some in ((1, 3), (2, 4)))
+    assert [answer["input"] for answer in answers] == [{"x": 1}, {"x": 2}]
+    assert [one["content"][0]["text"] for one in results] == ["told first", "told next"]
+    assert [one["tool_use_id"] for one in results] == [answer["id"] for answer in answers]
+    # The newest text is marked too, for the turn that follows; the one before it no longer.
+    assert [("cache_control" in one) for one in results] == [False, True]
+
+
+@own.needs_extra
+def test_openai_gets_plain_texts_in_a_stable_order():
+    first, third = sent("openai")
+    assert third["messages"][:2] == first["messages"]
+    assert third["messages"] == rows(globals(), "OPENAI")
+
+
+@own.needs_extra
+@cases("name", "usage")
+def test_what_a_cache_gave_is_counted_apart(name, usage):
+    said = {**dict(rows(globals(), "SAID"))[name], "usage": usage}
+    with ExitStack() as stack:
+        answer = over_http(name, stack).ask(Reply(raw=json.dumps(said).encode()))
+    assert answer.usage == Usage(50, 20, 900)
 
 
 # -- the command

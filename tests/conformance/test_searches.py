@@ -1,7 +1,6 @@
 """What every search promises; a new file in adapters/searches is tested here by being there."""
 
-import json
-import os
+import os  # noqa: F401 (for the table)
 import random
 import shutil
 from collections.abc import Callable
@@ -13,11 +12,9 @@ from memdir.hot.layout import Markdown
 from memdir.store import registry
 from memdir.store.ports import Search
 from tests.conformance import own
-from tests.conftest import SHARED
 from tests.helpers.searching import MANY, Searched, answers, memory, paths
 from tests.helpers.tables import cases, rows
 
-CORPUS = SHARED / "corpus"
 FILES = dict(rows(globals(), "FILES"))
 WORDS = rows(globals(), "WORDS")
 BROKEN = dict(rows(globals(), "BROKEN"))
@@ -110,28 +107,6 @@ def test_an_index_that_is_the_only_memory_is_searched(search, searched):
     assert paths(search(searched.store).find("the pelican", 5)) == ["walrus.md"]
     (searched.root / "walrus.md").unlink()
     assert paths(search(searched.store).find("the pelican", 5)) == ["MEMORY.md"]
-
-
-def roots() -> list[Path]:
-    """Every ninth memory directory, or with MEMDIR_TEST_EVERY all."""
-    lines = (CORPUS / "repos.jsonl").read_text("utf-8").splitlines() if CORPUS.is_dir() else []
-    every = [
-        CORPUS / row["repo"].replace("/", "__") / below
-        for row in map(json.loads, lines)
-        for below in row["roots"]
-    ]
-    return every if os.environ.get("MEMDIR_TEST_EVERY") else every[::9]
-
-
-@pytest.mark.parametrize("root", roots(), ids=str)
-def test_the_catalog_answers_as_a_scan_does_on_memories_from_the_wild(root, tmp_path):
-    searched = Searched(tmp_path)
-    shutil.copytree(root, searched.root, dirs_exist_ok=True)
-    lines = (CORPUS / "queries.jsonl").read_text("utf-8").splitlines()[:40]
-    asked = [json.loads(line)["prompt"] for line in lines]
-    scan, fts = searched.scan(), searched.fts()
-    for prompt in asked:
-        assert answers(fts.find(prompt, 20)) == answers(scan.find(prompt, 20))
 
 
 def some_text(luck: random.Random) -> str:

@@ -27,7 +27,7 @@ BODIES = st.text(st.sampled_from("abc äß漢字🙂-:#`'\"[]()|\n"), min_size=1
 )
 CLIENTS = st.integers(0, 1)
 HOOKED = ("open", "write", "fsync", "rename", "close", "unlink", "mkdir")
-FARTHEST_CALL = 120
+CALLS = st.integers(0, 120)  # of a change, before it crashes
 
 
 def die_at(calls: int) -> None:
@@ -77,19 +77,15 @@ class Model(RuleBasedStateMachine):
         return os.path.join(memories.store_of(self.root), f"{name}.md")
 
     def disk(self, name: str) -> bytes | None:
-        try:
-            return trees.read(self.place(name))
-        except FileNotFoundError:
-            return None
+        return trees.read(self.place(name)) if os.path.exists(self.place(name)) else None
 
-    def changed(self, name: str, before: bytes | None, in_step: bool = True) -> None:
+    def changed(self, name: str, in_step: bool = True) -> None:
         """Take over what stands on disk now, after a change of ours or of somebody else.
 
         An undo of ours brings the index back as it was; one of somebody's edit mends it.
         """
-        after, was_in_step = self.disk(name), self.in_step or not in_step
-        self.in_step = in_step
-        self.live.pop(name, None)
+        before, after = self.live.pop(name, None), self.disk(name)
+        was_in_step, self.in_step = self.in_step or not in_step, in_step
         if after is not None:
             self.live[name] = after
             self.past.append(after)
@@ -107,8 +103,7 @@ class Model(RuleBasedStateMachine):
     @rule(client=CLIENTS, name=NAMES, body=BODIES)
     def save_what_i_read(self, client: int, name: str, body: str) -> None:
         """With the hash this client has read, fresh or stale."""
-        before = self.live.get(name)
-        current = content_hash(before) if before is not None else ""
+        current = content_hash(self.live[name]) if name in self.live else ""
         expected = self.held[client].get(name) or None
         try:
             done = memories.save(self.app(), name, body, f"about {name}", expected=expected)
@@ -117,7 +112,7 @@ class Model(RuleBasedStateMachine):
             return
         assert not expected or expected == current, "a stale write is accepted"
         self.held[client][name] = done.changes[0].hash
-        self.changed(name, before, self.in_step or done.changes[0].changed)
+        self.changed(name, self.in_step or done.changes[0].changed)
         assert body.strip() in self.live[name].decode(), "saved, but not what was given"
 
     @rule(name=NAMES, bodies=st.tuples(BODIES, BODIES))
@@ -130,25 +125,23 @@ class Model(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def retire(self, name: str) -> None:
-        before = self.live.get(name)
         try:
             changes.retire_memories(self.app(), [name])
         except MemdirError:
-            assert before is None, "a memory that is there cannot be retired"
+            assert name not in self.live, "a memory that is there cannot be retired"
             return
-        assert before is not None
-        self.changed(name, before)
+        assert name in self.live
+        self.changed(name)
 
     @rule(name=NAMES)
     def restore(self, name: str) -> None:
-        before = self.live.get(name)
         try:
             done = changes.restore_memories(self.app(), [name])
         except MemdirError:
             return
-        assert before is None or not done.changes[0].changed, "restore overwrote a memory"
-        self.changed(name, before, self.in_step or done.changes[0].changed)
-        assert self.live[name] in self.past
+        assert name not in self.live or not done.changes[0].changed, "it overwrote a memory"
+        self.changed(name, self.in_step or done.changes[0].changed)
+        assert self.live[name] in self.past[:-1]
 
     @precondition(lambda self: self.undoable)
     @rule()
@@ -161,39 +154,31 @@ class Model(RuleBasedStateMachine):
         if before is not None:
             self.live[name] = before
 
-    @rule(name=NAMES, body=BODIES)
-    def somebody_edits(self, name: str, body: str) -> None:
-        if name in self.live:
+    @rule(name=NAMES, body=BODIES | st.none())
+    def somebody_edits_or_deletes(self, name: str, body: str | None) -> None:
+        if name not in self.live:
+            return
+        if body is None:
+            os.unlink(self.place(name))
+        else:
             with open(self.place(name), "a", encoding="utf-8") as file:
                 file.write(body)
-            self.touched_by_somebody(name)
-
-    @rule(name=NAMES)
-    def somebody_deletes(self, name: str) -> None:
-        if name in self.live:
-            os.unlink(self.place(name))
-            self.touched_by_somebody(name)
-
-    def touched_by_somebody(self, name: str) -> None:
-        before = self.live[name]
         self.app().snapshot()
-        self.changed(name, before, in_step=False)
+        self.changed(name, in_step=False)
 
-    @rule(name=NAMES, body=BODIES, calls=st.integers(0, FARTHEST_CALL))
+    @rule(name=NAMES, body=BODIES, calls=CALLS)
     def crash_while_saving(self, name: str, body: str, calls: int) -> None:
-        before = self.live.get(name)
         self.crash(calls, lambda app: memories.save(app, name, body, f"about {name}"))
         after = self.disk(name)
         whole = after is None or body.strip() in after.decode("utf-8", "replace")
-        assert after == before or whole, "neither the old nor the new version"
-        self.recover(name, before)
+        assert after == self.live.get(name) or whole, "neither the old nor the new version"
+        self.recover(name)
 
-    @rule(name=NAMES, calls=st.integers(0, FARTHEST_CALL))
+    @rule(name=NAMES, calls=CALLS)
     def crash_while_retiring(self, name: str, calls: int) -> None:
-        before = self.live.get(name)
         self.crash(calls, lambda app: changes.retire_memories(app, [name]))
-        assert self.disk(name) in (before, None), "neither there nor gone"
-        self.recover(name, before)
+        assert self.disk(name) in (self.live.get(name), None), "neither there nor gone"
+        self.recover(name)
 
     def crash(self, calls: int, act: Callable[[App], object]) -> None:
         app = self.app()
@@ -205,12 +190,11 @@ class Model(RuleBasedStateMachine):
 
         Model.kills += kernel.wait(kernel.start(work)) == -signal.SIGKILL
 
-    def recover(self, name: str, before: bytes | None) -> None:
+    def recover(self, name: str) -> None:
         """The next command of any kind: here one that only brings the index in step."""
         changes.rebuild_memory_index(self.app())
-        self.changed(name, before)
+        self.changed(name)
         # How far the crashed change had come decides what an undo takes back: start afresh.
-        self.undoable.clear()
         memories.save(self.app(), "fence", "x", str(self.now))
         self.live["fence"] = self.disk("fence") or b""
         self.undoable.clear()

@@ -57,6 +57,9 @@ def nesting(equipped, request):
 
 def test_what_a_model_drafted_is_told_with_its_reasons_in_the_next_session(asking):
     answer(asking, drafted(DRAFTS["noticed"]))
+    asking.finish("What does this function do?")
+    assert kinds(asking) == [MAIN]  # where nothing is worth it, no model is asked
+    asking.api.requests.clear()
     asking.finish(NOTICED)
     assert asking.ask(ABOUT_TESTS).succeeded
     told = "\n".join(asking.told())
@@ -113,18 +116,6 @@ def test_a_correction_changes_the_memory_that_is_there(asking):
     asking.rest()
     asking.memdir("undo")
     assert asking.memories() == first
-
-
-# What it costs
-
-
-def test_where_nothing_is_worth_it_no_model_is_asked(asking):
-    answer(asking, drafted(DRAFTS["noticed"]))
-    asking.finish("What does this function do?")
-    assert kinds(asking) == [MAIN]
-    status = asking.memdir("status")
-    assert status["received"] == 0
-    assert status["budget"]["left"] == status["budget"]["day_tokens"]
 
 
 # Several at once

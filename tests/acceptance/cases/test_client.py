@@ -5,12 +5,11 @@ import sys
 
 import pytest
 
-from tests.acceptance.cases.conftest import ABOUT, FACT, PROMPT
+from tests.acceptance.cases.conftest import FACT, PROMPT
 from tests.acceptance.cases.test_prompt import LIMIT, PREVIEW
 from tests.acceptance.recording import CLIENT, fields, read, record
 from tests.acceptance.scripted_api import last_words, said
 from tests.helpers.scripted_server import Reply
-from tests.helpers.searching import memory
 from tests.helpers.tables import table
 
 EVERY = {"session_id", "transcript_path", "cwd", "hook_event_name"}
@@ -57,22 +56,6 @@ def test_a_script_that_is_gone_blocks_the_prompt(sandbox):
     sandbox.hook("UserPromptSubmit", shlex.join([sys.executable, "-I", "-S", "/no/such/start.py"]))
     assert sandbox.ask(PROMPT).code == 0
     assert sandbox.requests() == []
-
-
-def test_the_client_makes_an_index_where_there_is_none(sandbox):
-    skip_other_versions(sandbox)
-    sandbox.write_memory("pelican.md", memory("Pelican", ABOUT, FACT))
-    assert sandbox.ask("hello, what is the weather like?").succeeded
-    assert (sandbox.store() / "MEMORY.md").read_text() == f"- [pelican](pelican.md) — {ABOUT}\n"
-    assert ABOUT in sandbox.sent()
-    assert FACT not in sandbox.sent()
-
-
-def test_the_client_leaves_an_index_that_is_there(sandbox):
-    index = sandbox.write_memory("MEMORY.md", "- [Zebra](zebra.md) — stripes\n")
-    sandbox.write_memory("pelican.md", memory("Pelican", ABOUT, FACT))
-    assert sandbox.ask("hello, what is the weather like?").succeeded
-    assert index.read_text() == "- [Zebra](zebra.md) — stripes\n"
 
 
 def test_a_nested_client_runs_the_hooks_again_unless_told_not_to(sandbox):

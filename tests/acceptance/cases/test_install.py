@@ -3,12 +3,14 @@
 import json
 import shutil
 
+import pytest
+
 from tests.acceptance.cases.conftest import PROMPT
 from tests.acceptance.cases.test_sessions import EDITS, assert_told_once, bash, call
 from tests.acceptance.equipped import ID, MARKETPLACE, PLUGIN, SETTINGS, copy_checkout
 from tests.helpers.searching import memory
 
-THINKING = 2  # seconds until a model calls its first tool
+THINKING = 2  # seconds until a model calls its first tool: till then the store is in the history
 THEIRS = b'{\n  "model": "claude-opus-5-5",\n  "unknownKey": [1, {"a": null}]\n}\n'
 
 
@@ -32,18 +34,11 @@ def test_a_plugin_on_top_of_setup_tells_nothing_twice(equipped):
     assert_told_once(equipped)
 
 
-def test_setup_as_a_plugin_works_from_the_next_session_on_and_goes_again(equipped):
-    equipped.settings.write_bytes(THEIRS)
-    equipped.memdir("setup", "claude-code", "--plugin")
-    assert_told_once(equipped)
-    equipped.memdir("setup", "claude-code", "--remove")
-    assert equipped.settings.read_bytes() == THEIRS
-
-
-def test_setup_taken_out_leaves_memories_and_settings_as_they_were(equipped):
+@pytest.mark.parametrize("way", ["--settings", "--plugin"])
+def test_setup_taken_out_leaves_memories_and_settings_as_they_were(equipped, way):
     equipped.settings.write_bytes(THEIRS)
     memories = equipped.memories()
-    equipped.install(SETTINGS)
+    equipped.memdir("setup", "claude-code", way)
     assert_told_once(equipped)
     equipped.memdir("setup", "claude-code", "--remove")
     assert equipped.settings.read_bytes() == THEIRS
@@ -87,13 +82,12 @@ def test_an_update_of_the_plugin_loses_nothing(equipped, tmp_path):
 
 
 def test_what_the_client_did_to_memories_comes_back(installed):
-    """It deletes one, writes another anew, and changes the index; one undo takes it back."""
-    installed.ask("hello")
-    installed.rest()
+    """In the very first session it deletes one, writes another anew, and changes the index."""
     before = installed.memories()
     store = installed.store()
     anew = memory("Rule", "Work on main.", "Work on main.", type="feedback")
     installed.api.replies[:] = [
+        bash(f"sleep {THINKING}"),
         call("Read", file_path=str(store / "worktree.md")),
         call("Write", file_path=str(store / "worktree.md"), content=anew),
         bash(f"rm {store}/pelican.md; echo '- [Rule](worktree.md)' > {store}/MEMORY.md"),
@@ -104,15 +98,6 @@ def test_what_the_client_did_to_memories_comes_back(installed):
     installed.memdir("undo")
     assert installed.memories() == before
     assert_told_once(installed)
-
-
-def test_what_the_client_did_in_the_very_first_session_comes_back_too(plugged):
-    """At the start of a session they are kept in the history, beside the model's first thoughts."""
-    before = plugged.memories()
-    plugged.api.replies[:] = [bash(f"sleep {THINKING}; rm {plugged.store()}/pelican.md")]
-    plugged.finish("Tidy up.", *EDITS)
-    plugged.memdir("undo")
-    assert plugged.memories() == before
 
 
 def test_sessions_leave_no_process_no_connection_and_nothing_in_the_project(installed):

@@ -1,20 +1,11 @@
-"""The MCP server with real clients: each lists and calls every tool."""
+"""The MCP server with the real client, which lists and calls every tool."""
 
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
 
 from memdir.mcp.tools import TOOLS
 from tests.acceptance.cases.conftest import FACT
 from tests.acceptance.cases.test_sessions import call
 from tests.acceptance.equipped import Equipped
-from tests.acceptance.sandbox import RUN_SECONDS
 from tests.acceptance.scripted_api import Reply, flat
 from tests.helpers.tables import table
 
@@ -23,7 +14,6 @@ NAMES = [PREFIX + tool for tool in TOOLS]
 SEARCH = "ToolSearch"
 CALLS = table("acceptance", "calls")
 NEW = CALLS["save"]["text"]
-INSPECTOR = "mcp-inspector"
 
 
 def replies() -> list[Reply]:
@@ -56,48 +46,3 @@ def test_claude_code_lists_and_calls_every_tool_of_the_plugin(plugged):
     assert (plugged.store() / "pelican.md").exists()
     offered = {tool["name"] for one in plugged.requests() for tool in one.body["tools"]}
     assert {*NAMES} <= {name for name in NAMES if name in found} | offered
-
-
-def inspector() -> str:
-    """Installed with npm into a folder of its own; never part of the repository."""
-    folder = os.environ.get("ACCEPTANCE_INSPECTOR", "")
-    found = shutil.which(INSPECTOR, path=str(Path(folder) / "node_modules/.bin")) if folder else ""
-    if not found:
-        pytest.skip(
-            "the inspector is not installed: npm install --prefix DIR "
-            "@modelcontextprotocol/inspector, then ACCEPTANCE_INSPECTOR=DIR"
-        )
-    return str(found)
-
-
-def test_the_inspector_lists_and_calls_every_tool(equipped):
-    program = inspector()
-    server = [sys.executable, "-m", "memdir.mcp"]
-    given = {**equipped.environment(), "PYTHONPATH": str(equipped.checkout / "src")}
-
-    def inspect(*words: str) -> dict:
-        done = subprocess.run(
-            [program, "--cli", *server, *words],
-            cwd=equipped.project,
-            env=given,
-            capture_output=True,
-            text=True,
-            timeout=RUN_SECONDS,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
-
-    listed = inspect("--method", "tools/list")["tools"]
-    assert [tool["name"] for tool in listed] == [*TOOLS]
-    told = ""
-    for tool, arguments in CALLS.items():
-        pairs = [f"{key}={value}" for key, value in arguments.items()]
-        words = ("--method", "tools/call", "--tool-name", tool)
-        answer = inspect(*words, *(word for pair in pairs for word in ("--tool-arg", pair)))
-        assert not answer.get("isError"), answer
-        told = answer["content"][0]["text"]
-    change = re.findall("change ([0-9a-f]{12})", told)[0]
-    words = ("--method", "tools/call", "--tool-name", "undo", "--tool-arg", f"change={change}")
-    assert not inspect(*words).get("isError")
-    assert len(inspect("--method", "resources/list")["resources"]) >= 3

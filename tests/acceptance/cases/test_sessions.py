@@ -64,11 +64,11 @@ def test_what_one_session_saved_is_there_in_the_next(installed):
     assert not any(one in installed.sent() for one in (OWN, "heron gate", FACT, RULE))
 
 
-@pytest.mark.parametrize("off", ["", "1"], ids=["on", "off"])
-def test_a_session_starts_with_rules_and_index_once_however_it_starts(installed, off):
-    """With the client's own memory on it loads the index itself; else we do."""
+@pytest.mark.parametrize(("off", "model"), [("", OLDER), ("1", NEWER)], ids=["on", "off"])
+def test_a_session_starts_with_rules_and_index_once_however_it_starts(installed, off, model):
+    """With the client's own memory on it loads the index itself; else we do. Two model families."""
     installed.variables |= {OFF: off, ALWAYS: "1"}
-    with installed.converse() as talk:
+    with installed.converse("--model", model) as talk:
         talk.say(PROMPT)
         talk.say("/compact")
         talk.say(PROMPT)
@@ -76,8 +76,9 @@ def test_a_session_starts_with_rules_and_index_once_however_it_starts(installed,
             pytest.skip("this version of the client clears only at a terminal")
         talk.say(PROMPT)
     assert talk.err == ""
-    assert installed.ask(PROMPT, "--resume", talk.session).succeeded
+    assert installed.ask(PROMPT, "--resume", talk.session, "--model", model).succeeded
     assert [counts(one) for one in installed.requests()] == [(1, 1, 1)] * 4
+    assert {one.body["model"] for one in installed.requests()} == {model}
     assert_told_once(installed, "And so?", "--resume", talk.session, "--fork-session")
     assert all(("## How to save" in said(one)) == bool(off) for one in installed.requests())
 
@@ -99,16 +100,6 @@ def test_a_resumed_session_is_told_which_rules_are_new(plugged):
     for _ in range(2):
         assert plugged.ask("hello again", "--resume", first.data["session_id"]).succeeded
     assert plugged.sent().count(new) == 1
-
-
-@pytest.mark.parametrize("model", [OLDER, NEWER])
-def test_both_families_of_models_get_rules_and_memories(plugged, model):
-    assert plugged.ask(PROMPT, "--model", model).succeeded
-    assert plugged.requests()[-1].body["model"] == model
-    rules, told = plugged.told()
-    assert RULE in rules
-    assert FACT in told
-    assert counts(plugged.requests()[-1]) == (1, 1, 1)
 
 
 def test_no_hook_says_more_than_the_client_takes(equipped):
