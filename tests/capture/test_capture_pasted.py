@@ -11,12 +11,8 @@ from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
-DATA = Path(__file__).parents[1] / "data"
-MESSAGES = [
-    one["text"]
-    for name in ("pasted.toml", "pasted_again.toml")
-    for one in tomllib.loads((DATA / name).read_text(encoding="utf-8"))["message"]
-]
+DATA = Path(__file__).parents[1] / "data/pasted.toml"
+MESSAGES = tomllib.loads(DATA.read_text(encoding="utf-8"))["texts"]
 OSLO = "the staging cluster is in Oslo"
 
 
@@ -32,11 +28,10 @@ def test_a_pasted_text_saves_and_retires_nothing(text, store, tmp_path):
 
 
 @cases("capture")
-def test_a_wish_beside_a_pasted_text_is_still_the_persons(text, store, tmp_path):
+def test_a_wish_beside_a_pasted_text_is_still_the_persons(text, made, tmp_path):
     talk = Conversation(tmp_path / "elsewhere/talk.jsonl").say(text, "I will.")
-    answer = memdir("capture", "--transcript", str(talk.path), "--json")
-    names = [one["name"] for one in answer.json["saved"] + answer.json["held"]]
-    assert "we-deploy-only-on-tuesdays" in names
+    answer = memdir("capture", "--transcript", str(talk.path), "--json").json
+    assert {what: len(answer[what]) for what in ("saved", "held")} == {"saved": 0, "held": 0} | made
 
 
 def test_a_wish_to_forget_in_a_doubtful_text_waits_for_a_person(store, tmp_path):

@@ -37,6 +37,8 @@ POINTING_WORDS = 3  # at the end of a rule about what was said before
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
 MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
 MIN_SHARE = 0.5  # of a reworded line's words
+MASK = "\0"
+NONE = "", 0, 0  # no request
 
 
 @dataclass(frozen=True)
@@ -127,30 +129,54 @@ def is_conversation_worth_asking(said: Sequence[Message], signals: Sequence[Sign
 def _in_message(message: Message) -> list[Signal]:
     own = typed.typed_sentences(message.text)
     result: list[Signal] = []
+    masked = message.text  # without its requests, which may stand beside each other
+    leads: list[tuple[int, int, str]] = []
     last = -1  # the last sentence that belongs to a request
     for index, item in enumerate(own):
-        kind = _request(item)[0] if index > last and len(result) < MAX_SIGNALS else ""
-        first, end = _span(own, index, kind) if kind else (index, index)
+        kind, begins, _ = _request(item) if index > last and len(result) < MAX_SIGNALS else NONE
+        first, stop = _span(own, index, kind) if kind else (index, index)
         if not kind or first <= last:  # "remember …; keep that in mind" asks once
             continue
         if kind == RULE and first == index and _points_back(item):
             continue  # "never do that again" without what it is
-        last = end
+        last = stop
         quoted = own[first : last + 1]
         text = typed.join_typed_sentences(quoted)
-        if first < index:
-            text = _as_typed(message.text, quoted) or text
-        doubtful = any(item.doubtful for item in quoted)
+        start, end = _find_in_message(message.text, quoted)
+        if first < index and end - start <= typed.TYPED_PARAGRAPH_CHARACTERS:
+            # What stands between them belongs to them: the error that "write it down" means.
+            text = message.text[start:end] or text
+        masked = masked[:start] + MASK * (end - start) + masked[end:]
+        leads.append((start, end, item.text[:begins]))
         type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
+        doubtful = any(item.doubtful for item in quoted) or not end
         result.append(Signal(kind, text, message, type, doubtful))
-    return result
+    return [
+        replace(signal, doubtful=True)
+        if _is_beside_other_text(masked[:start] + lead, masked[end:])
+        else signal
+        for signal, (start, end, lead) in zip(result, leads, strict=True)
+    ]
 
 
-def _as_typed(text: str, quoted: Sequence[typed.Sentence]) -> str:
-    """What stands between two sentences belongs to them: the error that "write it down" means."""
-    start, end = text.find(quoted[0].text), text.find(quoted[-1].text)
-    part = text[start : end + len(quoted[-1].text)] if 0 <= start < end else ""
-    return part if len(part) <= typed.TYPED_PARAGRAPH_CHARACTERS else ""
+def _find_in_message(text: str, quoted: Sequence[typed.Sentence]) -> tuple[int, int]:
+    """Start and end, however the lines are wrapped; 0 and 0 if they are not found."""
+    first, last = (r"\s+".join(map(re.escape, quoted[at].text.split())) for at in (0, -1))
+    begins = re.search(first, text)
+    ends = begins and re.compile(last).search(text, begins.start())
+    return (begins.start(), ends.end()) if begins and ends else (0, 0)
+
+
+def _is_beside_other_text(before: str, after: str) -> bool:
+    """True if a request may be part of a text that somebody else wrote.
+
+    What follows on a later line may be a question about it. On earlier lines, only whole sentences
+    are sure to be the person's: a title, item, label, question or half a line may belong to a page.
+    """
+    before, after = before.replace(MASK, ""), after.replace(MASK, "")
+    *lines, line = map(str.strip, before.split("\n"))
+    plain = all(_WHOLE.fullmatch(line) for line in lines if line)
+    return not plain or not _BEGUN.fullmatch(line) or "\n" in after.rstrip()
 
 
 def _points_back(rule: typed.Sentence) -> bool:
@@ -168,7 +194,7 @@ def _request(said: typed.Sentence) -> tuple[str, int, int]:
         if (match := typed.find_request_phrase(kind, said.bare)) is not None
     ]
     if not matches:
-        return "", 0, 0
+        return NONE
     start, kind, match = min(matches, key=lambda item: item[0])
     # "Can you remember that …?" asks for it; "remember that …?" asks about it.
     polite = "you" in (match["lead"] or "").split()
@@ -176,7 +202,7 @@ def _request(said: typed.Sentence) -> tuple[str, int, int]:
         polite = typed.mentions_request_phrase("polite", said.bare)
     at_hand = kind != REMEMBER and typed.mentions_request_phrase("work", said.bare)
     asks_only = said.asks and not polite
-    return ("", 0, 0) if at_hand or asks_only else (kind, start, match.end())
+    return NONE if at_hand or asks_only else (kind, start, match.end())
 
 
 def _span(own: Sequence[typed.Sentence], index: int, kind: str) -> tuple[int, int]:
@@ -314,6 +340,9 @@ def refuse_secret_drafts(catches: Iterable[Catch], said: Sequence[Message]) -> l
 MAX_CHARACTERS = 4_000  # compared
 QUOTE_CHARACTERS = 60  # of a quotation, to find its position
 MIN_LETTERS = 4  # in a word that can name something alone
+# A line of whole sentences, and the part of a line before a request.
+_WHOLE = re.compile(r"[^\W\d_](?![).])(?:(?![:：|>]\s|\t).)*[.!。！]")
+_BEGUN = re.compile(r"(?:[^\W\d_](?![).])[^:：|>\t]*)?")
 _FROM_MEMORY = re.compile(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)(?=[.,;!]|$)")
 # "what I said about X", "the thing about X" mean X.
 _ABOUT = re.compile(
