@@ -71,13 +71,6 @@ from if in instead into is it its manually of on only or outside since so than t
 this to unless until when while with without you your ever again anywhere here yourself
 """
 ENGLISH = frozenset(_ENGLISH_TEXT.split())
-# First words of code rather than of a command.
-_CODE_TEXT = """
-import from const let var def class return await async new function type if for while select
-insert update delete with public private static use struct enum interface extends raise not and
-or in is throw try catch except yield assert print include require
-"""
-CODE = frozenset(_CODE_TEXT.split())
 DESTRUCTIVE = pattern(
     r"(?i)\b(?:(?:any|all|other|potentially|destructive|dangerous|irreversible|"
     r"history[- ]rewriting)[\s/,]+(?:or\s+)?)*"

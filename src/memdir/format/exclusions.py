@@ -10,28 +10,11 @@ from typing import NamedTuple
 from memdir.text import pattern
 from memdir.text.markdown import closes_fence, opened_fence
 
-_SHARE = 0.6  # share of lines that must match
 _AROUND_WORDS = 25  # words around code or a trace that do not explain it yet
 _NOTE_WORDS = 80  # longer texts are more than a note on a fix or the current task
 _LINE_WORDS = 15  # a list with longer lines explains its items
 _QUOTED_WORDS = 5  # shortest sentence that counts as repeated inside a longer one
 _MAX_SENTENCES = 200  # longer texts do not repeat CLAUDE.md and would be slow to compare
-
-
-class _Body(NamedTuple):
-    text: str
-    lines: list[str]  # without blank lines and fences
-    code: list[bool]  # for each line: True inside a fence, unless it is shell
-
-    def count(self, pattern: re.Pattern[str]) -> int:
-        return sum(1 for line in self.lines if pattern.match(line))
-
-    def mostly(self, pattern: re.Pattern[str], share: float = _SHARE) -> bool:
-        return self.count(pattern) >= share * len(self.lines)
-
-    def rest(self, pattern: re.Pattern[str]) -> list[str]:
-        return [line for line in self.lines if not pattern.match(line)]
-
 
 # Code and git do not contain reasons, rules and warnings.
 _LESSON = pattern(
@@ -136,31 +119,61 @@ _LIES_IN = pattern(
 )
 
 
+class _Shape(NamedTuple):
+    """Content that shows in most of its lines what it is."""
+
+    kind: str
+    home: str  # where it belongs
+    mark: re.Pattern[str]
+    least: int  # lines with the mark
+    line: re.Pattern[str]
+    share: float  # of the lines
+    bare: bool = False  # none of these lines gives a reason either
+
+
+_FORGE, _TREES = "the forge that numbers them", "the directory itself"
+_PULLS = "a list of pull requests or issues"
+_SHAPES = (
+    _Shape("a diff", "git", _HUNK, 1, _DIFF, 0.6),
+    _Shape("a git log", "git", _COMMIT, 3, _LOGGED, 0.8),
+    _Shape(_PULLS, _FORGE, _PULL, 3, _PULL, 0.8, bare=True),
+    _Shape(_PULLS, _FORGE, _NUMBERS, 1, _NUMBERS, 1, bare=True),
+    _Shape("a stack trace", "the log or the terminal it came from", _RAISED, 2, _TRACE, 0.6),
+    _Shape("a file listing", _TREES, _TREE, 3, _TREE, 0.6),
+    _Shape("a file listing", _TREES, _PATH, 5, _PATH, 0.9),
+    _Shape("code", "the repository", _CODE, 4, _CODE, 0.6),
+)
+# Short notes, by how they begin.
+_NOTES = (
+    ("the record of a fix", "the code and its commit message", _FIX),
+    ("what a commit did", "git", _COMMIT_DID),
+    ("the shape of the code", "the code itself", _SHAPE),
+    ("the state of the running task", "this session and its task list", _TASK),
+)
+
+
 def why_not_worth_saving(
     text: str, claude_md: str = "", is_in_repository: Callable[[str], bool] = lambda path: False
 ) -> str | None:
     """None if the text may be saved; else its kind, where it belongs, and a question."""
-    body = _cut(text)
-    if not body.lines:
-        return None
-    looks_like, home = next(((name, home) for name, home, fits in _KINDS if fits(body)), ("", ""))
+    lines = list(_cut(text))
+    kind, home = _find_shape(lines) or _find_note(text, [line for line, _ in lines]) or ("", "")
     found = _LIES_IN.match(text.strip())
     path = found[1].rstrip(".") if found and not _LESSON.search(text) else ""
     if ("/" in path or "." in path) and is_in_repository(path):
-        looks_like, home = "a place in the code", f"the repository, where {path} can be seen"
-    if not looks_like and claude_md and _repeats(text, claude_md):
-        looks_like, home = "something CLAUDE.md says", "CLAUDE.md, which is read in every session"
-    if not looks_like:
+        kind, home = "a place in the code", f"the repository, where {path} can be seen"
+    if not kind and claude_md and _repeats(text, claude_md):
+        kind, home = "something CLAUDE.md says", "CLAUDE.md, which is read in every session"
+    if not kind:
         return None
     return (
-        f"This looks like {looks_like} and already lives in {home}: "
+        f"This looks like {kind} and already lives in {home}: "
         "what about it was surprising, or what was decided that cannot be read there?"
     )
 
 
-def _cut(text: str) -> _Body:
-    lines: list[str] = []
-    code: list[bool] = []
+def _cut(text: str) -> Iterator[tuple[str, bool]]:
+    """Lines without blank ones and fences; True inside a fence, unless it is shell."""
     fence = language = ""
     for line in text.splitlines():
         opened = "" if fence else opened_fence(line)
@@ -169,9 +182,32 @@ def _cut(text: str) -> _Body:
         elif fence and closes_fence(line, fence):
             fence = ""
         elif line.strip():
-            lines.append(line.rstrip())
-            code.append(bool(fence) and language not in _NO_CODE)
-    return _Body(text, lines, code)
+            yield line.rstrip(), bool(fence) and language not in _NO_CODE
+
+
+def _find_shape(lines: list[tuple[str, bool]]) -> tuple[str, str] | None:
+    for shape in _SHAPES:
+        fenced = shape.line is _CODE
+        marked = sum(bool((code and fenced) or shape.mark.match(line)) for line, code in lines)
+        rest = [
+            line for line, code in lines if not (code and fenced) and not shape.line.match(line)
+        ]
+        enough = marked >= shape.least and len(lines) - len(rest) >= shape.share * len(lines)
+        if enough and _words(rest) < _AROUND_WORDS:
+            every = [line for line, _ in lines]
+            long = _words(every) > _LINE_WORDS * len(every)
+            if not long and not _teaches(every if shape.bare else rest):
+                return shape.kind, shape.home
+    return None
+
+
+def _find_note(text: str, lines: list[str]) -> tuple[str, str] | None:
+    if _words(lines) > _NOTE_WORDS or _teaches(lines):
+        return None
+    for kind, home, begins in _NOTES:
+        if begins.match(text.lstrip()) and not (begins is _TASK and _LASTS.search(text)):
+            return kind, home
+    return None
 
 
 def _words(lines: list[str]) -> int:
@@ -181,80 +217,6 @@ def _words(lines: list[str]) -> int:
 def _teaches(lines: list[str]) -> bool:
     return any(_LESSON.search(line) for line in lines)
 
-
-def _is_diff(body: _Body) -> bool:
-    return body.count(_HUNK) > 0 and body.mostly(_DIFF) and not _teaches(body.rest(_DIFF))
-
-
-def _is_list(body: _Body, item: re.Pattern[str], other: re.Pattern[str]) -> bool:
-    items = body.count(item) >= 3 and body.mostly(other, 0.8)
-    return items and _words(body.lines) <= _LINE_WORDS * len(body.lines)
-
-
-def _is_trace(body: _Body) -> bool:
-    around = body.rest(_TRACE)
-    raised = body.count(_RAISED) >= 2 and body.mostly(_TRACE)
-    return raised and _words(around) < _AROUND_WORDS and not _teaches(around)
-
-
-def _is_listing(body: _Body) -> bool:
-    tree = body.count(_TREE) >= 3 and body.mostly(_TREE) and not _teaches(body.rest(_TREE))
-    return tree or (len(body.lines) >= 5 and body.mostly(_PATH, 0.9))
-
-
-def _is_code(body: _Body) -> bool:
-    pairs = zip(body.lines, body.code, strict=True)
-    prose = [line for line, fenced in pairs if not fenced and not _CODE.match(line)]
-    lines = len(body.lines) - len(prose)
-    enough = lines >= 4 and lines >= _SHARE * len(body.lines)
-    return enough and _words(prose) < _AROUND_WORDS and not _teaches(prose)
-
-
-def _is_task(body: _Body) -> bool:
-    begins = any(_TASK.match(line) for line in body.lines[:2])
-    return begins and not _LASTS.search(body.text) and _is_note(body)
-
-
-def _is_note(body: _Body) -> bool:
-    return _words(body.lines) <= _NOTE_WORDS and not _teaches(body.lines)
-
-
-# Kind, where such content belongs, and its test.
-_KINDS: tuple[tuple[str, str, Callable[[_Body], bool]], ...] = (
-    ("a diff", "git", _is_diff),
-    (
-        "a git log",
-        "git",
-        lambda body: _is_list(body, _COMMIT, _LOGGED) and not _teaches(body.rest(_LOGGED)),
-    ),
-    (
-        "a list of pull requests or issues",
-        "the forge that numbers them",
-        lambda body: (
-            (_is_list(body, _PULL, _PULL) or bool(_NUMBERS.match(body.text.strip())))
-            and not _teaches(body.lines)
-        ),
-    ),
-    ("a stack trace", "the log or the terminal it came from", _is_trace),
-    ("a file listing", "the directory itself", _is_listing),
-    ("code", "the repository", _is_code),
-    (
-        "the record of a fix",
-        "the code and its commit message",
-        lambda body: bool(_FIX.match(body.text)) and _is_note(body),
-    ),
-    (
-        "what a commit did",
-        "git",
-        lambda body: bool(_COMMIT_DID.match(body.text)) and _is_note(body),
-    ),
-    (
-        "the shape of the code",
-        "the code itself",
-        lambda body: bool(_SHAPE.match(body.text)) and _is_note(body),
-    ),
-    ("the state of the running task", "this session and its task list", _is_task),
-)
 
 _END = pattern(r"(?<=[.!?])\s+|\n+")
 _OPENING = pattern(r"(?:please |also )*(?:remember|note|keep in mind)(?: that)? ")

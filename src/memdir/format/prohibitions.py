@@ -14,7 +14,6 @@ from memdir.format.acts import (
     ACT,
     ANY_OF,
     BRANCHES,
-    CODE,
     DESTRUCTIVE,
     DESTRUCTIVE_GIT,
     ENGLISH,
@@ -153,11 +152,6 @@ _SAID_OTHERWISE = tuple(
         rf"\b(?:(?:get|obtain|request|seek|wait for|need)\s+{_GIVEN}{_SURE_CONSENT}|"
         rf"(?:ask|confirm|check with)\b\s*{_GIVEN}(?:{_SURE_CONSENT}\s+)?)"
         rf"\s*(?:from\s+\w+(?:\s+\w+)?\s+)?(?:before|prior to)\b{_HOW}\s*[*_]*{_SOME}[*_]*",
-        rf"\b(?:before|prior to)\b{_HOW}\s*[*_]*{_SOME}[*_]*\s*,?\s+(?:please\s+|always\s+|"
-        rf"first\s+|you\s+must\s+)*"
-        rf"(?:(?:ask|confirm with|check with)\b"
-        r"(?=\s+(?:me|us|the\s+user|user|for|first)\b|[.!\s]*$)[^.;⟦]*|"
-        rf"(?:get|obtain|request|seek|wait for)\s+{_GIVEN}{_SURE_CONSENT}\b[^.;⟦]*)",
         rf"只有?[^⟦。；]{{0,20}}(?:要求|同意|批准|许可|許可|允许|允許|确认|確認)[^⟦。；]{{0,8}}{_SOME}",
     )
 )
@@ -168,7 +162,6 @@ _BANNED_LIST = pattern(
     r"(?i)\b(?:never|do not|don['’]t|must not|forbidden|prohibited|banned|not allowed)\b"
 )
 _CONSENT_LIST = pattern(rf"(?i)\b(?:require|need|ask)\w*\b.*\b{_SURE_CONSENT}\b")
-_COMMANDS = pattern(r"(?i)\b(?:commands?|run|never)\b")
 _CROSSED = pattern(r"\s*(?:[-*+•]\s+)?[❌✗✘🚫⛔]")
 _MARKED = pattern(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _ITEM = pattern(r"\s*(?:[-*+•]|\d{1,3}[.)])?\s*[❌✗✘🚫⛔]*\ufe0f?\s*")
@@ -198,7 +191,7 @@ def read_guarded_command(span: str) -> Command | None:
         return Command("", (), bare.split())  # whatever is run with that flag
     simple = list(read_commands(bare, {}))
     words = simple[0].words if len(simple) == 1 else []
-    if not words or words[0] in CODE or not _WORD.match(words[0]):
+    if not words or not _WORD.match(words[0]):
         return None
     if len(words) == 1 and words[0] not in PROGRAMS and not re.search(r"/|\.sh$", words[0]):
         return None
@@ -268,8 +261,6 @@ def _listed_under_a_ban(block: Block) -> Iterator[tuple[str, list[str], str]]:
     items = [line for line in lines if _CROSSED.match(line)]
     if not items and _MARKED.match(block.text):
         items = [block.text]
-        if not lead and block.heads and _COMMANDS.search(block.heads[-1]):
-            lead = block.heads[-1]
     consent = _CONSENT_LIST.search(lead)
     if not consent and not _BANNED_LIST.search(lead):
         return

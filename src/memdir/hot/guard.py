@@ -76,15 +76,13 @@ class Command:
 def guard_has_flag(words: list[str], flag: str) -> bool:
     if flag.startswith(WITHIN):
         return any(flag[1:] in word.lower() for word in words[1:])
+    spellings = (flag, ALIASES.get(flag, flag))
+    letters = [spelling[1] for spelling in spellings if len(spelling) == 2]
     for word in words[1:]:
         if word == "--":
             return flag == word
-        if word.partition("=")[0] in (flag, ALIASES.get(flag)):
-            return True
-        if word[:1] == "-" and word[1:2] != "-" and len(flag) == 2 and flag[1] in word[1:]:
-            return True
-        short = ALIASES.get(flag, "")
-        if word[:1] == "-" and word[1:2] != "-" and len(short) == 2 and short[1] in word[1:]:
+        joined = word[:1] == "-" and word[1:2] != "-" and any(one in word[1:] for one in letters)
+        if joined or word.partition("=")[0] in spellings:
             return True
     return False
 

@@ -268,14 +268,10 @@ def _label(memory: Recalled) -> str:
     return stem(memory.memory.path).lower().replace("_", "-")
 
 
-# A waiver is a verb, up to _MAX_BETWEEN filler words, then "memory".
-_VERBS = (
-    *("ignore", "ignoring", "disregard", "disregarding", "skip", "without", "forget about"),
-    *("without using", "dont use", "do not use", "dont consult", "do not consult", "dont read"),
-    *("do not read", "dont recall", "do not recall", "dont rely on", "do not rely on", "never use"),
-    *("dont look at", "do not look at", "dont check", "do not check", "not using"),
-)
-_NO = ("dont", "not", "never")  # "do not ignore memory"
+# A waiver is "ignore" or "do not use", up to _MAX_BETWEEN filler words, then "memory".
+_IGNORE = ("ignore", "ignoring", "disregard", "disregarding", "skip", "without", "forget about")
+_USE = ("use", "using", "consult", "read", "recall", "rely on", "look at", "check")
+_NO = ("dont", "not", "never")  # also "do not ignore memory"
 _BETWEEN = frozenset(
     (
         *("the", "your", "my", "any", "all", "its", "our", "of", "these", "those", "what", "from"),
@@ -284,19 +280,14 @@ _BETWEEN = frozenset(
 )
 _MAX_BETWEEN = 4  # words between the verb and "memory"
 _MEMORY = ("memory", "memories")
-# Next words that mean the computer's memory: "ignore memory leaks for now".
-_THINGS = frozenset(
-    (
-        *("access", "accesses", "address", "addresses", "alignment", "allocation", "allocations"),
-        *("argument", "bank", "barrier", "barriers", "budget", "check", "checks", "column"),
-        *("configuration", "constraint", "constraints", "consumption", "corruption", "error"),
-        *("errors", "field", "flag", "flags", "footprint", "fragmentation", "growth", "issues"),
-        *("layout", "leak", "leaks", "limit", "limits", "management", "mapped", "mapping"),
-        *("metrics", "mode", "option", "options", "ordering", "overhead", "parameter", "pool"),
-        *("pressure", "profiler", "profiling", "protection", "regression", "requirements"),
-        *("reservation", "safety", "setting", "settings", "spike", "spikes", "swap", "switch"),
-        *("test", "tests", "toggle", "usage", "use", "warning", "warnings"),
-    )
+# Next words, by how they begin, that mean the computer's memory: "ignore memory leaks for now".
+_THINGS = (
+    *("access", "address", "align", "alloc", "arg", "bank", "barrier", "budget", "check", "column"),
+    *("config", "constraint", "consum", "corrupt", "error", "field", "flag", "footprint"),
+    *("fragment", "growth", "issue", "layout", "leak", "limit", "manage", "map", "metric", "mode"),
+    *("option", "order", "overhead", "param", "pool", "pressure", "profil", "protect", "regress"),
+    *("require", "reserv", "safety", "setting", "spike", "swap", "switch", "test", "toggle"),
+    *("usage", "use", "warning"),
 )
 _WISH_CHARACTERS = 2000  # characters of a prompt that are searched for a waiver
 
@@ -318,15 +309,19 @@ def why_prompt_gets_no_memory(prompt: str) -> str:
 
 
 def _is_waived(words: list[str], index: int) -> bool:
-    if words[index + 1 : index + 2] and words[index + 1] in _THINGS:
+    if words[index + 1 : index + 2] and words[index + 1].startswith(_THINGS):
         return False
     first = index
     while first and index - first < _MAX_BETWEEN and words[first - 1] in _BETWEEN:
         first -= 1
     before = " " + " ".join(words[max(0, first - 4) : first])
-    if before.endswith(tuple(f" {no} {verb}" for no in _NO for verb in _VERBS)):
-        return False
-    return before.endswith(tuple(f" {verb}" for verb in _VERBS))
+
+    def ends_with(verbs: "Sequence[str]", leads: "Sequence[str]") -> bool:
+        return before.endswith(tuple(f" {lead} {verb}" for lead in leads for verb in verbs))
+
+    if ends_with(_USE, (*_NO, "without")):
+        return True
+    return before.endswith(tuple(f" {verb}" for verb in _IGNORE)) and not ends_with(_IGNORE, _NO)
 
 
 # BM25 over weighted fields. The constants were tuned on real memory directories

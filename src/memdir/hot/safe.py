@@ -12,7 +12,7 @@ DAY = 86_400  # seconds
 _FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z; earlier years could not be read back
 _LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
 _LONGEST = 40  # characters of the longest form we parse
-_MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_EPOCH_DAY = 719_469  # of 1970-01-01, counted as below
 _SHAPE = str.maketrans("123456789", "000000000")
 
 
@@ -22,16 +22,13 @@ def parse_time(text: str) -> float | None:
     if len(text) > _LONGEST or not text.isascii() or text[:10].translate(_SHAPE) != "0000-00-00":
         return None
     year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not year or not 1 <= month <= 12:
-        return None
-    if not 1 <= day <= _MONTH_DAYS[month - 1] + (leap and month == 2):
-        return None
-    past = year - 1  # `datetime` is too slow to import in a hook
-    days = past * 365 + past // 4 - past // 100 + past // 400
-    days += sum(_MONTH_DAYS[: month - 1]) + (leap and month > 2) + day - 1
+    year -= month < 3  # years begin in March; `datetime` is too slow to import in a hook
+    days = year * 365 + year // 4 - year // 100 + year // 400 - _EPOCH_DAY
+    days += (153 * ((month + 9) % 12) + 2) // 5 + day
     seconds = _clock_seconds(text[10:])
-    return None if seconds is None else days * DAY + _FIRST + seconds
+    if seconds is None or iso_day(days * DAY) != text[:10]:  # there is no such day
+        return None
+    return days * DAY + seconds
 
 
 def _clock_seconds(text: str) -> float | None:

@@ -21,22 +21,8 @@ VALUED = ("-u", "-g", "-n", "-I", "-P")  # options of a prefix that have a value
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
 SSH_VALUED = "BbcDEeFIiJLlmOopQRSWw"  # options of ssh that have a value
 # `python -m pip` runs pip, `npx prisma` runs prisma.
-RUNNERS = {
-    "python": ("-m",),
-    "npx": (),
-    "bunx": (),
-    "uvx": (),
-    "pnpm": (),
-    "yarn": (),
-    "bun": ("x",),
-    "uv": ("run",),
-    "poetry": ("run",),
-    "pipenv": ("run",),
-    "bundle": ("exec",),
-    "npm": ("exec",),
-    "dotenv": (),
-    "direnv": ("exec",),
-}
+RUNNERS = dict.fromkeys(("npx", "bunx", "uvx", "pnpm", "yarn"), "")
+RUNNERS |= {"python": "-m", "uv": "run", "poetry": "run", "bundle": "exec", "npm": "exec"}
 
 
 class Simple:
@@ -63,8 +49,6 @@ def read_commands(line: str, variables: "Mapping[str, str]") -> "Iterator[Simple
             i += 2
         elif char == "#":
             i = _end_of_line(line, i)
-        elif line.startswith("((", i) and (end := line.find("))", i)) > 0:
-            i = end + 2  # arithmetic: < and > compare
         elif not char or (char in ENDS and not line.startswith("&>", i)):
             _take_prefixes(simple, known)
             yield simple
@@ -100,9 +84,7 @@ def read_programs(
             continue
         program = words[0].rpartition("/")[2]
         yield [program, *words[1:]]
-        if program == "eval" and depth < MAX_DEPTH:
-            yield from read_programs(" ".join(words[1:]), variables, depth + 1)
-        elif program in SHELLS and depth < MAX_DEPTH:
+        if program in SHELLS and depth < MAX_DEPTH:
             for i, option in enumerate(words[1:-1], 2):
                 if option[:1] == "-" and option[-1] == "c":
                     yield from read_programs(words[i], variables, depth + 1)
@@ -117,10 +99,11 @@ def read_programs(
             yield from read_programs(" ".join(rest[1:]), variables, depth + 1)
         elif (by := RUNNERS.get(program.rstrip(".0123456789"))) is not None:
             rest = words[1:]
-            while rest and (rest[0][:1] == "-" or rest[0] in ("exec", "dlx")) and rest[0] not in by:
+            while rest and rest[0] != by and (rest[0][:1] == "-" or rest[0] in ("exec", "dlx")):
                 rest = rest[1:]
-            if tuple(rest[: len(by)]) == by and rest[len(by) :]:
-                yield rest[len(by) :]
+            rest = rest[1:] if by and rest[:1] == [by] else [] if by else rest
+            if rest:
+                yield rest
 
 
 def _take_prefixes(simple: Simple, variables: dict[str, str]) -> None:
