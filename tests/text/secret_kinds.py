@@ -95,19 +95,97 @@ def recovery_codes(r: Draw) -> tuple[str, str]:
     return "Recovery codes of the admin account: " + " ".join(codes), codes[0]
 
 
+# What finds a token by its format, and how one is made.
+TOKENS: dict[str, Callable[[Draw], str]] = {
+    "aws-access-key": lambda r: "AK" + "IA" + r(UPPER, 16),
+    "aws-secret-key": lambda r: "aws_secret_access_key = " + r(STD64, 40),
+    "github-token": lambda r: "gh" + r("pousr", 1) + "_" + r(ALNUM, 36),
+    "github-fine-grained-token": lambda r: "github" + "_pat_" + r(ALNUM, 22) + "_" + r(ALNUM, 59),
+    "gitlab-token": lambda r: "gl" + "pat-" + r(URL64, 20),
+    "slack-token": lambda r: "xo" + "xb-" + r(string.digits, 12) + "-" + r(ALNUM, 24),
+    "slack-webhook": lambda r: "https://hooks.slack.com" + "/services/T" + r(UPPER, 30),
+    "stripe-key": lambda r: "sk" + "_live_" + r(ALNUM, 24),
+    "stripe-webhook-secret": lambda r: "whs" + "ec_" + r(ALNUM, 32),
+    "anthropic-key": lambda r: "sk-" + "ant-api03-" + r(URL64, 93) + "AA",
+    "openrouter-key": lambda r: "sk-" + "or-v1-" + r(HEX, 64),
+    "openai-key": lambda r: "sk-" + r.choice(["proj-" + r(URL64, 48), r(ALNUM, 48)]),
+    "google-api-key": lambda r: "AI" + "za" + r(URL64, 35),
+    "google-oauth-secret": lambda r: "GOC" + "SPX-" + r(URL64, 28),
+    "npm-token": lambda r: "np" + "m_" + r(ALNUM, 36),
+    "pypi-token": lambda r: "py" + "pi-AgEIcHlwaS5vcmc" + r(URL64, 70),
+    "sendgrid-key": lambda r: "S" + "G." + r(URL64, 22) + "." + r(URL64, 43),
+    "twilio-key": lambda r: "S" + "K" + r(HEX, 32),
+    "telegram-bot-token": lambda r: r("123456789", 9) + ":A" + "A" + r(URL64, 33),
+    "discord-bot-token": lambda r: "M" + r(ALNUM, 23) + "." + r(URL64, 6) + "." + r(URL64, 38),
+    "discord-webhook": lambda r: (
+        "https://discord.com/api" + "/webhooks/" + r(string.digits[1:], 18) + "/" + r(URL64, 68)
+    ),
+    "digitalocean-token": lambda r: "do" + "p_v1_" + r(HEX, 64),
+    "databricks-token": lambda r: "da" + "pi" + r(HEX, 32),
+    "huggingface-token": lambda r: "h" + "f_" + r(ALNUM, 34),
+    "azure-storage-key": lambda r: "Account" + "Key=" + r(STD64, 86) + "==",
+    "azure-client-secret": lambda r: r(ALNUM, 3) + "8" + "Q~" + r(URL64, 34),
+    "shopify-token": lambda r: "shp" + "at_" + r(HEX, 32),
+    "mailgun-key": lambda r: "ke" + "y-" + r(HEX, 32),
+    "linear-key": lambda r: "lin" + "_api_" + r(ALNUM, 40),
+    "vault-token": lambda r: "hv" + "s." + r(URL64, 95),
+    "grafana-token": lambda r: "gl" + "sa_" + r(ALNUM, 32) + "_" + r(HEX, 8),
+    "docker-token": lambda r: "dckr" + "_pat_" + r(URL64, 27),
+    "groq-key": lambda r: "gs" + "k_" + r(ALNUM, 52),
+    "google-oauth-token": lambda r: "ya" + "29." + r(URL64, 120),
+    "azure-sas-signature": lambda r: "?sv=2024&si" + "g=" + r(ALNUM, 43) + "%3D",
+    "square-token": lambda r: "sq0" + "atp-" + r(URL64, 22),
+    "mailchimp-key": lambda r: r(HEX, 32) + "-u" + "s12",
+    "newrelic-key": lambda r: "NR" + "AK-" + r(UPPER, 27),
+    "notion-token": lambda r: "nt" + "n_" + r(ALNUM, 46),
+    "terraform-token": lambda r: r(ALNUM, 14) + ".atlas" + "v1." + r(URL64, 67),
+    "doppler-token": lambda r: "dp" + ".pt." + r(ALNUM, 43),
+    "supabase-token": lambda r: "sb" + "p_" + r(HEX, 40),
+    "planetscale-token": lambda r: "pscale" + "_tkn_" + r(URL64, 43),
+    "sentry-token": lambda r: "sntry" + "u_" + r(HEX, 64),
+    "postman-key": lambda r: "PM" + "AK-" + r(HEX, 24) + "-" + r(HEX, 34),
+    "rubygems-key": lambda r: "ruby" + "gems_" + r(HEX, 48),
+    "age-key": lambda r: "AGE-" + "SECRET-KEY-1" + r(UPPER, 58),
+    "xai-key": lambda r: "xa" + "i-" + r(ALNUM, 80),
+    "replicate-token": lambda r: "r" + "8_" + r(ALNUM, 37),
+    "perplexity-key": lambda r: "ppl" + "x-" + r(ALNUM, 48),
+    "tailscale-key": lambda r: "ts" + "key-auth-" + r(ALNUM, 17) + "-" + r(ALNUM, 32),
+    "atlassian-token": lambda r: "ATA" + "TT3xFfGF0" + r(URL64, 180),
+    "airtable-token": lambda r: "pa" + "t" + r(ALNUM, 14) + "." + r(HEX, 64),
+    "figma-token": lambda r: "fig" + "d_" + r(URL64, 40),
+    "putty-key": lambda r: (
+        "PuTTY-" + "User-Key-File-3: ssh-ed25519\nEncryption: none\n" + r(ALNUM, 20)
+    ),
+    "jwt": lambda r: "eyJ" + r(URL64, 33) + ".eyJ" + r(URL64, 60) + "." + r(URL64, 43),
+    "private-key": lambda r: pem(r.choice(["RSA", "EC", "OPENSSH"]))(r)[0],
+    "password": lambda r: r.choice(["password = ", "DB_PASSWORD=", "pw: "]) + f'"{r.strong}"',
+    "password-in-url": lambda r: f"postgres://app:{r(ALNUM, 14)}@db.internal:5432/prod",
+    "secret-assignment": lambda r: (
+        r.choice(["api_key: ", "CLIENT_SECRET=", "token = "]) + r(ALNUM, 32)
+    ),
+    "authorization-header": lambda r: "Authorization: Bearer " + r(HEX, 40),
+}
+
 USES = "The nightly job on the builder uses {} for uploads."
 
+
+def of_format(*names: str) -> dict[str, Kind]:
+    """Those whose text ends in the value that must not lie anywhere."""
+
+    def kind(name: str) -> Kind:
+        def draw(r: Draw) -> tuple[str, str]:
+            made = TOKENS[name](r)
+            return USES.format(made), made.split()[-1]
+
+        return draw
+
+    return {name: kind(name) for name in names}
+
+
 DEVELOP: dict[str, Kind] = {
-    "github": token(USES, lambda r: "gh" + "p_" + r(ALNUM, 36)),
-    "aws access key": token(USES, lambda r: "AK" + "IA" + r(UPPER, 16)),
-    "stripe": token(USES, lambda r: "sk" + "_live_" + r(ALNUM, 24)),
-    "anthropic": token(USES, lambda r: "sk-" + "ant-api03-" + r(URL64, 93) + "AA"),
-    "google api": token(USES, lambda r: "AI" + "za" + r(URL64, 35)),
-    "npm": token(USES, lambda r: "np" + "m_" + r(ALNUM, 36)),
-    "slack": token(USES, lambda r: "xo" + "xb-" + r(string.digits, 12) + "-" + r(ALNUM, 24)),
-    "jwt": token(USES, lambda r: "eyJ" + r(URL64, 33) + ".eyJ" + r(URL64, 60) + "." + r(URL64, 43)),
+    **of_format("github-token", "aws-access-key", "stripe-key", "anthropic-key", "google-api-key"),
+    **of_format("npm-token", "slack-token", "jwt", "gitlab-token"),
     "rsa key": pem("RSA"),
-    "gitlab": token(USES, lambda r: "gl" + "pat-" + r(URL64, 20)),
     "hubspot": token(USES, lambda r: "pat" + "-na1-" + r.uuid),
     "sonarqube": token(USES, lambda r: "sq" + "p_" + r(HEX, 40)),
     "pulumi": token(USES, lambda r: "pu" + "l-" + r(HEX, 40)),
@@ -144,16 +222,9 @@ DEVELOP: dict[str, Kind] = {
 }
 
 APART: dict[str, Kind] = {
-    "github fine-grained": token(
-        USES, lambda r: "github" + "_pat_" + r(ALNUM, 22) + "_" + r(ALNUM, 59)
-    ),
-    "aws secret": token("aws_secret_access_key = {}", lambda r: r(STD64, 40)),
+    **of_format("github-fine-grained-token", "sendgrid-key", "twilio-key", "pypi-token"),
+    **of_format("huggingface-token", "telegram-bot-token", "aws-secret-key"),
     "openai": token(USES, lambda r: "sk-" + "proj-" + r(URL64, 48)),
-    "sendgrid": token(USES, lambda r: "S" + "G." + r(URL64, 22) + "." + r(URL64, 43)),
-    "twilio": token(USES, lambda r: "S" + "K" + r(HEX, 32)),
-    "pypi": token(USES, lambda r: "py" + "pi-AgEIcHlwaS5vcmc" + r(URL64, 70)),
-    "hugging face": token(USES, lambda r: "h" + "f_" + r(ALNUM, 34)),
-    "telegram": token(USES, lambda r: r("123456789", 9) + ":A" + "A" + r(URL64, 33)),
     "pgp key": pem("PGP"),
     "openssh key": pem("OPENSSH"),
     "buildkite": token(USES, lambda r: "bk" + "ua_" + r(HEX, 40)),

@@ -207,6 +207,25 @@ def by_hand(place: Place, text: str) -> str:
     return name
 
 
+def reason(place: Place, text: str) -> bool:
+    name = place.next
+    memdir("remember", f"The box {name} is blue.", "--name", name, "--anyway")
+    return memdir("retire", name, "--reason", text).code != 0
+
+
+def record_reason(place: Place, text: str) -> bool:
+    record = ("--category", "decision", "--title", f"Use {place.next}", "--set", "decision=d")
+    return memdir("records", "save", *record, *DECISION, "--reason", text).code != 0
+
+
+def extract(place: Place, text: str) -> bool:
+    place.store.mkdir(parents=True, exist_ok=True)
+    talk = Conversation(place.store.parent / f"{place.next}.jsonl", str(place.project))
+    talk.say(f"Remember that {text}", "I will.")
+    assert memdir("extract", "--yes").code == 0
+    return False  # what is written decides
+
+
 def share(place: Place, text: str) -> bool:
     return memdir("share", by_hand(place, text)).code != 0
 
@@ -252,13 +271,16 @@ WAYS: dict[str, Way] = {
     "library": library,
     "records save": record_save,
     "records write": record_write,
+    "reason": reason,
+    "record reason": record_reason,
+    "extract": extract,
     "share": share,
     "page": page_edit,
     "restructure": restructure,
 }
-SILENT = [name for name in WAYS if name.startswith("capture")]
-# What was written by hand lies there, and in the history of that store.
-BROUGHT = {"share": "/team/", "restructure": "/never/"}
+SILENT = [name for name in WAYS if name.startswith(("capture", "extract"))]
+# What was written by hand lies there, and in the history of that store; so do past sessions.
+BROUGHT = {"share": "/team/", "restructure": "/never/", "extract": "memory"}
 
 
 def measure(way: str, kinds: Mapping[str, object] = KINDS) -> dict[str, tuple[bool, bool]]:

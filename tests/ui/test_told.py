@@ -15,7 +15,8 @@ from memdir.ui.workspace import Census
 from tests.helpers.hooked import Client
 from tests.helpers.served import Page
 from tests.helpers.terminal import memdir
-from tests.text.test_secrets import AROUND, KINDS, Draw
+from tests.text.secret_kinds import TOKENS, Draw
+from tests.text.test_secrets import AROUND
 
 MEMORY = (
     "---\nname: use-uv\ndescription: Use uv, never pip\ntype: feedback\n---\n\nUse uv, never pip.\n"
@@ -88,11 +89,11 @@ def test_recall_for_a_session_leaves_a_line_too(project):
     assert [it.session for it in read_told(Memdir.open().app, Census())] == ["library-1", "cli-1"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TOKENS)
 def test_no_secret_of_a_known_form_is_in_the_log(kind):
     draw = Draw(f"told {kind}")
     for text in AROUND:
-        prompt = text.format(KINDS[kind](draw))
+        prompt = text.format(TOKENS[kind](draw))
         assert not find_secrets(prompt_for_log(prompt)), prompt
         assert len(prompt_for_log(prompt)) <= TOLD_PROMPT_CHARACTERS
 

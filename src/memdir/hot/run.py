@@ -114,7 +114,7 @@ TOLD_PROMPT_CHARACTERS = 80
 MAX_TOLD_WORDS = 6  # that matched, of a memory
 # Characters: what is longer may be a secret.
 LONGEST_WORD, LONGEST_MIXED, LONGEST_CODED, LONGEST_NUMBER = 20, 12, 9, 12
-_ODD = "#%^*+~&$"  # signs of passwords
+_ODD = "!#%^*+~&$"  # signs of passwords
 _HUSH = ("passw", "passphrase", "passcode", "pwd", "secret", "credential", "contrase", "kennwort")
 
 
@@ -146,7 +146,7 @@ def prompt_for_log(prompt: str) -> str:
         odd = max(map(len, pieces.split()), default=0) > LONGEST_WORD or "@" in word
         odd = odd or max(map(len, mixed), default=0) > LONGEST_MIXED
         odd = odd or len(coded) > (LONGEST_NUMBER if coded.isdigit() else LONGEST_CODED)
-        odd = odd or (coded != "" and not word.isalnum() and any(map(_ODD.count, word)))
+        odd = odd or (coded != "" and not word.isalnum() and any(map(_ODD.count, word.rstrip("!"))))
         hush = any(map(word.lower().count, _HUSH))
         shown.append("…" if odd or (hush and ("=" in word or ":" in word)) else word)
         if hush:
