@@ -278,20 +278,20 @@ def no_snapshot_check() -> None:
 
 def git_merge() -> None:
     """Leave the merging to git: marks in memories, and renames found where there are none."""
-    merge = engine._merge
+    merge = engine.Turn.merge
 
-    def merge_by_git(app, base, snapshot, fetched, theirs, report):
-        plan = merge(app, base, snapshot, fetched, theirs, report)
-        sides = {path: read_if_stored(app.store, path) for path in {*snapshot.raw, *base.files}}
+    def merge_by_git(turn):
+        merge(turn)
+        base, store = turn.base, turn.app.store
+        sides = {path: read_if_stored(store, path) for path in {*turn.snapshot.raw, *base.files}}
         old = {path: base.bytes_of(known.hash) for path, known in base.files.items()}
-        new = {**old, **{path: getattr(file, "data", None) for path, file in theirs.items()}}
-        merged = _merged_by_git(old, sides, new)
-        for path, (_, known) in [*plan.results.items()]:
-            plan.results[path] = merged.get(path), known
-        plan.variants.clear()
-        return plan
+        came = {path: getattr(file, "data", None) for path, file in turn.fetched.files.items()}
+        merged = _merged_by_git(old, sides, {**old, **came})
+        for path, (_, known) in [*turn.results.items()]:
+            turn.results[path] = merged.get(path), known
+        turn.variants.clear()
 
-    _replace(engine, "_merge", merge_by_git)
+    _replace(engine.Turn, "merge", merge_by_git)
 
 
 def _merged_by_git(*trees: dict[str, bytes | None]) -> dict[str, bytes]:

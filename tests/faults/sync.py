@@ -19,7 +19,7 @@ from memdir.capture.inbox import open_inbox
 from memdir.config.config import read_config
 from memdir.errors import MemdirError
 from memdir.store.writer import App, open_app
-from memdir.sync import engine, flow, outcome
+from memdir.sync import delivery, engine, flow
 from memdir.sync.git_transport import PERSONAL_BRANCH, GitTransport
 from memdir.sync.remotes import PERSONAL, make_git_remote
 from tests.faults import defects, kernel, trees
@@ -201,7 +201,7 @@ class World:
                 self.counts.refused += 1
                 return
         self.counts.conflicts += sum(len(item.report.conflicts) for item in done)
-        self.counts.refused += sum(item.report.result != outcome.IN_STEP for item in done)
+        self.counts.refused += sum(item.report.result != delivery.IN_STEP for item in done)
         head = self._git("rev-parse", "--verify", "--quiet", "refs/heads/memories")
         self.heads += [head] if head and head not in self.heads else []
 

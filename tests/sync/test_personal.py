@@ -155,12 +155,12 @@ def test_a_remote_that_is_gone_loses_nothing_and_status_says_since_when(ann, bob
     shutil.move(joined, joined + ".away")
     answer = ann("sync")
     assert answer.code == 1 and "waits here" in said(answer) and "logs.md" in ann.files()
-    assert "no answer since: today" in said(ann("status"))
+    assert "failing since: today" in said(ann("status"))
     checks = ann("doctor", "--json").json["checks"]
     assert [check["ok"] for check in checks if check["name"] == "sync"] == [False]
     shutil.move(joined + ".away", joined)
     sync(ann, bob)
-    assert "logs.md" in bob.files() and "no answer" not in ann("status").text
+    assert "logs.md" in bob.files() and "failing" not in ann("status").text
 
 
 def test_a_mistyped_address_is_not_kept(ann, tmp_path):

@@ -76,7 +76,7 @@ def _check_remotes(app: App) -> Iterator[Check]:
     from memdir.sync.flow import describe_last_sync, list_last_syncs  # most people name none
 
     for last in list_last_syncs(app.config):
-        fix = "run: memdir sync  (it says why the remote gives no answer)"
+        fix = "run: memdir sync  (it says why, and what to do)"
         yield Check("sync", not last.failed, describe_last_sync(last, app.now()), fix)
 
 

@@ -16,8 +16,8 @@ from memdir.hot.memory import TEAM
 from memdir.hot.place import store_key
 from memdir.store.identity import find_origin, identity_of_address
 from memdir.sync import flow
+from memdir.sync.delivery import IN_STEP, Item, Report
 from memdir.sync.git_transport import PERSONAL_BRANCH, TEAM_BRANCH, shown_address
-from memdir.sync.outcome import IN_STEP, Item, Report
 from memdir.sync.remotes import PERSONAL, make_git_remote, read_remotes, team_key
 from memdir.sync.server_transport import make_server_remote
 from memdir.sync.transport import Remote
@@ -53,13 +53,11 @@ def sync_command(session: Session, address: str | None, name: str | None) -> Ans
         remote = make_git_remote(config, address, PERSONAL_BRANCH)
         _check_not_the_code(remote.url, config.checkout)
         flow.join_remote(config, PERSONAL, remote)
-    known = read_remotes(config).remotes
-    if PERSONAL not in known and team_key(config) not in known:
-        raise Missing(
-            "no remote is named yet",
-            next="memdir sync --to URL for your own machines, or memdir team join for a team",
-        )
-    return _synced(session)
+    scope = session.asked.scope if session.names_scope else ""
+    if scope not in ("", flow.PROJECT, flow.USER, TEAM):
+        hint = "leave out --scope to sync all of them"
+        raise BadInput("sync works on the scopes project, user and team", next=hint)
+    return _synced(session, scope)
 
 
 def _check_not_the_code(url: str, checkout: str) -> None:
@@ -121,14 +119,19 @@ def team_command(
         folder = os.path.join(read_remotes(config).folder, "tokens")
         remote = make_server_remote(replace(remote, space=space), token_file, folder)
     flow.join_remote(config, team_key(config), remote)
-    return _synced(session, team_key(config))
+    return _synced(session, TEAM)
 
 
-def _synced(session: Session, only: str = "") -> Answer:
+def _synced(session: Session, scope: str) -> Answer:
     screen, dry_run = session.screen, session.asked.dry_run
     done, failed = flow.sync_project(
-        session.config, lambda scope: session.at(scope=scope).app, tell=screen.tell, only=only
+        session.config, lambda scope: session.at(scope=scope).app, tell=screen.tell, scope=scope
     )
+    if not done and not failed:
+        raise Missing(
+            f"no remote is named yet{f' for the scope {scope}' if scope else ''}",
+            next="memdir sync --to URL for your own machines, or memdir team join for a team",
+        )
     if failed and not done:
         raise failed[0]
     lines = [line for item in done for line in _lines(session, item, dry_run)]

@@ -66,6 +66,11 @@ class Base:
                 disk.make_root()
                 disk.put_all(new)
 
+    def know(self, path: str, known: Known) -> None:
+        self.files[path] = known
+        if not known.hash:
+            del self.files[path]
+
     def received(self, id: str) -> None:
         """That push arrived: what it sent is what both sides had."""
         for path, hash in self.sent.get(id, {}).items():

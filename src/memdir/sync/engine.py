@@ -8,52 +8,48 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from memdir.capture.inbox import open_inbox
+from memdir.capture.signals import Catch, Origin
+from memdir.clients.conversation import PERSON
 from memdir.errors import MemdirError
-from memdir.format.draft import CREATED, RETIRED, UPDATED, Change, content_hash
+from memdir.format import draft
 from memdir.format.names import fold_paths
 from memdir.format.outline import Lookup
 from memdir.hot.disk import digest_of
 from memdir.hot.layout import Around
-from memdir.hot.memory import INDEX, stem
+from memdir.hot.memory import INDEX, decode, read_header, read_memory, stem
+from memdir.hot.types import names
 from memdir.store import save
-from memdir.store.ports import Store, read_if_stored
+from memdir.store.ports import TRASH, Store, read_if_stored
 from memdir.store.purge import purge_versions
 from memdir.store.writer import App, Desk, DryRun
 from memdir.sync.base import Base, Known
 from memdir.sync.border import NO_MEMORY, accept_known_authors, why_not_taken
-from memdir.sync.delivery import kind_of_change, list_changes, send_changes
-from memdir.sync.outcome import REMOVED, WAITS, Item, Report, Rules
-from memdir.sync.path_merge import Merged, merge_path
-from memdir.sync.snapshot import Snapshot, syncs_index, take_snapshot
+from memdir.sync.delivery import (
+    REMOVED,
+    WAITS,
+    Item,
+    Report,
+    Snapshot,
+    send_changes,
+    syncs_index,
+    take_snapshot,
+)
+from memdir.sync.path_merge import merge_path
 from memdir.sync.transport import AGAIN, Author, Fetched, File, Gone, Since, Transport
-from memdir.sync.variant import hold_variant
 
 VERB = "sync"
 TRIES = 8
 PAUSE_SECONDS = 0.05  # doubled at each try, with jitter, so that equals do not stay equals
-
-
-@dataclass
-class Plan:
-    """Per path: what stands afterwards, and what the remote is then known to have.
-
-    `variants` is what cannot stand beside it: several of one path, if outboxes disagree as well.
-    """
-
-    results: dict[str, tuple[bytes | None, Known]] = field(default_factory=dict)
-    variants: list[tuple[str, bytes, str]] = field(default_factory=list)  # path, text, author
-    authors: dict[str, tuple[Author, float]] = field(default_factory=dict)
-    contents: dict[str, bytes] = field(default_factory=dict)  # of the remote, by hash
-    purged: set[str] = field(default_factory=set)
-
-    def add(self, path: str, merged: Merged, known: Known, author: Author) -> None:
-        self.results[path] = merged.data, known
-        if merged.variant is not None:
-            self.variants.append((path, merged.variant, author.name))
+HASH_CHARACTERS = 8  # in the name of a variant
 
 
 class Moved(MemdirError):
     """Somebody changed the file since the snapshot; it is merged again."""
+
+
+def hash_of(data: bytes | None) -> str:
+    return "" if data is None else digest_of(data)
 
 
 class Unmoved(Around):
@@ -64,8 +60,7 @@ class Unmoved(Around):
         self.hashes = dict(hashes)
 
     def check(self, path: str) -> None:
-        data = read_if_stored(self.inside, path)
-        if path in self.hashes and self.hashes[path] != ("" if data is None else digest_of(data)):
+        if self.hashes.get(path) not in (None, hash_of(read_if_stored(self.inside, path))):
             raise Moved(f"{path} was changed meanwhile", path=path)
 
     def put(self, path: str, data: bytes) -> None:
@@ -78,39 +73,42 @@ class Unmoved(Around):
         self.inside.drop(path)
         self.hashes[path] = ""
 
-    def look_again(self, path: str) -> None:
-        data = read_if_stored(self.inside, path)
-        self.hashes[path] = "" if data is None else digest_of(data)
 
+def sync_store(
+    app: App, transport: Transport, base: Base, *, team: bool = False, review: bool = False
+) -> Report:
+    """The caller holds the lock of the remote; everything here may be killed at any moment.
 
-def sync_store(app: App, transport: Transport, base: Base, rules: Rules) -> Report:
-    """The caller holds the lock of the remote; everything here may be killed at any moment."""
+    Under `review` a change is offered, not pushed.
+    """
     report, result = Report(), AGAIN
     for turn in range(TRIES):
         if turn:
             time.sleep(PAUSE_SECONDS * 2**turn * random.random())
-        snapshot = _look(app, base, rules)
+        if base.files and not app.store.tree():
+            # A folder that is gone as a whole was not emptied memory by memory.
+            base.files, base.cursor, base.sent = {}, "", {}
+        snapshot = take_snapshot(app, base, team, report)
         fetched = transport.fetch(Since(base.cursor, tuple(base.sent), base.begun))
         base.recover(snapshot.raw if fetched.begun else {})
         if fetched.received:
             base.received(fetched.received)
         if fetched.whole and base.cursor:
             _forget_rewritten(base, fetched)
-        if not _take(app, base, snapshot, fetched, report):
+        if not Turn(app, base, snapshot, fetched, report).take():
             continue  # merge what was changed meanwhile
-        if app.dry_run:
-            _preview(app, base, snapshot, report)
-            return report
-        result = send_changes(app, transport, base, rules, report, last=turn == TRIES - 1)
+        last = turn == TRIES - 1
+        result = send_changes(app, transport, base, report, team=team, review=review, last=last)
         if result != AGAIN:
             break
     if result == AGAIN:
         report.result = WAITS
         report.remarks.append("others keep changing the same remote; memdir sync tries again")
     report.conflicts = list(dict.fromkeys(report.conflicts))
-    base.save(durable=bool(report.pulled or report.pushed))
-    if report.pulled or report.pushed:
-        base.sweep()
+    if not app.dry_run:
+        base.save(durable=bool(report.pulled or report.pushed))
+        if report.pulled or report.pushed:
+            base.sweep()
     return report
 
 
@@ -122,194 +120,211 @@ def _forget_rewritten(base: Base, fetched: Fetched) -> None:
             del base.files[path]
 
 
-def _look(app: App, base: Base, rules: Rules) -> Snapshot:
-    if base.files and not app.store.tree():
-        # A folder that is gone as a whole was not emptied memory by memory.
-        base.files, base.cursor, base.sent = {}, "", {}
-    return take_snapshot(app.store, base, rules.team, syncs_index(app))
+@dataclass
+class Turn:
+    """What came is merged and written; per path, what stands afterwards and what is then known.
 
+    `variants` cannot stand beside it: several of one path, if outboxes disagree as well.
+    """
 
-def _take(app: App, base: Base, snapshot: Snapshot, fetched: Fetched, report: Report) -> bool:
-    """False if something here was changed meanwhile, so that it has to be merged again."""
-    try:
-        theirs = _sort_out(app, base, snapshot, fetched, report)
-        plan = _merge(app, base, snapshot, fetched, theirs, report)
-    except Moved:
-        return False
-    standing = {path: snapshot.raw.get(path, "") for path in (*plan.results, INDEX)}
-    written = {
-        path: data
-        for path, (data, _) in plan.results.items()
-        if standing[path] != ("" if data is None else digest_of(data))
-    }
-    for path, data in written.items():
-        change = REMOVED if data is None else UPDATED if standing[path] else CREATED
-        if path != INDEX:
-            giver, _ = plan.authors.get(path, (Author("", ""), 0.0))
-            report.pulled.append(Item(path, change, giver.name))
-    for path, variant, author in plan.variants:
-        where = hold_variant(app, path, variant, author)
-        report.conflicts.append(Item(path, "variant", author, where))
-    if app.dry_run:
-        return True
-    base.keep(plan.contents)
-    base.pending = {
-        path: ("" if data is None else digest_of(data), known)
-        for path, (data, known) in plan.results.items()
-        if path in written and path != INDEX
-    }
-    if base.pending:
-        base.begun = fetched.cursor
-        base.save()
-    moved = _write_back(app, written, standing, plan) if written else set()
-    for path in plan.purged - moved:
-        purge_versions(app, path)
-    for path, (_, known) in plan.results.items():
-        if path not in moved:
-            base.files[path] = known
-            if not known.hash:
-                del base.files[path]
-    base.pending, base.begun = {}, ""
-    if moved:
+    app: App
+    base: Base
+    snapshot: Snapshot
+    fetched: Fetched
+    report: Report
+    results: dict[str, tuple[bytes | None, Known]] = field(default_factory=dict)
+    variants: list[tuple[str, bytes, str]] = field(default_factory=list)  # path, text, author
+    authors: dict[str, tuple[Author, float]] = field(default_factory=dict)
+
+    def take(self) -> bool:
+        """False if something here was changed meanwhile, so that it has to be merged again."""
+        app, base, report = self.app, self.base, self.report
+        try:
+            self.merge()
+        except Moved:
+            return False
+        raw = self.snapshot.raw
+        written = {
+            path: data
+            for path, (data, _) in self.results.items()
+            if raw.get(path, "") != hash_of(data)
+        }
+        for path, data in written.items():
+            change = REMOVED if data is None else draft.UPDATED if path in raw else draft.CREATED
+            if path != INDEX:
+                report.pulled.append(Item(path, change, self.authors[path][0].name))
+        for path, text, author in self.variants:
+            where = _hold_variant(app, path, text, author)
+            report.conflicts.append(Item(path, "variant", author, where))
+        if app.dry_run:
+            return True
+        files = self.fetched.files.values()
+        base.keep({digest_of(it.data): it.data for it in files if isinstance(it, File)})
+        base.pending = {
+            path: (hash_of(data), self.results[path][1])
+            for path, data in written.items()
+            if path != INDEX
+        }
+        if base.pending:
+            base.begun = self.fetched.cursor
+            base.save()
+        moved = self._write_back(written) if written else set()
+        for path, (_, known) in self.results.items():
+            if path not in moved:
+                base.know(path, known)
+        for path, file in self.fetched.files.items():
+            if isinstance(file, Gone) and file.purged and path in self.results.keys() - moved:
+                purge_versions(app, path)
+        base.pending, base.begun = {}, ""
+        if not moved:
+            base.cursor = self.fetched.cursor
+        if written:
+            base.save()
         report.pulled = [item for item in report.pulled if item.path not in moved]
-        base.save()
-        return False
-    base.cursor = fetched.cursor
-    if written or theirs:
-        base.save()
-    return True
+        return not moved
 
+    def merge(self) -> None:
+        """What has no place here is parked, and tried again the next time."""
+        base, fetched, raw = self.base, self.fetched, self.snapshot.raw
+        self.report.waiting = [Item(it.path, "not taken", "", it.message) for it in fetched.skipped]
+        came: dict[str, File | Gone] = {
+            path: File(data, Author("", ""), version=known.version)
+            for path, (_, known) in base.parked.items()
+            if (data := base.bytes_of(known.hash)) is not None
+        }
+        came |= fetched.files
+        parked = {}
+        standing = fold_paths([path for path in raw if path not in came])
+        for path, file in sorted(came.items()):
+            reason = self._why_not_here(path, file, standing)
+            if not reason:
+                self._merge_one(path, file)
+            elif reason != NO_MEMORY and isinstance(file, File):
+                parked[path] = reason, Known(digest_of(file.data), file.version)
+                if not self.app.dry_run:
+                    base.keep({digest_of(file.data): file.data})
+        base.parked = parked
+        for box in fetched.outboxes:
+            gone = {path for path, (_, file) in box.files.items() if isinstance(file, Gone)}
+            standing = fold_paths([path for path in (*raw, *self.results) if path not in gone])
+            for path, (was, file) in box.files.items():
+                if isinstance(file, Gone) and path not in (*raw, *self.results):
+                    continue
+                if self._why_not_here(path, file, standing):
+                    continue
+                known = base.files.get(path, Known())
+                here, known = self.results.get(path) or (self._read(path), known)
+                # What stands here was merged already; theirs may be merged by others, too.
+                data = file.data if isinstance(file, File) else None
+                self._add(path, (was, data, here), known, file)
 
-def _sort_out(
-    app: App, base: Base, snapshot: Snapshot, fetched: Fetched, report: Report
-) -> dict[str, File | Gone]:
-    """What came and has a place here; the rest is parked, and tried again the next time."""
-    report.waiting = [Item(it.path, "not taken", "", it.message) for it in fetched.skipped]
-    came: dict[str, File | Gone] = {
-        path: File(data, Author("", ""), version=known.version)
-        for path, (_, known) in base.parked.items()
-        if (data := base.bytes_of(known.hash)) is not None
-    }
-    came |= fetched.files
-    parked = {}
-    standing = fold_paths([path for path in snapshot.raw if path not in came])
-    taken: dict[str, File | Gone] = {}
-    for path, file in sorted(came.items()):
-        if path == INDEX and not syncs_index(app):
-            continue
-        if isinstance(file, Gone) and path in snapshot.held and path not in snapshot.raw:
-            continue
+    def _why_not_here(self, path: str, file: File | Gone, standing: dict[str, str]) -> str:
+        """Adds what comes to those that stand here; tells the report why it does not come."""
         reason = "" if isinstance(file, Gone) else why_not_taken(path, standing)
-        reason = reason or ("" if path in snapshot.raw else _why_no_room(app, path))
-        if reason and reason != NO_MEMORY and isinstance(file, File):
-            hash = digest_of(file.data)
-            parked[path] = reason, Known(hash, file.version)
-            if not app.dry_run:
-                base.keep({hash: file.data})
-            report.waiting.append(Item(path, "not taken", file.author.name, reason))
-        elif not reason:
-            taken[path] = file
-            if isinstance(file, File):
-                standing |= fold_paths([path])
-    base.parked = parked
-    return taken
+        if path == INDEX and not syncs_index(self.app):
+            reason = NO_MEMORY
+        elif not reason and path not in self.snapshot.raw:
+            reason = self.snapshot.held.get(path) or self._why_no_room(path)
+        if isinstance(file, File) and not reason:
+            standing.update(fold_paths([path]))
+        elif isinstance(file, File) and reason != NO_MEMORY:
+            self.report.waiting.append(Item(path, "not taken", file.author.name, reason))
+        return reason
 
+    def _why_no_room(self, path: str) -> str:
+        store, parts = self.app.store, path.split("/")
+        for size in range(1, len(parts) + 1):
+            here = os.path.join(store.root, *parts[:size])
+            folder = size < len(parts) and os.path.isdir(here) and not os.path.islink(here)
+            if os.path.lexists(here) and not folder:
+                facts = store.facts(path)
+                if facts and facts[2] <= self.app.config.options.max_file_bytes:
+                    raise Moved(f"{path} is new here", path=path)
+                return f"{'/'.join(parts[:size])} stands in its place, and is no memory"
+        return ""
 
-def _why_no_room(app: App, path: str) -> str:
-    parts = path.split("/")
-    for size in range(1, len(parts) + 1):
-        here = os.path.join(app.store.root, *parts[:size])
-        folder = size < len(parts) and os.path.isdir(here) and not os.path.islink(here)
-        if os.path.lexists(here) and not folder:
-            facts = app.store.facts(path)
-            if facts and facts[2] <= app.config.options.max_file_bytes:
-                raise Moved(f"{path} is new here", path=path)
-            return f"{'/'.join(parts[:size])} stands in its place, and is no memory"
-    return ""
-
-
-def _merge(
-    app: App,
-    base: Base,
-    snapshot: Snapshot,
-    fetched: Fetched,
-    theirs: Mapping[str, File | Gone],
-    report: Report,
-) -> Plan:
-    """Raises Moved if a file is no longer what the snapshot says."""
-    plan = Plan()
-    for path, file in theirs.items():
+    def _merge_one(self, path: str, file: File | Gone) -> None:
+        """Raises Moved if a file is no longer what the snapshot says."""
         data = file.data if isinstance(file, File) else None
-        hash = "" if data is None else digest_of(data)
-        known, new = base.files.get(path, Known()), Known(hash, file.version)
-        plan.authors[path] = file.author, file.time
-        if data is not None:
-            plan.contents[hash] = data
+        known, new = self.base.files.get(path, Known()), Known(hash_of(data), file.version)
+        self.authors[path] = file.author, file.time
         if isinstance(file, Gone) and file.purged:
-            plan.purged.add(path)
-            plan.results[path] = None, new
-        elif hash in (known.hash, snapshot.sent.get(path, "")) and path != INDEX:
-            if (hash and known != new) or (not hash and path in base.files):
-                plan.results[path] = read_if_stored(app.store, path), new
+            self.results[path] = None, new
+        elif new.hash in (known.hash, self.snapshot.sent.get(path, "")) and path != INDEX:
+            if known != new and (new.hash or path in self.base.files):
+                self.results[path] = read_if_stored(self.app.store, path), new
         else:
-            ours = read_if_stored(app.store, path)
-            if snapshot.raw.get(path, "") != ("" if ours is None else digest_of(ours)):
-                raise Moved(f"{path} was changed meanwhile", path=path)
-            before = base.bytes_of(known.hash)
-            if fetched.whole and base.cursor:  # what a rewritten remote has may be the older text
-                merged = merge_path(path, before, data, ours)
-            else:
-                merged = merge_path(path, before, ours, data)
-            plan.add(path, merged, new, file.author)
-    for box in fetched.outboxes:
-        gone = {path for path, (_, file) in box.files.items() if isinstance(file, Gone)}
-        standing = fold_paths([path for path in (*snapshot.raw, *plan.results) if path not in gone])
-        for path, (was, file) in box.files.items():
-            if path == INDEX and not syncs_index(app):
-                continue
-            reason = why_not_taken(path, standing)
-            reason = reason or ("" if path in snapshot.raw else _why_no_room(app, path))
-            if reason:
-                if reason != NO_MEMORY:
-                    report.waiting.append(Item(path, "not taken", file.author.name, reason))
-                continue
-            data = file.data if isinstance(file, File) else None
-            if data is not None:
-                standing |= fold_paths([path])
-            known = base.files.get(path, Known())
-            here, known = plan.results.get(path) or (read_if_stored(app.store, path), known)
-            plan.authors.setdefault(path, (file.author, file.time))
-            # What stands here was merged already; theirs may be merged by others, too.
-            plan.add(path, merge_path(path, was, data, here), known, file.author)
-    return plan
+            sides = self._read(path), data
+            if self.fetched.whole and self.base.cursor:  # a rewritten remote may have older text
+                sides = sides[::-1]
+            self._add(path, (self.base.bytes_of(known.hash), *sides), new, file)
 
+    def _read(self, path: str) -> bytes | None:
+        data = read_if_stored(self.app.store, path)
+        if self.snapshot.raw.get(path, "") != hash_of(data):
+            raise Moved(f"{path} was changed meanwhile", path=path)
+        return data
 
-def _write_back(
-    app: App,
-    written: Mapping[str, bytes | None],
-    standing: Mapping[str, str],
-    plan: Plan,
-) -> set[str]:
-    """Paths that were left alone, since somebody changed them meanwhile."""
-    moved: set[str] = set()
-    came: dict[str, tuple[bytes, Author, float]] = {}
-    unmoved = Unmoved(app.store, standing)
-    guarded = replace(app, store=unmoved)
-    names = dict.fromkeys(author.name for author, _ in plan.authors.values() if author.name)
-    with guarded.changing(VERB) as desk:
-        desk.cause = replace(desk.cause, reason=f"by {', '.join([*names][:3])}" if names else "")
-        desk.plan = [*written]
-        for path, data in sorted(written.items(), key=lambda row: (row[0] == INDEX, row[0])):
+    def _add(
+        self,
+        path: str,
+        versions: tuple[bytes | None, bytes | None, bytes | None],
+        known: Known,
+        file: File | Gone,
+    ) -> None:
+        merged = merge_path(path, *versions)
+        self.results[path] = merged.data, known
+        self.authors.setdefault(path, (file.author, file.time))
+        if merged.variant is not None:
+            self.variants.append((path, merged.variant, file.author.name))
+
+    def _write_back(self, written: Mapping[str, bytes | None]) -> set[str]:
+        """Paths that were left alone, since somebody changed them meanwhile."""
+        moved: set[str] = set()
+        came: dict[str, tuple[bytes, Author, float]] = {}
+        standing = {path: self.snapshot.raw.get(path, "") for path in (*self.results, INDEX)}
+        unmoved = Unmoved(self.app.store, standing)
+        givers = dict.fromkeys(author.name for author, _ in self.authors.values() if author.name)
+        with replace(self.app, store=unmoved).changing(VERB) as desk:
+            reason = f"by {', '.join([*givers][:3])}" if givers else ""
+            desk.cause = replace(desk.cause, reason=reason)
+            desk.plan = [*written]
+            for path, data in sorted(written.items(), key=lambda row: (row[0] == INDEX, row[0])):
+                try:
+                    _put(desk, path, data)
+                except Moved:
+                    moved.add(path)
+                    continue
+                if data is not None and path != INDEX:
+                    came[path] = data, *self.authors[path]
+            self._follow_in_index(desk, unmoved)
+        accept_known_authors(self.app, came)
+        return moved
+
+    def _follow_in_index(self, desk: Desk, unmoved: Unmoved) -> None:
+        """A line for each memory, none for those removed; another order alone is no change, or two
+        machines with other times would rearrange it for ever.
+        """
+        changed = [change.name for change in desk.changes if change.path != INDEX]
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        desk.cause = replace(desk.cause, name=changed[0] + more if changed else "")
+        gone = Lookup([path for path, (data, _) in self.results.items() if data is None], {})
+        for _ in range(TRIES if syncs_index(self.app) else 0):
+            unmoved.hashes[INDEX] = hash_of(read_if_stored(unmoved.inside, INDEX))
+            trial, old = DryRun(desk.store), read_if_stored(desk.store, INDEX) or b""
+            save.follow_in_index(
+                trial,
+                self.app.rules(),
+                known=lambda line: gone.find(line.target, line.form) is not None,
+            )
+            new = trial.written.get(INDEX)
+            if new is None or sorted(new.split(b"\n")) == sorted(old.split(b"\n")):
+                return
             try:
-                _put(desk, path, data)
+                desk.store.put(INDEX, new)
+                return
             except Moved:
-                moved.add(path)
                 continue
-            if data is not None and path != INDEX:
-                came[path] = data, *plan.authors[path]
-        _follow_in_index(app, desk, plan, unmoved)
-    accept_known_authors(app, came)
-    return moved
 
 
 def _put(desk: Desk, path: str, data: bytes | None) -> None:
@@ -317,44 +332,38 @@ def _put(desk: Desk, path: str, data: bytes | None) -> None:
     if data is None:
         if standing is not None:
             desk.store.drop(path)
-            desk.changes.append(Change(RETIRED, stem(path), path, content_hash(standing)))
+            hash = draft.content_hash(standing)
+            desk.changes.append(draft.Change(draft.RETIRED, stem(path), path, hash))
     else:
         desk.store.put(path, data)
-        kind = CREATED if standing is None else UPDATED
-        desk.changes.append(Change(kind, stem(path), path, content_hash(data)))
+        kind = draft.CREATED if standing is None else draft.UPDATED
+        desk.changes.append(draft.Change(kind, stem(path), path, draft.content_hash(data)))
 
 
-def _follow_in_index(app: App, desk: Desk, plan: Plan, unmoved: Unmoved) -> None:
-    """A line for each memory, none for those removed; another order alone is no change, or two
-    machines with other times would rearrange it for ever.
+def _hold_variant(app: App, path: str, data: bytes, author: str) -> str:
+    """Our version, where the same lines were changed elsewhere, waits in the inbox; what no draft
+    can hold is put on the shelf, whole. The same text has the same name on every machine.
     """
-    names = [change.name for change in desk.changes if change.path != INDEX]
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    desk.cause = replace(desk.cause, name=names[0] + more if names else "")
-    if not syncs_index(app):
-        return
-    gone = Lookup([path for path, (data, _) in plan.results.items() if data is None], {})
-    for _ in range(TRIES):
-        unmoved.look_again(INDEX)
-        trial, old = DryRun(desk.store), read_if_stored(desk.store, INDEX) or b""
-        save.follow_in_index(
-            trial, app.rules(), known=lambda line: gone.find(line.target, line.form) is not None
-        )
-        new = trial.written.get(INDEX)
-        if new is None or sorted(new.split(b"\n")) == sorted(old.split(b"\n")):
-            return
-        try:
-            desk.store.put(INDEX, new)
-            return
-        except Moved:
-            continue
-
-
-def _preview(app: App, base: Base, snapshot: Snapshot, report: Report) -> None:
-    coming = {item.path for item in report.pulled}
-    for path in list_changes(base, snapshot):
-        if path != INDEX and path not in coming:
-            report.pushed.append(
-                Item(path, kind_of_change(base, path, snapshot.sent.get(path, "")))
-            )
-    report.stays = [Item(path, "stays", "", why) for path, why in snapshot.held.items()]
+    name = f"{stem(path)}-{digest_of(data)[:HASH_CHARACTERS]}".lower()
+    if app.dry_run:
+        return name
+    who = author or "another machine"
+    reason = f"the same lines of {path} were changed here and by {who}; theirs stand"
+    memory, document = read_memory(path, data, 0), read_header(decode(data))
+    kept = draft.RESERVED_KEYS
+    held = draft.Draft(
+        body=document.body.strip("\n"),
+        type=memory.type if memory.type in names() else "unknown",
+        name=name,
+        description=document.get("description"),
+        pinned=memory.pinned,
+        source=VERB,
+        extra=tuple((key, value) for key, value in document.values.items() if key not in kept),
+    )
+    try:
+        draft.check_draft(held, app.rules())
+        catch = Catch(Origin(VERB, message=name, who=PERSON), held)
+        return open_inbox(app).hold(catch, reason, app.now()).id
+    except MemdirError:
+        app.shelf.lay(TRASH, f"{name}.md", data, app.now())
+        return f"trash: memdir restore {name}"

@@ -17,15 +17,16 @@ from memdir.store import state
 from memdir.store.state import Lock
 from memdir.store.writer import App, store_state_folder
 from memdir.sync.base import open_base
+from memdir.sync.delivery import Report
 from memdir.sync.engine import sync_store
 from memdir.sync.git_transport import GitTransport, shown_address
-from memdir.sync.outcome import Report, Rules
 from memdir.sync.remotes import PERSONAL, Remotes, personal_folder, read_remotes, team_key
-from memdir.sync.transport import Remote, Since, Unreachable, open_transport
+from memdir.sync.transport import Remote, Since, open_transport
 
 LAST = "last.json"
 HASH_CHARACTERS = 12
 NOTICE_SECONDS, LOCK_SECONDS = 2.0, 120.0
+PROJECT, USER = "project", "user"
 Open = Callable[[str], App]  # the store of a scope
 
 
@@ -38,7 +39,7 @@ class Synced:
 
 @dataclass(frozen=True)
 class Last:
-    """When a remote was in step, and since when it gives no answer; 0 for never."""
+    """When a remote was in step, and since when that fails; 0 for never."""
 
     remote: str
     time: float = 0.0
@@ -52,60 +53,56 @@ def sync_project(
     *,
     tell: Callable[[str], None],
     wait: bool = True,
-    only: str = "",
+    scope: str = "",
 ) -> tuple[list[Synced], list[MemdirError]]:
-    """All remotes of this project: one that gives no answer does not stop the other."""
+    """All remotes of this project, or that of a scope: one that fails does not stop the other."""
     remotes = read_remotes(config)
+    keys = {PERSONAL: scope != TEAM, team_key(config): scope in ("", TEAM)}
     done: list[Synced] = []
     failed: list[MemdirError] = []
-    for key in (PERSONAL, team_key(config)):
-        remote = remotes.remotes.get(key)
-        if remote is None or only not in ("", key):
-            continue
-        folder = os.path.join(remotes.folder, key)
+    for key in [key for key, wanted in keys.items() if wanted and key in remotes.remotes]:
         try:
-            with _turn(folder, tell, wait) as mine:
+            with _turn(os.path.join(remotes.folder, key), tell, wait) as mine:
                 if mine:
-                    done += _sync_remote(config, remotes, key, remote, open_store)
+                    done += _sync_remote(config, remotes, key, open_store, scope)
         except MemdirError as error:
             failed.append(error)
     return done, failed
 
 
 def _sync_remote(
-    config: Config, remotes: Remotes, key: str, remote: Remote, open_store: Open
+    config: Config, remotes: Remotes, key: str, open_store: Open, scope: str
 ) -> list[Synced]:
-    folder = os.path.join(remotes.folder, key)
-    stores = _stores_of(config, remotes, key, open_store)
+    remote, folder = remotes.remotes[key], os.path.join(remotes.folder, key)
+    team = key != PERSONAL
+    stores = {TEAM: ""} if team else _folders_of_stores(config, remotes, scope)
+    done: list[Synced] = []
     transport = open_transport(remote, folder)
-    app, done = stores[0][1], []
     try:
-        for scope, app, prefix in stores:
-            name = f"sync-{digest_of((key + prefix).encode())[:HASH_CHARACTERS]}"
-            base = open_base(os.path.join(store_state_folder(app.config), name))
-            team = key != PERSONAL
-            rules = Rules(team, remote.review and team)
+        for name, prefix in stores.items():
+            app = open_store(name)
+            kept = f"sync-{digest_of((key + prefix).encode())[:HASH_CHARACTERS]}"
+            base = open_base(os.path.join(store_state_folder(app.config), kept))
             part = cast(GitTransport, transport).at(prefix) if prefix else transport
-            report = sync_store(app, part, base, rules)
-            done.append(Synced(scope, shown_address(remote.url), report))
-    except Unreachable as error:
-        _note(folder, remote, app, error)
-        raise
+            try:
+                report = sync_store(app, part, base, team=team, review=team and remote.review)
+            except MemdirError as error:
+                _note(folder, remote, app, error.message)
+                raise
+            done.append(Synced(name, shown_address(remote.url), report))
     finally:
         transport.close()
-    _note(folder, remote, app)
+    if done:
+        _note(folder, remote, app)
     return done
 
 
-def _stores_of(
-    config: Config, remotes: Remotes, key: str, open_store: Open
-) -> list[tuple[str, App, str]]:
-    if key != PERSONAL:
-        return [(TEAM, open_store(TEAM), "")]
-    stores = [("project", open_store("project"), personal_folder(config, remotes))]
-    if config.scopes.get("user") not in (None, config.scopes.get("project")):
-        stores.append(("user", open_store("user"), "user/"))
-    return stores
+def _folders_of_stores(config: Config, remotes: Remotes, scope: str) -> dict[str, str]:
+    """Of the personal remote, by scope."""
+    folders = {PROJECT: personal_folder(config, remotes)} if scope != USER else {}
+    if scope != PROJECT and config.scopes.get(USER) not in (None, config.scopes.get(PROJECT)):
+        folders[USER] = "user/"
+    return folders
 
 
 @contextmanager
@@ -122,15 +119,10 @@ def _turn(folder: str, tell: Callable[[str], None], wait: bool) -> Iterator[bool
 def join_remote(config: Config, key: str, remote: Remote) -> None:
     """Kept only if it answers: a mistyped address is found at once."""
     remotes = read_remotes(config)
-    folder = os.path.join(remotes.folder, key)
-    old = remotes.remotes.get(key)
-    if old is not None and (old.kind, old.url, old.space) == (
-        remote.kind,
-        remote.url,
-        remote.space,
-    ):
+    old = remotes.remotes.get(key, remote)
+    if (old.kind, old.url, old.space) == (remote.kind, remote.url, remote.space):
         remote = replace(remote, machine=old.machine)
-    transport = open_transport(remote, folder)
+    transport = open_transport(remote, os.path.join(remotes.folder, key))
     try:
         transport.fetch(Since())
     finally:
@@ -150,22 +142,19 @@ def check_team_folder(path: str) -> None:
         )
 
 
-def leave_team(config: Config) -> Remote | None:
+def leave_team(config: Config) -> None:
     """The memories stay here; what the remote has stays there."""
     remotes = read_remotes(config)
-    remote = remotes.remotes.pop(team_key(config), None)
-    if remote is not None:
-        remotes.save()
-    return remote
+    del remotes.remotes[team_key(config)]
+    remotes.save()
 
 
-def _note(folder: str, remote: Remote, app: App, error: MemdirError | None = None) -> None:
-    last = read_last(folder, shown_address(remote.url))
-    now = app.now()
-    if error is None:
-        last = Last(last.remote, now)
+def _note(folder: str, remote: Remote, app: App, failure: str = "") -> None:
+    last, now = read_last(folder, shown_address(remote.url)), app.now()
+    if failure:
+        last = replace(last, failed=last.failed or now, failure=failure)
     else:
-        last = replace(last, failed=last.failed or now, failure=error.message)
+        last = Last(last.remote, now)
     if not app.dry_run:
         state.replace_state_json(folder, LAST, vars(last), durable=False)
 
@@ -192,10 +181,9 @@ def list_last_syncs(config: Config) -> list[Last]:
 
 
 def describe_last_sync(last: Last, now: float) -> str:
-    """When a remote was in step, and since when it gives no answer."""
     age = safe.age_words(safe.age_days(last.time, now)) if last.time else "never"
     text = f"{last.remote}, in step: {age}"
     if last.failed:
         since = safe.age_words(safe.age_days(last.failed, now))
-        text += f"; no answer since: {since} ({last.failure})"
+        text += f"; failing since: {since} ({last.failure})"
     return text
