@@ -22,7 +22,6 @@ from memdir.sync.transport import (
     REFUSED,
     TAKEN,
     Author,
-    File,
     Gone,
     Push,
     Remote,
@@ -176,24 +175,6 @@ HALF = json.dumps({"next": 0, "items": [{**ROW, "body": "\ud800"}]}).encode()
 
 def test_a_feed_that_never_ends_is_left(tmp_path):
     assert told_by_a_liar(tmp_path, 200, b'{"items": [], "next": 9}').files == {}
-
-
-def test_a_server_does_not_choose_where_files_go(tmp_path):
-    paths = (
-        "../a.md",
-        "/etc/a.md",
-        ".git/config.md",
-        "con.md",
-        "a\u202e.md",
-        "a\ud800.md",
-        "a/../../b.md",
-    )
-    items = [{**ROW, "path": path} for path in (*paths, "fine.md")]
-    page = {"next": 0, "newest": 0, "items": items}
-    fetched = told_by_a_liar(tmp_path, 200, json.dumps(page).encode())
-    assert [*fetched.files] == ["fine.md"]
-    assert isinstance(fetched.files["fine.md"], File)
-    assert len(fetched.skipped) == len(paths)
 
 
 LIES = {

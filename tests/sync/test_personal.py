@@ -338,6 +338,37 @@ def test_folders_without_end_at_the_remote_are_a_sentence(ann, bob, joined):
     assert "freeze.md" in bob.files()
 
 
+def test_an_object_that_git_refuses_is_named_with_the_next_step(ann, bob, joined):
+    git = ["git", "--git-dir", joined]
+
+    def made(*words: str, data: bytes = b"") -> str:
+        done = subprocess.run([*git, *words], input=data, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    blob = made("hash-object", "-w", "--stdin")
+    row = b"100644 a.md\0" + bytes.fromhex(blob)
+    tree = made("hash-object", "-t", "tree", "-w", "--literally", "--stdin", data=row + row)
+    who = ("-c", "user.name=Eve", "-c", "user.email=eve@example.invalid")
+    made("update-ref", "refs/heads/memories", made(*who, "commit-tree", tree, "-m", "twice"))
+    answer = bob("sync")
+    assert answer.code == 1 and "contains duplicate file entries" in said(answer)
+    assert "Next: mend the remote (git fsck finds the object)" in said(answer)
+    assert "duplicate file entries" in said(bob("status")) and "freeze.md" in bob.files()
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_scope_that_is_named_is_synced_alone(ann, bob, joined, scope):
+    ann.remember("Logs are in UTC.", "logs")
+    ann.remember("Ann is new to Rust.", "rust", "user", "--scope", "user")
+    told = ann.json("sync", "--scope", scope)
+    name = {"user": "rust.md", "project": "logs.md"}[scope]
+    assert {(it["scope"], it["path"]) for it in told["pushed"] if it["path"] != "MEMORY.md"} == {
+        (scope, name)
+    }
+    assert "for the scope team" in said(ann("sync", "--scope", "team"))
+    assert "works on the scopes project, user and team" in said(ann("sync", "--scope", "local"))
+
+
 def test_what_ssh_says_is_the_reason(ann, remote, monkeypatch):
     monkeypatch.setenv("GIT_SSH_COMMAND", "echo 'Permission denied (publickey).' >&2; false")
     answer = ann("sync", "--to", "me@host:memory.git")

@@ -16,7 +16,7 @@ import stat
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from memdir.errors import HistoryBroken
@@ -359,20 +359,22 @@ def loose_path(oid: str) -> str:
     return f"objects/{oid[:2]}/{oid[2:]}"
 
 
-_FILE, _FOLDER = b"100644", b"40000"
+FILE_MODE, _FOLDER = b"100644", b"40000"
+MAX_TREE_DEPTH = 200  # folders in folders
+Entry = tuple[bytes, str]  # mode and id
 
 
-def write_history_tree(objects: Objects, files: dict[str, str]) -> str:
-    entries: dict[bytes, tuple[bytes, str]] = {}
-    folders: dict[str, dict[str, str]] = {}
-    for path, oid in files.items():
+def write_tree(objects: Objects, files: Mapping[str, Entry]) -> str:
+    entries: dict[bytes, Entry] = {}
+    folders: dict[str, dict[str, Entry]] = {}
+    for path, entry in files.items():
         head, slash, rest = path.partition("/")
         if slash:
-            folders.setdefault(head, {})[rest] = oid
+            folders.setdefault(head, {})[rest] = entry
         else:
-            entries[encode(head)] = (_FILE, oid)
+            entries[encode(head)] = entry
     for name, inner in folders.items():
-        entries[encode(name) + b"/"] = (_FOLDER, write_history_tree(objects, inner))
+        entries[encode(name) + b"/"] = (_FOLDER, write_tree(objects, inner))
     # Git sorts a folder as if its name ended in a slash.
     rows = [
         mode + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
@@ -381,18 +383,20 @@ def write_history_tree(objects: Objects, files: dict[str, str]) -> str:
     return objects.write("tree", b"".join(rows))[0]
 
 
-def read_history_tree(objects: Objects, oid: str, prefix: str = "") -> dict[str, str]:
-    files: dict[str, str] = {}
+def read_tree(objects: Objects, oid: str, prefix: str = "") -> dict[str, Entry]:
+    """Every entry with its mode: what is no plain file stays as it is where it is written again."""
+    if prefix.count("/") > MAX_TREE_DEPTH:
+        raise objects.broken(f"a folder lies below {MAX_TREE_DEPTH} others: {prefix[:40]}…")
+    files: dict[str, Entry] = {}
     data, start = objects.read(oid, "tree"), 0
     while start < len(data):
         end = data.index(b"\0", start)
         mode, _, name = data[start:end].partition(b" ")
-        inner = data[end + 1 : end + 21].hex()
-        path = prefix + decode(name)
+        path, inner = prefix + decode(name), data[end + 1 : end + 21].hex()
         if mode == _FOLDER:
-            files |= read_history_tree(objects, inner, path + "/")
+            files |= read_tree(objects, inner, path + "/")
         else:
-            files[path] = inner
+            files[path] = mode, inner
         start = end + 21
     return files
 

@@ -171,9 +171,9 @@ class GitHistory:
         if oid and oid not in self._trees:
             if len(self._trees) >= TREES_KEPT:
                 self._trees.clear()
-            self._trees[oid] = git_objects.read_history_tree(
-                self.objects, git_objects.read_history_commit(self.objects, oid).tree
-            )
+            tree = git_objects.read_history_commit(self.objects, oid).tree
+            entries = git_objects.read_tree(self.objects, tree)
+            self._trees[oid] = {path: blob for path, (_, blob) in entries.items()}
         return self._trees.get(oid, {})
 
     def check(self, enough: Callable[[], bool]) -> tuple[int, bool]:
@@ -363,9 +363,9 @@ class GitHistory:
                 table.refresh(path, oid, facts.get(path, ()))
             for path in contents.keys() - there.keys():
                 del table.files[path]
-            tree = git_objects.write_history_tree(
-                self.objects, {path: row[0] for path, row in table.files.items()}
-            )
+            mode = git_objects.FILE_MODE
+            entries = {path: (mode, row[0]) for path, row in table.files.items()}
+            tree = git_objects.write_tree(self.objects, entries)
             oid = git_objects.write_history_commit(
                 self.objects, tree, table.head, self.now(), cause, paths
             )

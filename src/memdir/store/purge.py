@@ -227,13 +227,13 @@ def _rewrite_history(folder: str, cleaner: _Cleaner) -> None:
     objects.again = True
     new, blobs = dict[str, str](), dict[tuple[str, str], str]()
     for logged in reversed(chain):
-        files = git_objects.read_history_tree(objects, logged.tree)
-        for path, blob in files.items():
+        files = git_objects.read_tree(objects, logged.tree)
+        for path, (mode, blob) in files.items():
             if (key := (blob, path)) not in blobs:
                 cleaned = cleaner.clean(objects.read(blob, "blob"), path)
                 blobs[key] = objects.write("blob", cleaned)[0]
-            files[path] = blobs[key]
-        tree = git_objects.write_history_tree(objects, files)
+            files[path] = mode, blobs[key]
+        tree = git_objects.write_tree(objects, files)
         undoes = tuple(new.get(id, id) for id in logged.cause.undoes)
         name, reason = (
             decode(cleaner.clean(encode(text))) for text in (logged.cause.name, logged.cause.reason)

@@ -220,14 +220,16 @@ class Turn:
 
     def _why_not_here(self, path: str, file: File | Gone, standing: dict[str, str]) -> str:
         """Adds what comes to those that stand here; tells the report why it does not come."""
-        reason = "" if isinstance(file, Gone) else why_not_taken(path, standing)
+        is_gone = isinstance(file, Gone)
+        known = is_gone and path in self.snapshot.raw
+        reason = "" if known else why_not_taken(path, {} if is_gone else standing)
         if path == INDEX and not syncs_index(self.app):
             reason = NO_MEMORY
         elif not reason and path not in self.snapshot.raw:
             reason = self.snapshot.held.get(path) or self._why_no_room(path)
-        if isinstance(file, File) and not reason:
+        if not reason and not is_gone:
             standing.update(fold_paths([path]))
-        elif isinstance(file, File) and reason != NO_MEMORY:
+        elif reason != NO_MEMORY and not is_gone:
             self.report.waiting.append(Item(path, "not taken", file.author.name, reason))
         return reason
 

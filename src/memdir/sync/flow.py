@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import cast
 
 from memdir.config.config import Config
 from memdir.errors import BadInput, MemdirError
@@ -19,7 +18,7 @@ from memdir.store.writer import App, store_state_folder
 from memdir.sync.base import open_base
 from memdir.sync.delivery import Report
 from memdir.sync.engine import sync_store
-from memdir.sync.git_transport import GitTransport, shown_address
+from memdir.sync.git_transport import shown_address
 from memdir.sync.remotes import PERSONAL, Remotes, personal_folder, read_remotes, team_key
 from memdir.sync.transport import Remote, Since, open_transport
 
@@ -83,9 +82,9 @@ def _sync_remote(
             app = open_store(name)
             kept = f"sync-{digest_of((key + prefix).encode())[:HASH_CHARACTERS]}"
             base = open_base(os.path.join(store_state_folder(app.config), kept))
-            part = cast(GitTransport, transport).at(prefix) if prefix else transport
+            transport.prefix = prefix
             try:
-                report = sync_store(app, part, base, team=team, review=team and remote.review)
+                report = sync_store(app, transport, base, team=team, review=team and remote.review)
             except MemdirError as error:
                 _note(folder, remote, app, error.message)
                 raise

@@ -15,14 +15,14 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
-from memdir.errors import Finding, Missing
+from memdir.errors import BadInput, Finding, HistoryBroken, Missing
 from memdir.hot.disk import make_private_folder
 from memdir.hot.memory import decode, encode
 from memdir.store.git import SETTINGS, Ended, Git, find_git_program
-from memdir.store.git_objects import Objects
+from memdir.store.git_objects import FILE_MODE, Entry, Objects, read_tree, write_tree
 from memdir.sync.transport import (
     AGAIN,
     MAX_FILE_BYTES,
@@ -43,7 +43,6 @@ from memdir.sync.transport import (
 PERSONAL_BRANCH, TEAM_BRANCH = "memories", "memdir"
 OURS = "refs/memdir/"  # where what was fetched stands
 SECONDS = 60.0  # per command
-MAX_DEPTH = 200  # folders in folders
 MAX_PACK_FILES, MAX_LOOSE_FILES = 150, 10  # the second in one of 256 folders
 PROTOCOLS = "file:git:http:https:ssh"  # not `ext`, which runs commands
 NETWORK = (
@@ -69,7 +68,6 @@ FORMAT = (
     f"%x01%H%x00%P%x00%an%x00%ae%x00%ct%x00%(trailers:key={MERGED},valueonly,separator=%x20)%x00"
 )
 _REGULAR = (b"100644", b"100755", b"100664")
-_FOLDER = b"40000"
 _PASSWORD = re.compile(r"(?<=//)[^/@\s]*@")
 # Somebody was faster, in the words of git and of its servers.
 _RACE = re.compile(
@@ -77,7 +75,7 @@ _RACE = re.compile(
     r"|reference already exists|incorrect old value|needs force",
 )
 HEARD_NOTHING = "fatal: Could not read from remote repository"
-Entry = tuple[bytes, str]  # mode and id
+FSCK = "fsck error"  # as git says it
 Files = dict[str, Entry]
 
 
@@ -89,6 +87,12 @@ class NetworkGit(Git):
         kept = {name: os.environ[name] for name in NETWORK if name in os.environ}
         own = {"GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_SSH_COMMAND": self.ssh}
         return {**super()._environment(), **kept, **own}
+
+
+class FetchedObjects(Objects):
+    def broken(self, message: str) -> HistoryBroken:
+        hint = f"mend the remote; or remove {self.folder}, and it is fetched anew"
+        return HistoryBroken(f"{self.folder}: {message}", path=self.folder, next=hint)
 
 
 @dataclass
@@ -146,34 +150,28 @@ def shown_address(url: str) -> str:
 
 
 class GitTransport:
-    """`prefix` is its folder in the branch: `projects/NAME/`, `user/` or nothing."""
+    """`prefix` is the folder of a store in the branch: `projects/NAME/`, `user/` or nothing."""
 
-    def __init__(self, remote: Remote, folder: str, prefix: str = "") -> None:
-        self.remote, self.prefix = remote, prefix
+    def __init__(self, remote: Remote, folder: str) -> None:
+        self.remote, self.prefix = remote, ""
         self.folder = os.path.join(folder, "sync.git")
-        self.objects = Objects(self.folder)
+        self.objects = FetchedObjects(self.folder)
         self.program = find_git_program(os.environ.get("PATH", ""))
-        self.fetched = [False]  # shared by all folders of the remote
+        self.fetched = False  # once for all folders
         personal = remote.branch == PERSONAL_BRANCH
         self.main = f"heads/{remote.branch}"
         self.outboxes = "heads/outbox" if personal else f"heads/{remote.branch}-outbox"
 
-    def at(self, prefix: str) -> GitTransport:
-        """Another folder of the remote; what was fetched counts for both."""
-        other = GitTransport(self.remote, os.path.dirname(self.folder), prefix)
-        other.fetched, other.objects = self.fetched, self.objects
-        return other
-
     def close(self) -> None:
         """Many small packs become one; what a killed push left goes with time."""
-        self.fetched[0] = False
+        self.fetched = False
         folder = os.path.join(self.folder, "objects")
         counts = [(f"{folder}/pack", MAX_PACK_FILES), (f"{folder}/17", MAX_LOOSE_FILES)]
         if any(os.path.isdir(path) and len(os.listdir(path)) > most for path, most in counts):
             self._git("gc", "--quiet")
 
     def fetch(self, since: Since) -> Fetched:
-        if not self.fetched[0]:
+        if not self.fetched:
             self._fetch_refs()
         old, head, boxes = read_cursor(since.cursor), self._ref(self.main), self._boxes()
         commits = self._commits(old.main, head)
@@ -217,13 +215,13 @@ class GitTransport:
         for path, data in push.changes.items():
             files.pop(self.prefix + path, None)
             if data is not None:
-                files[self.prefix + path] = b"100644", self.objects.write("blob", data)[0]
+                files[self.prefix + path] = FILE_MODE, self.objects.write("blob", data)[0]
         # Our own outbox, too: what is here came after it.
         boxes = [oid for oid, merged in cursor.out.values() if not merged]
         parents = [oid for oid in (cursor.main, *boxes) if oid]
         message = f"{push.message or 'sync'}\n"
         message += f"\n{MERGED}: {' '.join(boxes)}\n" if boxes else ""
-        return self._commit(_write_tree(self.objects, files), parents, message)
+        return self._commit(write_tree(self.objects, files), parents, message)
 
     def push(self, id: str, push: Push) -> Pushed:
         result = self._push(f"{id}:refs/{self.main}")
@@ -232,7 +230,7 @@ class GitTransport:
             self._put_ref(self.main, id)
             out = {name: (oid, True) for name, (oid, _) in cursor.out.items()}
             return replace(result, cursor=Cursor(id, out).written())
-        self.fetched[0] = False
+        self.fetched = False
         return result
 
     def leave(self, id: str, push: Push) -> Pushed:
@@ -247,7 +245,10 @@ class GitTransport:
         return self._push(f"+{id}:refs/heads/{self.remote.branch}-propose/{name}")
 
     def _fetch_refs(self) -> None:
-        self._make()
+        if not self.objects.exists():
+            self.objects.create()
+        for name in ("refs", "objects"):
+            make_private_folder(os.path.join(self.folder, name))
         # A pattern, since a branch that is not there yet is no error then.
         wanted = dict.fromkeys((f"{self.main}*", f"{self.outboxes}/*"))
         if self.outboxes.startswith(self.main):
@@ -255,9 +256,16 @@ class GitTransport:
         specs = [f"+refs/{name}:{OURS}{name}" for name in wanted]
         words = "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune"
         _, ended = self._git(*words, "--", self.remote.url, *specs)
+        if FSCK in ended.said:
+            url = shown_address(self.remote.url)
+            raise BadInput(
+                f"{url}: git refuses an object of the remote: {_first_line(ended.said)}",
+                path=url,
+                next="mend the remote (git fsck finds the object), or name another one",
+            )
         if not ended.whole:
             raise self._unreachable(ended)
-        self.fetched[0] = True
+        self.fetched = True
 
     def _push(self, spec: str) -> Pushed:
         words = "push", "--porcelain", "--no-verify", "--no-signed", "--", self.remote.url, spec
@@ -290,12 +298,6 @@ class GitTransport:
             next="what is new waits here until the remote answers; check the address and your "
             f"access with: git ls-remote {shown_address(self.remote.url)}",
         )
-
-    def _make(self) -> None:
-        if not self.objects.exists():
-            self.objects.create()
-        for name in ("refs", "objects"):
-            make_private_folder(os.path.join(self.folder, name))
 
     def _ref(self, name: str) -> str:
         try:
@@ -370,7 +372,7 @@ class GitTransport:
         if not oid:
             return {}
         head = decode(self.objects.read(oid, "commit")).partition("\n")[0]
-        files = _read_tree(self.objects, head.removeprefix("tree "))
+        files = read_tree(self.objects, head.removeprefix("tree "))
         if whole or not self.prefix:
             return files
         return {path: entry for path, entry in files.items() if path.startswith(self.prefix)}
@@ -395,44 +397,6 @@ def _read_commit(row: bytes) -> Commit:
     author = Author(_plain(decode(name)), _plain(decode(email)))
     before, boxes = (tuple(decode(ids).split()) for ids in (parents, merged))
     return Commit(decode(id), before, author, float(moment), boxes, paths)
-
-
-def _read_tree(objects: Objects, oid: str, prefix: str = "") -> Files:
-    """Every entry with its mode: what is no file of ours stays as it is in our commits."""
-    if prefix.count("/") > MAX_DEPTH:
-        message = f"a folder of the remote lies below {MAX_DEPTH} others"
-        raise Unreachable(message, next=f"remove it there: {prefix[:40]}…")
-    files: Files = {}
-    data, start = objects.read(oid, "tree"), 0
-    while start < len(data):
-        end = data.index(b"\0", start)
-        mode, _, name = data[start:end].partition(b" ")
-        path, inner = prefix + decode(name), data[end + 1 : end + 21].hex()
-        if mode == _FOLDER:
-            files |= _read_tree(objects, inner, path + "/")
-        else:
-            files[path] = mode, inner
-        start = end + 21
-    return files
-
-
-def _write_tree(objects: Objects, files: Mapping[str, Entry]) -> str:
-    entries: dict[bytes, Entry] = {}
-    folders: dict[str, Files] = {}
-    for path, entry in files.items():
-        head, slash, rest = path.partition("/")
-        if slash:
-            folders.setdefault(head, {})[rest] = entry
-        else:
-            entries[encode(head)] = entry
-    for name, inner in folders.items():
-        entries[encode(name) + b"/"] = _FOLDER, _write_tree(objects, inner)
-    # Git sorts a folder as if its name ended in a slash.
-    rows = [
-        mode + b" " + name.rstrip(b"/") + b"\0" + bytes.fromhex(oid)
-        for name, (mode, oid) in sorted(entries.items())
-    ]
-    return objects.write("tree", b"".join(rows))[0]
 
 
 def _is_denied(said: str) -> bool:

@@ -7,16 +7,15 @@ import json
 import os
 import ssl
 import stat
-import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from memdir.errors import BadInput, Finding
-from memdir.format.names import slugify, why_not_portable
-from memdir.hot.disk import Disk, check_path_on_disk, digest_of, disk_failure, read_start
+from memdir.errors import BadInput
+from memdir.format.names import slugify
+from memdir.hot.disk import Disk, digest_of, disk_failure, read_start
 from memdir.hot.safe import inert_line, parse_time
 from memdir.sync.transport import (
     AGAIN,
@@ -39,8 +38,6 @@ PAGE = 500  # changes
 MAX_ANSWER_BYTES = 16_000_000  # a page is about 1 MB; JSON may write a character as six
 MAX_TOKEN_BYTES = 400
 MAX_SHOWN = 300  # bytes of what a server says
-PATIENCE = 3  # times that a busy server is asked again
-LONGEST_WAIT_SECONDS = 5.0
 CHECK = "check the address, and that the server runs"
 RENEW = "ask for a new one: memdir serve admin invite"
 ENTER = "ask a maintainer to let you into this space: memdir serve admin invite"
@@ -50,24 +47,26 @@ class ServerTransport:
     """One connection, opened at the first question."""
 
     def __init__(self, remote: Remote) -> None:
-        self.remote = remote
+        self.remote, self.prefix = remote, ""
         self.base = check_server_url(remote.url)
         self._connection: http.client.HTTPConnection | None = None
 
-    def list_spaces(self) -> dict[str, str]:
-        """Role by the name of the space."""
-        rows = self._expect("/v1/spaces").get("spaces", [])
-        return {str(row["space"]): str(row["role"]) for row in rows}
+    def list_spaces(self) -> list[str]:
+        status, answer = self._ask("/v1/spaces")
+        self._check(status, answer)
+        return [str(row["space"]) for row in answer.get("spaces", [])]
 
     def fetch(self, since: Since) -> Fetched:
         known = since.cursor if since.cursor.isdecimal() else ""
         try:
-            try:
-                return self._fetch_after(int(known or 0), since.sent, whole=not known)
-            except _CursorUnknown:  # the database was replaced or restored
-                return self._fetch_after(0, since.sent, whole=True)
-        except (KeyError, TypeError, ValueError, AttributeError, _CursorUnknown):
-            raise self._unreachable("its feed is not memdir's") from None
+            fetched = self._fetch_after(int(known), since.sent, whole=False) if known else None
+            # Without one the database is new here, or it was replaced or restored.
+            fetched = fetched or self._fetch_after(0, since.sent, whole=True)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            fetched = None
+        if fetched is None:
+            raise self._unreachable("its feed is not memdir's")
+        return fetched
 
     def prepare(self, push: Push) -> str:
         return uuid.uuid4().hex
@@ -108,22 +107,21 @@ class ServerTransport:
     def _path(self, rest: str) -> str:
         return f"/v1/spaces/{quote(self.remote.space, safe='')}/{rest}"
 
-    def _fetch_after(self, cursor: int, sent: tuple[str, ...], *, whole: bool) -> Fetched:
+    def _fetch_after(self, cursor: int, sent: tuple[str, ...], *, whole: bool) -> Fetched | None:
+        """None if the feed never was at this cursor."""
         files: dict[str, File | Gone] = {}
-        skipped: list[Finding] = []
         pushes: set[str] = set()
         while True:
-            page = self._expect(self._path(f"changes?after={cursor}&limit={PAGE}"))
+            status, page = self._ask(self._path(f"changes?after={cursor}&limit={PAGE}"))
+            if status == 410:
+                return None
+            self._check(status, page)
             for item in page["items"]:
                 pushes.add(item["push"])
-                path = item["path"]
-                if reason := _why_not_path(path):
-                    skipped.append(Finding("unusable", inert_line(path, 80), reason))
-                    continue
-                files[path] = _read_item(item)
+                files[str(item["path"])] = _read_item(item)
             if page["next"] <= cursor or not page["items"]:
                 received = next((id for id in reversed(sent) if id in pushes), "")
-                return Fetched(str(cursor), files, whole, received, skipped=tuple(skipped))
+                return Fetched(str(cursor), files, whole, received)
             cursor = page["next"]
 
     def _items(self, push: Push) -> list[dict[str, Any]] | Pushed:
@@ -138,35 +136,24 @@ class ServerTransport:
             items.append({"path": path, "version": int(version), "body": body})
         return items
 
-    def _expect(self, path: str) -> dict[str, Any]:
-        """An answer that there must be; what the server refuses is the user's to mend."""
-        status, answer = self._ask(path)
-        if status == 410:
-            raise _CursorUnknown
+    def _check(self, status: int, answer: Mapping[str, Any]) -> None:
         if status != 200:
             refused = _refusal(status, answer)
             raise BadInput(f"{self.remote.url}: {refused.reason}", next=refused.next)
-        return answer
 
     def _ask(self, path: str, given: Mapping[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-        """Status and answer; asks a busy server again, since every question may be repeated."""
-        for last in (False,) * PATIENCE + (True,):
-            status, wait, data = self._send(path, given)
-            if status == 429 and not last:
-                time.sleep(min(wait, LONGEST_WAIT_SECONDS))
-                continue
-            if status >= 500 or status == 429:
-                raise self._unreachable(f"it answered {status}")
-            try:
-                answer = json.loads(data)
-            except ValueError:
-                answer = None
-            if not isinstance(answer, dict):
-                raise self._unreachable(f"it answered {status} with something that is not memdir's")
-            return status, answer
-        raise AssertionError("the last turn returns or raises")
+        status, data = self._send(path, given)
+        if status >= 500 or status == 429:
+            raise self._unreachable(f"it answered {status}")
+        try:
+            answer = json.loads(data)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise self._unreachable(f"it answered {status} with something that is not memdir's")
+        return status, answer
 
-    def _send(self, path: str, given: Mapping[str, Any] | None) -> tuple[int, float, bytes]:
+    def _send(self, path: str, given: Mapping[str, Any] | None) -> tuple[int, bytes]:
         body = None if given is None else json.dumps(given, ensure_ascii=False).encode()
         headers = {
             "Authorization": f"Bearer {read_token(self.remote.token_file)}",
@@ -187,16 +174,11 @@ class ServerTransport:
         if len(data) > MAX_ANSWER_BYTES:
             self.close()
             raise self._unreachable("its answer is too long")
-        wait = answer.headers.get("Retry-After", "1")
-        return answer.status, float(wait) if wait.isdecimal() else 1.0, data
+        return answer.status, data
 
     def _unreachable(self, cause: str) -> Unreachable:
         cause = inert_line(cause, MAX_SHOWN)
         return Unreachable(f"{self.remote.url} cannot be reached: {cause}", next=CHECK)
-
-
-class _CursorUnknown(Exception):
-    """The feed never was where we left it."""
 
 
 def check_server_url(url: str) -> str:
@@ -248,16 +230,6 @@ def _refusal(status: int, answer: Mapping[str, Any]) -> Pushed:
     return Pushed(REFUSED, reason=reason, next=next)
 
 
-def _why_not_path(path: str) -> str:
-    """A server is not trusted with where files go."""
-    try:
-        check_path_on_disk(path)
-    except BadInput as error:
-        return error.message
-    hidden = any(part.startswith(".") for part in path.split("/"))
-    return "it is hidden" if hidden else why_not_portable(path, {})
-
-
 def _read_item(item: Mapping[str, Any]) -> File | Gone:
     name = str(item["author"])
     author = Author(name, name, verified=True)
@@ -290,7 +262,7 @@ def make_server_remote(remote: Remote, given: str, folder: str) -> Remote:
     finally:
         transport.close()
     if not space and len(spaces) == 1:
-        space = next(iter(spaces))
+        space = spaces[0]
     if space not in spaces:
         known = ", ".join(sorted(spaces)) or "none"
         message = f"{base}: this token has no space {space!r}" if space else f"{base}: which space?"

@@ -12,27 +12,17 @@ a transport moves bytes and judges nothing. One sync is:
 
 Rules that every transport keeps:
 
-- `fetch` returns the newest version of every path that changed after `since.cursor`, and may return
-  more; the engine overlooks what it has. An empty or unknown cursor (the remote was replaced or
-  force-pushed) returns everything there is, with `whole=True`. A path that is absent then was not
-  removed by anybody: what is here stays and is pushed again.
-- `push` is all or nothing: it succeeds only if for no path of `push.changes` the remote has
-  anything newer than `push.cursor` (git: the branch has not moved; a server: `push.versions`
-  match). It never overwrites what this machine has not fetched.
-- `id` names the push for ever. A writer may be killed between a push that succeeded and the moment
-  it learns so: the next `fetch` gets all such ids as `since.sent`, oldest first, and answers in
-  `received` the newest of them that the remote has taken in, directly or by somebody who merged
-  this machine's outbox. "" is always safe, at the price of a conflict of some lines with
-  themselves.
-- A repeated push of the same id is harmless.
-- What cannot be reached raises `Unreachable`, and nothing has changed; no other call retries.
-  What the remote refuses for good is a value: `Pushed(REFUSED, reason, next)`.
-- A file above `MAX_FILE_BYTES` and a name that is no text are left out and reported in `skipped`.
-- Authors are what the remote knows: `verified` is True only if it checked who they are (a
-  server's token; git never does). `time` is in seconds since 1970, 0.0 if unknown.
-
-State of its own goes below `folder`, which is private and outside of every store. A transport is
-used by one process at a time (the engine holds a lock), and `close` is called in the end.
+- `fetch` returns at least what changed after `since.cursor`. An unknown cursor (the remote was
+  replaced or rewritten) returns everything, with `whole=True`; a path that is absent then was
+  removed by nobody.
+- `push` is all or nothing, and never overwrites what this machine has not fetched. Repeating it is
+  harmless.
+- A writer may be killed before it learns that its push succeeded: the next `fetch` gets the ids of
+  such pushes, and answers in `received` the newest that the remote has. "" is always safe.
+- What cannot be reached raises `Unreachable`, and nothing has changed. What the remote refuses for
+  good is a value: `Pushed(REFUSED, reason, next)`.
+- Authors are what the remote knows: `verified` only if it checked who they are. `time` is in
+  seconds since 1970, 0.0 if unknown.
 """
 
 from __future__ import annotations
@@ -157,6 +147,8 @@ class Remote:
 
 
 class Transport(Protocol):
+    prefix: str  # of the store in the remote
+
     def fetch(self, since: Since) -> Fetched: ...
 
     def prepare(self, push: Push) -> str: ...
