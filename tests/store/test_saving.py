@@ -1,8 +1,5 @@
 """`memdir remember` decides well: which type, what belongs elsewhere, names, twins, secrets."""
 
-import os
-import pty
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +7,7 @@ import pytest
 from memdir.library import Memdir
 from tests.helpers.repositories import Checkout
 from tests.helpers.tables import cases
-from tests.helpers.terminal import SCRIPT, memdir
+from tests.helpers.terminal import memdir
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -35,18 +32,6 @@ def test_an_unsure_guess_says_so():
     assert (said["type"], said["type_from"]) == ("project", "guess")
     text = memdir("remember", "The exporter takes two hours.").text
     assert "type project, but that is a guess; to change it" in " ".join(text.split())
-
-
-def test_a_person_at_a_terminal_is_asked_where_the_guess_is_unsure():
-    ours, theirs = pty.openpty()
-    os.write(ours, b"reference\n")
-    command = [*SCRIPT, "remember", "The importer takes an hour."]
-    done = subprocess.run(command, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, timeout=60)
-    assert done.returncode == 0
-    assert b"Which type is it?" in os.read(ours, 10_000)
-    os.close(ours)
-    os.close(theirs)
-    assert memdir("list", "--json").json["memories"][0]["type"] == "reference"
 
 
 @cases("kind", "text")

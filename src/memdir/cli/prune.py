@@ -167,10 +167,7 @@ def _carry_out(session: Session, app: App, choice: str, path: str) -> Done:
     if choice == "keep":
         return changes.touch_memories(app, [path])
     if choice == "edit":
-        done, copy = edit_in_editor(app, path, "", Wishes())
-        if copy:
-            session.screen.tell(f"your text is in {copy}")
-        return done
+        return edit_in_editor(app, path, "", Wishes())
     return changes.retire_memories(app, [path], ARCHIVE if choice == "archive" else TRASH, "prune")
 
 

@@ -260,15 +260,12 @@ def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
     text = memory.encode(
         memory.write_header(fields, add_why_and_how(draft.body, draft.why, draft.how))
     )
-    with save.edit_copy_in_editor(f"{id}.md", text, app.config.options.max_file_bytes) as (
-        edited,
-        copy,
-    ):
-        if edited != text:
-            new, _ = save.parse_draft_option(memory.decode(edited), "the edited draft")
-            draft = replace(new, source=draft.source, day=draft.day, expected=draft.expected)
-    save.remove_editor_copy(copy)
-    return draft
+    edited = save.run_editor(text)
+    if edited == text:
+        return draft
+    with save.text_kept_if_refused(f"{id}.md", edited):
+        new, _ = save.parse_draft_option(memory.decode(edited), "the edited draft")
+    return replace(new, source=draft.source, day=draft.day, expected=draft.expected)
 
 
 def _settled(session: Session, apps: Sequence[App], items: Sequence[Settled]) -> Answer:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -25,98 +24,56 @@ from memdir.errors import BadInput, MemdirError
 from memdir.format import draft as drafts
 from memdir.format.names import check_memory_name
 from memdir.format.type_guess import USER, guess_memory_type
-from memdir.hot import memory, types
-from memdir.hot.disk import disk_failure
+from memdir.hot import memory
 from memdir.store import changes
 from memdir.store.writer import App, Done
 
-USUAL = ("sensible-editor", "nano", "vi")
-# These editors need a terminal; others, such as `code --wait`, do not.
-AT_TERMINAL = {*USUAL, "editor", "vim", "nvim", "vim.tiny", "vim.basic", "pico", "micro", "hx"}
+HEADER_GONE = "the header is gone or not closed; nothing was saved"
+NO_EDITOR = "set EDITOR, or use --description, --type or --body-file"
 
 
-def edit_in_editor(app: App, name: str, expected: str, wishes: drafts.Wishes) -> tuple[Done, str]:
+def edit_in_editor(app: App, name: str, expected: str, wishes: drafts.Wishes) -> Done:
     from memdir.store.look import show_memory
 
     path, old, document = show_memory(app, name)
-    limit = app.config.options.max_file_bytes
-    with edit_copy_in_editor(os.path.basename(path), old, limit) as (new, copy):
+    new = run_editor(old)
+    with text_kept_if_refused(path, new):
         edited = memory.read_header(memory.decode(new))
         if document.lines is not None and edited.lines is None:
             alone = f"to change the text alone: memdir edit {memory.stem(path)} --body-file FILE"
-            hint = f"keep the lines from --- to ---, or {alone}"
-            raise BadInput("the header is gone or not closed; nothing was saved", next=hint)
+            raise BadInput(HEADER_GONE, next=f"keep the lines from --- to ---, or {alone}")
         revision = _difference(document, edited, expected or drafts.content_hash(old))
         done = changes.edit_memory(app, path, revision, wishes)
-    if is_refused(done.changes) and new != old:
-        return done, copy
-    remove_editor_copy(copy)
-    return done, ""
+        if is_refused(done.changes):
+            raise BadInput(done.first.reason, path=path, next="memdir edit NAME --body-file FILE")
+    return done
+
+
+def run_editor(text: bytes) -> bytes:
+    """What the person's editor makes of a private copy of this text."""
+    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    try:
+        if not (chosen or (sys.stdin and sys.stdin.isatty())):
+            raise OSError("there is no terminal for one")
+        return click.edit(text, extension=".md", require_save=False) or b""
+    except click.ClickException as error:
+        cause = error.message
+    except (OSError, ValueError) as error:
+        cause = str(error)
+    raise BadInput(f"the editor failed: {cause}; nothing was saved", next=NO_EDITOR)
 
 
 @contextmanager
-def edit_copy_in_editor(name: str, old: bytes, limit: int) -> Iterator[tuple[bytes, str]]:
-    """Edited text and path of the private copy; a changed copy is kept."""
-    copy = os.path.join(make_own_folder("memdir-edit-"), name)
+def text_kept_if_refused(name: str, text: bytes) -> Iterator[None]:
+    """What a person wrote is not lost where it cannot be saved."""
     try:
-        try:
-            with open(copy, "wb") as file:
-                file.write(old)
-        except OSError as error:
-            raise disk_failure(error, copy, "cannot be written for the editor") from None
-        _run_editor(copy)
-        yield _read_copy(copy, limit + 1), copy
+        yield
     except MemdirError as error:
-        text = old
-        with suppress(MemdirError):
-            text = _read_copy(copy, limit + 1)
-        if text != old:
-            error.next += f"; your text is kept in {copy}"
-        else:
-            remove_editor_copy(copy)
+        copy = os.path.join(make_own_folder("memdir-edit-"), os.path.basename(name))
+        with open(copy, "wb") as file:
+            file.write(text)
+        error.next += f"; your text is kept in {copy}"
         raise
-
-
-def _read_copy(copy: str, limit: int) -> bytes:
-    try:
-        with open(copy, "rb") as file:
-            return file.read(limit)
-    except OSError as error:
-        message = f"the editor left no readable file ({error.strerror}); nothing was saved"
-        hint = "set EDITOR to a program that saves the file it is given"
-        raise BadInput(message, path=copy, next=hint) from None
-
-
-def remove_editor_copy(copy: str) -> None:
-    """Also removes the private folder around it."""
-    from shutil import rmtree
-
-    rmtree(os.path.dirname(copy), ignore_errors=True)
-
-
-def _run_editor(copy: str) -> None:
-    import shutil
-    import subprocess
-
-    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    problem, words = "", list[str]()
-    try:
-        words = shlex.split(chosen) or [name for name in USUAL if shutil.which(name)][:1]
-    except ValueError:
-        problem = f"EDITOR is not a command: {chosen!r}"
-    if not words:
-        problem = problem or "no editor was found"
-    elif os.path.basename(words[0]) in AT_TERMINAL and not (sys.stdin and sys.stdin.isatty()):
-        problem = f"{words[0]} needs a terminal, and there is none here"
-    else:
-        try:
-            code = subprocess.run([*words, copy]).returncode
-        except OSError:
-            code = 127
-        problem = f"the editor {words[0]!r} failed" if code else ""
-    if problem:
-        hint = "set EDITOR, or use --description, --type or --body-file"
-        raise BadInput(f"{problem}; nothing was saved", next=hint)
 
 
 def _difference(old: memory.Document, new: memory.Document, expected: str) -> drafts.Revision:
@@ -210,7 +167,7 @@ def _save(session: Session, draft: drafts.Draft, wishes: drafts.Wishes) -> Answe
     more, says = {}, []
     if draft.type == memory.UNKNOWN and not known:
         guess = guess_memory_type(draft.body, draft.description)
-        draft = replace(draft, type=guess.type if guess.sure else _ask_type(session, guess.type))
+        draft = replace(draft, type=guess.type)
         more = {"type": draft.type, "type_from": "wording" if guess.sure else "guess"}
         how = "from its wording" if guess.sure else "but that is a guess"
         says = [f"type {draft.type}, {how}; to change it: memdir edit NAME --type TYPE"]
@@ -222,13 +179,6 @@ def _save(session: Session, draft: drafts.Draft, wishes: drafts.Wishes) -> Answe
     done = changes.save_memory(app, draft, wishes)
     return session.done_answer(app, done, *says, code=int(is_refused(done.changes)), **more)
 
-
-def _ask_type(session: Session, guess: str) -> str:
-    """A person at a terminal is asked; Enter takes the guess."""
-    if session.screen.json or not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        return guess
-    choice = click.Choice(types.names())
-    return str(click.prompt("Which type is it?", default=guess, type=choice, err=True))
 
 
 def parse_draft_option(text: str, where: str) -> tuple[drafts.Draft, list[str]]:
@@ -282,9 +232,7 @@ def edit_command(
     keys = ("name", "description", "type", "pinned")
     fields = tuple((key, given[key]) for key in keys if given[key] is not None)
     if not fields and (body_file, why, how) == (None, None, None):
-        done, copy = edit_in_editor(app, name, expected or "", wishes)
-        answer = session.done_answer(app, done, code=int(bool(copy)))
-        return answer._replace(remark=f"your text is in {copy}" if copy else "")
+        return session.done_answer(app, edit_in_editor(app, name, expected or "", wishes))
     limit = app.config.options.max_body_bytes
     body = None if body_file is None else read_text_option(body_file, limit, "the text")
     for key, text in (("why", why), ("how", how)):
