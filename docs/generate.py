@@ -449,8 +449,7 @@ FIELDS = {
         "set": "what was measured: `own`, `corpus`, `locomo` …",
         "data": "where the data lies",
         "summary": "the figures in one object, with `n`",
-        "figures": "each figure with its goal and whether it was met",
-        "tables": "figures by store and size",
+        "figures": "an object each: `value`, `unit`, `n`, `low`, `high`",
         "remarks": "sentences worth knowing",
     },
     "prompt": {
@@ -738,7 +737,6 @@ FIELDS = {
     "serve admin audit": {
         "audit": "an object each: `at`, `person`, `act`, `space`, `detail`; the newest first",
     },
-    "completion": {"shell": "`bash`, `zsh` or `fish`", "script": "what the shell reads"},
 }
 CODES = {
     0: "done, or already so",

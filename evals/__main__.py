@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 
 from evals.advice import draw_advice, evaluate_advice
 from evals.answers import evaluate_answers
@@ -19,17 +18,31 @@ from evals.claims_set import read as read_claims
 from evals.guards import evaluate_guards
 from evals.pairs import evaluate_pairs
 from evals.quiet import evaluate_quiet
-from evals.type_guess import evaluate_types
-from memdir.cli.output import Screen
-from memdir.errors import MemdirError
-from memdir.evals.recall_sets import DEPTH, READERS, evaluate_recall, rank_eval_set, tabulate_recall
-from memdir.evals.report import (
+from evals.report import (
+    COUNT,
+    TEXT,
+    Figure,
     Report,
     Say,
     Section,
+    Table,
+    average_figure,
     evaluation_report_fields,
     evaluation_report_lines,
 )
+from evals.type_guess import evaluate_types
+from memdir.cli.output import Screen
+from memdir.errors import MemdirError
+from memdir.evals.recall_sets import (
+    DEPTH,
+    READERS,
+    Ranking,
+    evaluate_recall,
+    rank_eval_set,
+    rank_figures,
+    recall_figures,
+)
+from memdir.evals.report import SHARE
 from memdir.recall.scan import Scan
 from memdir.store.ports import Search, Store
 
@@ -38,20 +51,37 @@ Answer = tuple[Report, dict[str, object]]
 
 def recall(given: argparse.Namespace, say: Say) -> Answer:
     prompts = READERS[given.set](given.data)
-    report = evaluate_recall(prompts, given.k, say)
+    found = evaluate_recall(prompts, given.k)
+    figures = tuple(Figure(*figure) for figure in found.figures)
     asked = [query for query in prompts.queries if query.gold]
     ranked = {}
     kinds: dict[str, Callable[[Store], Search]] = {"memdir": Scan, **BASELINES}
     for name, open_search in kinds.items():
         searches = {key: open_search(store) for key, store in prompts.stores.items()}
-        ranked[name] = rank_eval_set(asked, searches, given.k, say)
-    table = tabulate_recall("searches", "search", ranked)
-    section = Section("Against simple searches, in the same run", tables=(table,))
-    sections = [*report.sections, section]
+        ranked[name] = rank_eval_set(asked, searches, given.k)
+    sections = [
+        Section(found.title, figures, remarks=found.remarks),
+        Section("Against simple searches, in the same run", tables=(_searches(ranked),)),
+    ]
     if prompts.name == "corpus":
         sections[1:1] = evaluate_answers(prompts)
-    report = replace(report, sections=tuple(sections))
+    report = Report(found.kind, found.data, found.summary, tuple(sections))
     return report, evaluation_report_fields(report)
+
+
+def _searches(ranked: dict[str, list[Ranking]]) -> Table:
+    cuts = (1, 5, 20)
+    rows = tuple(
+        (
+            name,
+            len(some),
+            *(average_figure(recall_figures(some, k)) for k in cuts),
+            average_figure(rank_figures(some)),
+        )
+        for name, some in ranked.items()
+    )
+    shares = [(name, SHARE) for name in (*(f"R@{k}" for k in cuts), "MRR")]
+    return Table("searches", (("search", TEXT), ("n", COUNT), *shares), rows)
 
 
 def advice(given: argparse.Namespace, say: Say) -> Answer:

@@ -10,16 +10,16 @@ from collections import Counter
 from pathlib import Path
 
 from evals.listing import META, open_repo
-from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE
-from memdir.audit.audit import Audited, score_memory
-from memdir.claims.verify import verify_claims
-from memdir.evals.report import (
+from evals.report import (
     SHARE,
     Figure,
     Report,
     Section,
     evaluation_report_fields,
 )
+from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE
+from memdir.audit.audit import Audited, score_memory
+from memdir.claims.verify import verify_claims
 from memdir.hot import safe
 from memdir.hot.memory import decode, read_memory
 

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from memdir.evals.recall_sets import PromptSet, Query
-from memdir.evals.report import (
+from evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -23,9 +22,9 @@ from memdir.evals.report import (
     average_figure,
     mean_figure,
     median_figure,
-    quantile_figure,
-    recall_at,
 )
+from memdir.evals.recall_sets import PromptSet, Query
+from memdir.evals.report import quantile_figure, recall_at
 from memdir.hot import recall as decision
 from memdir.hot.inject import inject_memories
 from memdir.hot.memory import decode

@@ -16,15 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evals.shares import share_figure
-from memdir.capture.ask import MAX_DRAFTS
-from memdir.capture.capture import capture
-from memdir.capture.plan import Outcome, Request
-from memdir.capture.progress import HELD, REFUSED, SAVED
-from memdir.capture.sessions import open_session
-from memdir.config.config import read_config
-from memdir.evals.recall_sets import bad_eval_data, read_evaluation_data, read_evaluation_row
-from memdir.evals.report import (
+from evals.report import (
     COUNT,
     SHARE,
     Figure,
@@ -33,6 +25,14 @@ from memdir.evals.report import (
     Section,
     evaluation_report_fields,
 )
+from evals.shares import share_figure
+from memdir.capture.ask import MAX_DRAFTS
+from memdir.capture.capture import capture
+from memdir.capture.plan import Outcome, Request
+from memdir.capture.progress import HELD, REFUSED, SAVED
+from memdir.capture.sessions import open_session
+from memdir.config.config import read_config
+from memdir.evals.recall_sets import bad_eval_data, read_evaluation_data, read_evaluation_row
 from memdir.store.writer import open_app
 
 MESSAGES = "messages.jsonl"

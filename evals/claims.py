@@ -9,11 +9,7 @@ from dataclasses import dataclass, replace
 
 from evals.claims_set import ClaimSet, Label, Labelled
 from evals.listing import open_repo
-from evals.shares import share_figure, wilson
-from memdir.claims.claim import PATH, STALE, SYMBOL, TRUE, Judged
-from memdir.claims.judge import collect_evidence_wanted, judge_claim
-from memdir.claims.verify import verify_claims
-from memdir.evals.report import (
+from evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -27,6 +23,10 @@ from memdir.evals.report import (
     evaluation_report_fields,
     precision_figure,
 )
+from evals.shares import share_figure, wilson
+from memdir.claims.claim import PATH, STALE, SYMBOL, TRUE, Judged
+from memdir.claims.judge import collect_evidence_wanted, judge_claim
+from memdir.claims.verify import verify_claims
 from memdir.text.terminal import plural
 
 GONE = ("renamed", "removed", "moved")  # why a label is missing: the past of the repository has it

@@ -20,12 +20,7 @@ from evals.package_histories import (
     make_package_history,
     package_cache,
 )
-from evals.shares import share_figure
-from memdir.claims.claim import STALE
-from memdir.claims.repo import GitRepo
-from memdir.claims.verify import verify_claims
-from memdir.errors import BadInput
-from memdir.evals.report import (
+from evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -38,6 +33,11 @@ from memdir.evals.report import (
     evaluation_report_fields,
     precision_figure,
 )
+from evals.shares import share_figure
+from memdir.claims.claim import STALE
+from memdir.claims.repo import GitRepo
+from memdir.claims.verify import verify_claims
+from memdir.errors import BadInput
 
 PRECISION_GOAL, RECALL_GOAL = Goal(0.95), Goal(0.80)
 MAX_PER_KIND = 120  # claims of one package and kind

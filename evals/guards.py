@@ -15,9 +15,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from evals.report import TEXT, Figure, Goal, Report, Section, Table, evaluation_report_fields
 from evals.shares import share_figure
 from memdir.evals.recall_sets import bad_eval_data
-from memdir.evals.report import TEXT, Figure, Goal, Report, Section, Table, evaluation_report_fields
 from memdir.format.prohibitions import find_guards
 from memdir.hot.guard import Guard
 from memdir.hot.memory import decode

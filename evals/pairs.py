@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evals import report
 from evals.baselines import words
 from evals.pairs_against import evaluate_disagreements
 from evals.pairs_data import (
@@ -17,9 +18,7 @@ from evals.pairs_data import (
     read_stores,
 )
 from evals.pairs_measure import Scored, auc, auc_interval, left_out_scores, left_out_verdicts
-from evals.shares import share_figure
-from memdir.evals import report
-from memdir.evals.report import (
+from evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -31,6 +30,7 @@ from memdir.evals.report import (
     Table,
     evaluation_report_fields,
 )
+from evals.shares import share_figure
 from memdir.text.similar import SHOW, Alike, compare_two_texts, find_similar_texts
 from memdir.text.terminal import plural
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evals.pairs_data import Single, Stores
+from evals.report import COUNT, TEXT, Figure, Section, Table
 from evals.shares import share_figure
 from memdir.audit.disagree import MISSING, find_disagreements
-from memdir.evals.report import COUNT, TEXT, Figure, Section, Table
 from memdir.format.pointer import parse_pointers, pointer_path
 
 UNFOUND = "What only understanding would find is not found: a clean list proves nothing."

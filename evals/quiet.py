@@ -11,13 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from evals.answers import Asked, Asking, leave_one_out, share_of
-from memdir.evals.recall_sets import (
-    Query,
-    bad_eval_data,
-    read_evaluation_data,
-    read_evaluation_row,
-)
-from memdir.evals.report import (
+from evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -30,6 +24,12 @@ from memdir.evals.report import (
     evaluation_report_fields,
     mean_figure,
     median_figure,
+)
+from memdir.evals.recall_sets import (
+    Query,
+    bad_eval_data,
+    read_evaluation_data,
+    read_evaluation_row,
 )
 from memdir.hot.layout import Markdown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memdir.evals.report import SHARE, Figure, Goal, precision_figure
+from evals.report import SHARE, Figure, Goal, precision_figure
 
 Z = 1.959964  # standard deviations that hold 95 %
 

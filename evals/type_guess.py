@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from evals.shares import share_figure
-from memdir.errors import Missing
-from memdir.evals.report import (
+from evals.report import (
     COUNT,
     SHARE,
     TEXT,
@@ -18,6 +16,8 @@ from memdir.evals.report import (
     Value,
     evaluation_report_fields,
 )
+from evals.shares import share_figure
+from memdir.errors import Missing
 from memdir.format.type_guess import PROJECT, USER, VALUE, guess_memory_type
 from memdir.hot import memory
 from memdir.hot.memory import UNKNOWN, read_memory

@@ -83,7 +83,7 @@ def test_a_passed_day_is_said(store):
     write(store, "freeze", "project", 300, FREEZE)
     assert "this was due on 2026-03-05" in advised("freeze")["reasons"]
     shown = memdir("audit").text
-    assert "1. retire (1): freeze.md: this was due on 2026-03-05" in shown
+    assert "retire freeze.md: " in shown and "this was due on 2026-03-05" in shown
     # A path is one word, however long.
     assert max(len(line) for line in shown.split("\n") if not line.startswith("~/")) <= 80
     assert "freeze.md" in memdir("prune", "--dry-run").text

@@ -6,7 +6,7 @@ import pytest
 
 from memdir.cli.main import FIRST
 from tests.cli.test_looks import too_wide
-from tests.helpers.terminal import memdir
+from tests.helpers.terminal import memdir, process
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -69,6 +69,22 @@ def test_the_first_help_is_short_and_names_the_second():
     assert all(f"\n  {name} " in whole for name in ("remember", "load", "merge-index", "records"))
     assert memdir().text == memdir("help").text == first
     assert memdir("help", "show").text == memdir("show", "--help").text
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("memdir rem", {"remember"}),
+        ("memdir records sea", {"search"}),
+        ("memdir audit --de", {"--deep"}),
+        ("memdir share freeze --to l", {"local"}),
+    ],
+)
+def test_a_shell_is_offered_what_fits(words, offered):
+    asked = {"_MEMDIR_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    answer = process(**asked, COMP_CWORD=str(words.count(" ")))
+    assert {line.partition(",")[2] for line in answer.text.split()} == offered
+    assert "_memdir_completion" in process(_MEMDIR_COMPLETE="bash_source").text
 
 
 def test_no_summary_of_a_command_is_cut():

@@ -63,8 +63,3 @@ def test_prune_without_a_terminal_names_the_options_that_it_was_given(project):
     answer = memdir("prune", "--all")
     assert answer.code == 1, answer.text
     assert "memdir prune --all --dry-run" in answer.stderr
-
-
-def test_a_new_directory_beside_one_of_nearly_the_same_name_is_pointed_out():
-    answer = memdir("remember", "The queue has two workers.", "--dir", "../memorys")
-    assert answer.code == 0 and "did you mean" in " ".join(answer.stderr.split())

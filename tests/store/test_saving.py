@@ -93,11 +93,9 @@ def test_a_pinned_memory_comes_first_in_the_index(store):
 
 
 def test_a_directory_with_a_typing_error_is_not_made(tmp_path):
-    (tmp_path / "memories").mkdir()
     answer = remember("Ann leads.", "--dir", str(tmp_path / "memoris/mine"))
-    assert answer.code == 1 and f"did you mean {tmp_path}/memories?" in answer.error["next"]
+    assert answer.code == 1 and "check its spelling" in answer.error["next"]
     assert not (tmp_path / "memoris").exists()
-    assert remember("Ann leads the team.", "--dir", str(tmp_path / "memories/mine")).code == 0
 
 
 def test_an_edit_that_loses_the_header_names_a_way_that_keeps_the_memory(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from memdir.capture import pages, route
@@ -63,18 +63,14 @@ class Extraction:
     lost: list[str] = field(default_factory=list)
 
 
-def extract_past_sessions(
-    app: App, chosen: Chosen, progress: Callable[[int, int], None] | None = None
-) -> Extraction:
+def extract_past_sessions(app: App, chosen: Chosen) -> Extraction:
     options = app.config.options
     if chosen.model and not (options.capture_model or options.model):
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
     made = Extraction(f"{VERB}-{int(app.now())}")
     places, forgotten = route.Places(app), dict[str, list[str]]()
     sessions = find_sessions_to_extract(app, chosen)
-    for number, past in enumerate(sessions, 1):  # the newest first: the last word counts
-        if progress:
-            progress(number, len(sessions))
+    for past in sessions:  # the newest first: the last word counts
         made.items += _take(past, places, chosen, forgotten, made)
     made.sessions = [past.session for past in sessions]
     opened = list(places.opened.values())

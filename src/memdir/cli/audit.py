@@ -1,10 +1,10 @@
-"""Audit, dashboard."""
+"""Audit, dashboard, verify."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,17 +14,18 @@ from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE
 from memdir.audit.ages import REVIEW
 from memdir.audit.audit import ACTIONS, Audit, Audited, Load, Wish
 from memdir.audit.audit import audit as look_over
+from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
 from memdir.cli.command import Session, command
-from memdir.cli.output import BAND_STYLES, FINDING, Advice, Answer, Cell, Fields, Screen, pick
+from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, Screen, pick
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.store.writer import App
-from memdir.text.terminal import cut_text, cut_text_middle, one_line, plural
+from memdir.text.terminal import cut_text_middle, one_line, plural
 
 if TYPE_CHECKING:
     from memdir.audit.projects import Place
 
-FEW = 3  # findings of each kind shown to a person, and things in the summary
+FEW = 3  # findings of each kind shown to a person
 ROWS = 12  # memories shown
 ADVICE = {RETIRE: "red", FIX: "yellow", LOOK: "yellow", KEEP: "green"}
 # Harmful kinds of findings, worst first.
@@ -32,10 +33,6 @@ SERIOUS = (
     *("secret", "hidden-characters", "orders", "forged-frame", "redirect-attempt", "unreadable"),
     *("conflict", "stale-claim", "project-gone", "index-too-long", "dangling-pointer"),
 )
-BAR = 10  # columns for 100 points
-EIGHTHS = " ▏▎▍▌▋▊▉"
-NARROW = 64  # columns; a narrower terminal shows three of each row
-MIN_NAME = 12  # columns
 NO_STORE = "there is no store yet: memdir remember TEXT makes one"
 LOAD = "index prompt total memories"
 MEMORY = "path type age_days score action advice tokens claims reasons store"
@@ -118,34 +115,37 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
     screen, (title, app, result, advise) = session.screen, report
     root, load = app.store.root, result.load
     counts = {word: len(result.advised(word)) for word in ADVICE}
-    kinds = _sort_findings(result.findings)
     parts = [plural(len(result.memories), "memory", "memories")]
     parts += [f"{number} {word}" for word, number in counts.items() if number]
-    parts.append(plural(sum(result.counts.get(kind, 1) for kind in kinds), "finding"))
-    for text in screen.block("", f"{title}: {' · '.join(parts)}", ""):
+    kinds: dict[str, list[Finding]] = {kind: [] for kind in SERIOUS}
+    counted = {finding.kind: 1 for finding in result.findings} | dict(result.counts)
+    for finding in sorted(result.findings, key=lambda finding: -counted[finding.kind]):
+        kinds.setdefault(finding.kind, []).append(finding)
+    for text in screen.block(
+        "", f"{title}: {' · '.join([*parts, plural(sum(counted.values()), 'finding')])}", ""
+    ):
         yield screen.paint(text, "bold")
     yield from screen.block("in", session.short(root))
-    for number, text in enumerate(_what_matters(result, kinds)[:FEW], 1):
-        yield from screen.block(f"{number}.", cut_text(text, 2 * screen.columns - 20))
     shown = [item for item in result.memories if everything or item.advice != KEEP]
     shown.sort(key=lambda item: [*ADVICE].index(item.advice))
     shown = shown if everything else shown[:ROWS]
-    if shown:
-        yield ""
-        table = _memory_table(screen, shown)
-        height = len(table) // (len(shown) + 1)  # lines of a row: two where columns are few
-        yield from table[:height]
-        for number, item in enumerate(shown, 1):
-            yield from table[number * height : (number + 1) * height]
-            for reason in item.reasons[1:]:  # the row already shows the age
-                yield from screen.block("", reason, " " * 7)
-        left = len(result.memories) - len(shown)
-        yield from [f"  and {plural(left, 'other')}: --all shows them"] if left else []
+    yield from [""] if shown else []
+    for item in shown:
+        age = safe.age_words(item.age_days)
+        text = f"{item.path}: {item.type}, {age}, score {item.score}, ~{item.tokens:,} tokens"
+        yield from screen.block(f"{item.advice:6}", text, style=ADVICE[item.advice])
+        for reason in item.reasons[1:]:  # the line above says the age
+            yield from screen.block("", reason, " " * 9)
+    yield from screen.more_lines(len(result.memories), len(shown), ": --all") if shown else []
     said = {item.path for item in shown}
-    if not everything and said.issuperset(f.path for f in kinds.get("stale-claim", ())):
-        kinds.pop("stale-claim", None)  # each stands below its memory
+    if not everything and said.issuperset(finding.path for finding in kinds["stale-claim"]):
+        kinds["stale-claim"] = []  # each stands below its memory
     for kind, findings in kinds.items():
-        yield from _finding_lines(session, report, kind, findings, everything)
+        few = findings if everything else findings[:FEW]
+        number = counted[kind] if findings else 0
+        yield from ["", screen.paint(f"{kind} ({number:,})", "cyan")] if findings else []
+        yield from screen.finding_lines(few, advise)
+        yield from screen.more_lines(number, len(few), ": --all")
     text = (
         f"each session loads ~{load.total:,} (index {load.index:,}, instructions {load.prompt:,}); "
         f"all memories together have ~{load.memories:,}"
@@ -163,89 +163,13 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
         yield from screen.block("Next:", advise(" · ".join(steps)), "")
 
 
-def _sort_findings(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """Harmful kinds first, then the most frequent."""
-    kinds: dict[str, list[Finding]] = {}
-    for finding in findings:
-        kinds.setdefault(finding.kind, []).append(finding)
-    order = [*SERIOUS, *sorted(kinds, key=lambda kind: (-len(kinds[kind]), kind))]
-    return {kind: kinds[kind] for kind in dict.fromkeys(order) if kind in kinds}
-
-
-def _what_matters(result: Audit, kinds: Mapping[str, list[Finding]]) -> list[str]:
-    """What is harmful, then what may go, then what else is wrong; each in one line."""
-    lines = {}
-    for kind, findings in kinds.items():
-        place = f"{findings[0].path}: " if findings[0].path not in findings[0].message else ""
-        lines[kind] = f"{kind} ({result.counts.get(kind, 1)}): {place}{findings[0].message}"
-    harmful = [line for kind, line in lines.items() if kind in SERIOUS]
-    said = {finding.path for finding in kinds.get("stale-claim", ())}  # why these are to be fixed
-    for word in (RETIRE, FIX):
-        known = said if word == FIX else ()
-        if items := [item for item in result.advised(word) if item.path not in known]:
-            harmful.append(f"{word} ({len(items)}): {items[0].path}: {items[0].reasons[-1]}")
-    return [*harmful, *(line for kind, line in lines.items() if kind not in SERIOUS)]
-
-
-def draw_score_bar(score: int) -> str:
-    full, part = divmod(score * BAR * 8 // 100, 8)
-    return ("█" * full + EIGHTHS[part].strip()).ljust(BAR, "·")
-
-
-def _memory_table(screen: Screen, shown: Sequence[Audited]) -> list[str]:
-    """Names get the room that is left; a column without anything in it is left out."""
-    stale = any(item.claims.stale for item in shown)
-    rows: list[list[tuple[str, str]]] = []
-    for item in shown:
-        name = one_line(item.path.removesuffix(".md"))
-        age = safe.age_words(item.age_days).removesuffix(" ago")
-        row = [(item.advice, ADVICE[item.advice]), (name, "bold"), (age, "")]
-        if screen.columns >= NARROW:
-            row.insert(0, (f"{item.score:5}", BAND_STYLES[item.action]))
-            row.insert(3, (item.type, ""))
-            row += [(f"{item.claims.stale or '':>5}", "")] * stale
-            row.append((f"{item.tokens:>6,}", ""))
-        rows.append(row)
-    headings = ["advice", "memory", "age"]
-    if screen.columns >= NARROW:
-        headings = ["score", "advice", "memory", "type", "age", *["stale"] * stale, "tokens"]
-    place = headings.index("memory")
-    sizes = [max(len(row[i][0]) for row in rows) for i in range(len(headings))]
-    taken = sum(max(sizes[i], len(headings[i])) + 2 for i in range(len(headings)) if i != place)
-    for row in rows:
-        name = cut_text_middle(row[place][0], max(screen.columns - taken - 2, MIN_NAME))
-        row[place] = (name, "bold")
-    return screen.table(rows, headings=headings)
-
-
-def _finding_lines(
-    session: Session, report: Report, kind: str, findings: Sequence[Finding], everything: bool
-) -> Iterator[str]:
-    screen = session.screen
-    total = max(report.result.counts.get(kind, 1), 1)
-    yield from ["", screen.paint(f"{kind} ({total:,})", "cyan")]
-    shown = findings if everything else findings[:FEW]
-    for number, finding in enumerate(shown, 1):
-        bare = Finding(finding.kind, finding.path, finding.message, "", finding.line)
-        yield from screen.finding_lines([bare])
-        is_last = number == len(shown)
-        if is_last and total > number:
-            yield f"  … and {total - number:,} more: --all"
-        fix = finding.fix if everything else findings[0].fix * is_last
-        if fix and (is_last or shown[number].fix != fix):
-            yield from screen.block("fix:", report.advise(fix), "    ")
-
-
 TOP = 10  # projects, alerts and consumers shown to a person
-PROJECT_SHARE = 0.42  # of the line's width
 PROJECT = "title store=app.store.root gone memories types actions alerts index_findings tokens"
 CONSUMER = "store title path type score action advice age_days tokens"
-Item = tuple["Place", Audited]
 
 
 @command("dashboard", "memdir dashboard")
-@click.option("--limit", type=click.IntRange(1), default=TOP, help=f"Rows of each part ({TOP}).")
-def dashboard_command(session: Session, limit: int) -> Answer:
+def dashboard_command(session: Session) -> Answer:
     """Nothing is written or checked against the code."""
     from memdir.audit.projects import open_projects_to_audit
 
@@ -255,7 +179,7 @@ def dashboard_command(session: Session, limit: int) -> Answer:
     items = [(place, item) for place, audit in audits for item in audit.memories]
     alerts = [pair for pair in items if pair[1].score > REVIEW]
     alerts.sort(key=lambda pair: (-pair[1].score, pair[1].path))
-    longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))[:limit]
+    longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))[:TOP]
     projects = [_project_fields(place, audit) for place, audit in audits]
     loads = [audit.load for _, audit in audits]
     types = Counter(item.type for _, item in items)
@@ -278,19 +202,21 @@ def dashboard_command(session: Session, limit: int) -> Answer:
     parts = [plural(len(projects), "store"), plural(len(items), "memory", "memories")]
     lines = [screen.paint(" · ".join([*parts, plural(len(alerts), "alert")]), "bold")]
     lines += screen.block("", ", ".join(f"{n:,} {name}" for name, n in types.most_common()))
-    rows = [_project_row(session, *pair) for pair in audits[:limit]]
-    headings = ("store", "tokens a session", "memories", "alerts")
-    lines += [
-        "",
-        *screen.table(rows, headings=headings),
-        *screen.more_lines(len(projects), limit, ": --limit"),
-    ]
-    if alerts:
-        lines += ["", screen.paint(f"stale memories (score above {REVIEW})", "cyan")]
-        lines += _item_lines(session, alerts[:limit])
-        lines += screen.more_lines(len(alerts), limit, ": --limit")
-    lines += ["", screen.paint("longest memories", "cyan")]
-    lines += _item_lines(session, longest[: TOP // 2], tokens=True)
+    rows: list[list[Cell]] = []
+    for (place, audit), project in zip(audits[:TOP], projects, strict=False):
+        gone = " (gone)" if project["gone"] else ""
+        memories, tokens = f"{len(audit.memories):8}", f"{audit.load.total:16,}"
+        rows.append([tokens, memories, f"{project['alerts']:6}", session.short(place.title) + gone])
+    headings = ("tokens a session", "memories", "alerts", "store")
+    lines += ["", *screen.table(rows, headings=headings), *screen.more_lines(len(projects), TOP)]
+    for title, some in ((f"stale memories (score above {REVIEW})", alerts), ("longest", longest)):
+        rows = [
+            [f"{item.score:5}", f"{item.tokens:6,}", (item.path, "bold"), session.short(it.title)]
+            for it, item in some[:TOP]
+        ]
+        table = screen.table(rows, headings=("score", "tokens", "memory", "store"))
+        lines += ["", screen.paint(title, "cyan"), *table] if rows else []
+        lines += screen.more_lines(len(some), TOP)
     steps = "memdir audit --all-projects lists findings · memdir prune goes through one store"
     return Answer(fields, [*lines, "", *screen.block("Next:", steps, "")])
 
@@ -299,7 +225,7 @@ def _project_fields(place: Place, audit: Audit) -> Fields:
     return pick(
         place,
         PROJECT,
-        gone=_is_gone(place),
+        gone=any(finding.kind == "project-gone" for finding in place.findings),
         memories=len(audit.memories),
         types=Counter(item.type for item in audit.memories),
         actions=Counter(item.action for item in audit.memories),
@@ -314,28 +240,84 @@ def _item_fields(place: Place, item: Audited) -> Fields:
     return pick(item, CONSUMER, store=place.app.store.root, title=place.title)
 
 
-def _is_gone(place: Place) -> bool:
-    return any(finding.kind == "project-gone" for finding in place.findings)
+# Verdict: label and style; worst first.
+LABELS = {STALE: "stale", UNKNOWN: "unknown", TRUE: "true", NOT_A_CLAIM: "no claim"}
+STYLES = ("red", "yellow", "green", "dim")
+ORDER = tuple(LABELS)
+MAX_NUMBERS = 5  # of lines shown per claim
+LABEL = 9  # columns of a verdict's label
+SPAN_SHARE = 0.7  # of the line's width for the text of a claim
+CLAIM = (
+    "path line=claim.line text=claim.text kind=claim.kind verdict reason place "
+    "column=claim.column scope"
+)
+Checked = list[tuple[str, str, list[Judged]]]  # scope, path, claims
 
 
-def _project_row(session: Session, place: Place, audit: Audit) -> list[Cell]:
-    gone = " (gone)" if _is_gone(place) else ""
-    alerts = sum(item.score > REVIEW for item in audit.memories)
-    widest = int(session.screen.columns * PROJECT_SHARE) - len(gone)
-    return [
-        (cut_text_middle(one_line(session.short(place.title)), widest) + gone, "bold"),
-        f"{audit.load.total:>16,}",
-        f"{len(audit.memories):>8}",
-        (f"{alerts}", "yellow" if alerts else "dim"),
+@command("verify", "memdir verify auth-flow --check")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--all", "whole", is_flag=True, help="List every claim, not only stale ones.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a claim is stale.")
+def verify_command(session: Session, names: tuple[str, ...], whole: bool, check: bool) -> Answer:
+    """Checks paths, symbols, commands, branches and commits. `stale` needs evidence that the claim
+    once was true: a removed or renamed file, a symbol that left the code. What is just not found
+    is `unknown`. File names are compared with those that git tracks; the files are never opened.
+    URLs are not visited.
+    """
+    from memdir.claims.verify import verify_memories as check_claims
+
+    apps = [(str(session.config.scope), session.app)] if names else session.apps()
+    results = [(scope, check_claims(app, names)) for scope, app in apps]
+    memories = [
+        (scope, path, claims)
+        for scope, result in results
+        for path, claims in result.memories.items()
     ]
+    counts = Counter(claim.verdict for *_, claims in memories for claim in claims)
+    remarks = list(dict.fromkeys(text for _, result in results for text in result.remarks))
+    fields: Fields = {
+        "claims": [
+            pick(claim, CLAIM, path=path, scope=scope)
+            for scope, path, claims in memories
+            for claim in claims
+        ],
+        "counts": {verdict: counts[verdict] for verdict in ORDER},
+        "files": len(memories),
+        "remarks": remarks,
+    }
+    lines = _verify_lines(session.screen, memories, counts, remarks, whole or bool(names))
+    return Answer(fields, lines, int(check and counts[STALE] > 0))
 
 
-def _item_lines(session: Session, items: Sequence[Item], tokens: bool = False) -> list[str]:
-    widest = int(session.screen.columns * PROJECT_SHARE)
-    rows: list[list[Cell]] = []
-    for place, item in items:
-        figure = f"{item.tokens:>6,}" if tokens else f"{draw_score_bar(item.score)} {item.score:3}"
-        name = cut_text_middle(one_line(item.path.removesuffix(".md")), widest)
-        style = BAND_STYLES[item.action]
-        rows.append([(figure, style), (name, "bold"), item.type, session.short(place.title)])
-    return session.screen.table(rows)
+def _verify_lines(
+    screen: Screen, memories: Checked, counts: Counter[str], remarks: list[str], whole: bool
+) -> Iterator[str]:
+    scoped = len({scope for scope, *_ in memories}) > 1
+    shown = []
+    for scope, path, claims in memories:
+        stale = [claim for claim in claims if claim.verdict == STALE]
+        if stale or (whole and claims):
+            title = f"{scope}: {path}" if scoped else path
+            shown.append((not stale, path, title, claims if whole else stale))
+    for _, _, title, claims in sorted(shown, key=lambda item: item[:2]):
+        yield from (screen.paint(text, "bold") for text in screen.block("", title, ""))
+        yield from _claim_lines(screen, claims)
+        yield ""
+    total, files = plural(sum(counts.values()), "claim"), plural(len(memories), "file")
+    parts = ", ".join(f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items())
+    yield from screen.block("", f"{total} in {files}: {parts}", "")
+    for text in remarks:
+        yield from screen.block("note:", text, "", "yellow")
+
+
+def _claim_lines(screen: Screen, claims: list[Judged]) -> Iterator[str]:
+    places: dict[tuple[int, str, str], list[int]] = {}
+    for item in claims:
+        key = ORDER.index(item.verdict), item.claim.text, item.reason
+        places.setdefault(key, []).append(item.claim.line)
+    for (verdict, text, reason), lines in sorted(places.items(), key=lambda i: (i[0][0], i[1])):
+        label = f"{LABELS[ORDER[verdict]]:{LABEL}}"
+        numbers = ", ".join(map(str, dict.fromkeys(lines[:MAX_NUMBERS])))
+        numbers += " …" * (len(lines) > MAX_NUMBERS)
+        span = cut_text_middle(one_line(text), int(screen.columns * SPAN_SHARE))
+        yield from screen.block(label, f"{numbers}: {span} – {reason}", style=STYLES[verdict])

@@ -28,7 +28,7 @@ from memdir.format.draft import RETIRED, describe_body
 from memdir.hot import safe
 from memdir.store import registry
 from memdir.text.secrets import text_before_secrets
-from memdir.text.terminal import cut_text, one_line, pad_text, plural
+from memdir.text.terminal import cut_text, one_line, plural
 
 FAMILY = "transcripts"
 MAX_COLUMNS = 400  # of each text in a dry run
@@ -137,7 +137,7 @@ HEADS = {
 }
 STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
 FEW = 12  # items shown one by one
-OUTCOME, FOLDER = 8, 14  # columns
+OUTCOME = 8  # columns
 INDENT = " " * (OUTCOME + 4)
 
 
@@ -166,7 +166,7 @@ def extract_command(
     chosen = Chosen(since=moment, last=last or 0, **options)
     screen = session.screen
     try:
-        made = extract_all(app, chosen, lambda n, all: screen.report(f"session {n:,} of {all:,}"))
+        made = extract_all(app, chosen)
     except Missing as error:
         if files := [path for path in chosen.sessions if os.path.isfile(path)]:
             step = f"memdir capture --transcript {screen.advise.word(files[0])}"
@@ -237,11 +237,16 @@ def _item_fields(item: Item) -> output.Fields:
 
 def _extract_lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
     screen, dry = session.screen, session.asked.dry_run
-    yield from screen.block("", _headline(made, dry), "")
-    several = len({item.root for item in made.items if item.root}) > 1
+    text = f"{plural(len(made.sessions), 'session')} read: nothing to keep"
+    if made.items:
+        outcomes = Counter(item.outcome for item in made.items)
+        parts = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
+        read = f"{plural(len(made.items), 'item')} in {plural(len(made.sessions), 'session')}"
+        text = f"{read}; {'would be: ' if dry else ''}{parts}"
+    yield from screen.block("", text, "")
     for destination in ORDER:
         items = [item for item in made.items if item.routed.to == destination]
-        yield from _group(screen, destination, items, several, dry)
+        yield from _group(screen, destination, items, dry)
     for patch in made.patches:
         yield from ["", screen.paint(f"For {session.short(patch.root)}", "bold")]
         yield from screen.diff_lines(patch.text.rstrip("\n"))
@@ -256,27 +261,11 @@ def _extract_lines(session: Session, made: Extraction, files: dict[int, str]) ->
         return
     for done in made.done:
         yield from screen.dry_lines(done)[:-2]
-    things = Counter(item.session.path for item in made.items)
-    rows = [  # with the ids that a run accepts
-        (past.id, safe.iso_day(past.modified), plural(things[past.path], "item"))
-        for past in made.sessions[:FEW]
-    ]
-    yield from ["", screen.paint("Sessions", "bold"), *screen.table(rows)] if rows else []
-    yield from [*screen.more_lines(len(made.sessions), FEW), "", output.DRY_RUN]
-
-
-def _headline(made: Extraction, dry: bool) -> str:
-    read = plural(len(made.sessions), "session")
-    if not made.items:
-        nothing = "no sessions of this project were found"
-        return f"{read} read: nothing to keep" if made.sessions else nothing
-    outcomes = Counter(item.outcome for item in made.items)
-    parts = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
-    return f"{plural(len(made.items), 'item')} in {read}; {'would be: ' if dry else ''}{parts}"
+    yield from ["", output.DRY_RUN]
 
 
 def _group(
-    screen: output.Screen, destination: str, items: Sequence[Item], several: bool, dry: bool
+    screen: output.Screen, destination: str, items: Sequence[Item], dry: bool
 ) -> Iterator[str]:
     """A dry run shows the whole text of held items: no review has them yet."""
     if items:
@@ -284,11 +273,9 @@ def _group(
     for item in items[:FEW]:
         draft, forget = item.routed.catch.draft, item.routed.catch.forget
         day = draft.day.isoformat() if draft and draft.day else safe.iso_day(item.session.modified)
-        project = os.path.basename(item.root) or "gone"
         title = describe_body(draft.description or draft.body) if draft else f"forget: {forget}"
-        where = [pad_text(cut_text(project, FOLDER), FOLDER)] if several else []
-        outcome = (pad_text(item.outcome, OUTCOME), STYLES.get(item.outcome, ""))
-        yield from screen.table([[outcome, day, *where, title]])
+        label, style = f"{item.outcome:{OUTCOME}}", STYLES.get(item.outcome, "")
+        yield from screen.block(label, f"{day}: {title}", style=style)
         if destination == SKIP or item.outcome in (HOLD, LEFT):
             yield from screen.block("", screen.advise(item.reason), INDENT)
         if dry and item.outcome == HOLD:
@@ -299,32 +286,25 @@ def _group(
 
 
 def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
-    screen = session.screen
+    screen, roots = session.screen, {item.store: item.root for item in made.items}
 
     def command_for(verb: str, store: str) -> str:
-        root = roots[store]
-        if root in (session.config.project_root, session.config.checkout):
-            return screen.advise(f"memdir {verb}")
-        return screen.advise._replace(project=root)(f"memdir {verb}")
+        here = roots[store] in (session.config.project_root, session.config.checkout)
+        advise = screen.advise if here else screen.advise._replace(project=roots[store])
+        return advise(f"memdir {verb}")
 
-    steps = []
-    roots = {item.store: item.root for item in made.items}
     held = Counter(item.store for item in made.items if item.outcome == HOLD)
     for store, number in held.items():
-        text = f"{number:,} {'waits' if number == 1 else 'wait'} for you"
-        steps.append((text, command_for("review", store)))
+        waits = "waits" if number == 1 else "wait"
+        yield from screen.block("", f"{number:,} {waits} for you: {command_for('review', store)}")
     for number, patch in enumerate(made.patches):
         if number in files:
+            yield f"  Apply to {one_line(patch.path)}:"
             file = screen.advise.word(os.path.abspath(files[number]))
-            step = f"git -C {screen.advise.word(patch.root)} apply {file}"
-            steps.append((f"Apply to {patch.path}", step))
+            yield one_line(f"    git -C {screen.advise.word(patch.root)} apply {file}")
     if made.patches and not files:
-        steps.append(("Write the patches", screen.advise("memdir extract --patches DIR")))
+        step = screen.advise("memdir extract --patches DIR")
+        yield from screen.block("", f"Write the patches: {step}")
     for store in dict.fromkeys(store for store, _ in made.changes):
         undo = f"{command_for('undo', store)} --batch {made.batch}"
-        steps.append(("Undo all of it", undo))
-    for text, step in steps:
-        fits = len(text) + len(step) + 4 <= screen.columns
-        yield from (
-            [f"  {text}: {one_line(step)}"] if fits else [f"  {text}:", f"    {one_line(step)}"]
-        )
+        yield from screen.block("", f"Undo all of it: {undo}")

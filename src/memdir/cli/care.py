@@ -12,7 +12,6 @@ import click
 from memdir.care.doctor import open_trial_store, run_doctor
 from memdir.care.status import Status, collect_status
 from memdir.cli.command import ACTOR, Session, command, make_own_folder
-from memdir.cli.main import COMPLETE
 from memdir.cli.output import Answer, Cell, Fields, pick, pick_all, show_local_time
 from memdir.config.config import is_config_silent
 from memdir.hot import safe
@@ -240,36 +239,24 @@ def evaluate_command(
     """
     from memdir.evals.own import evaluate_own_store
     from memdir.evals.recall_sets import READERS, evaluate_recall
-    from memdir.evals.report import evaluation_report_fields, evaluation_report_lines
 
-    say = session.screen.report
     if what == RECALL:
         if data is None:
             raise click.UsageError("recall needs --data PATH, the test set")
         prompts = READERS[name or SETS[0]](os.path.expanduser(data))
-        report = evaluate_recall(prompts, k or DEPTH, say)
+        report = evaluate_recall(prompts, k or DEPTH)
     else:
         if name is not None or data is not None or k is not None:
             raise click.UsageError("--set, --data and --k belong to memdir eval recall")
-        report = evaluate_own_store(session.app, say)
-    return Answer(evaluation_report_fields(report), evaluation_report_lines(report, session.screen))
-
-
-SHELLS = ("bash", "zsh", "fish")
-
-
-@command("completion", 'eval "$(memdir completion bash)"')
-@click.argument("shell", type=click.Choice(SHELLS))
-def completion_command(session: Session, shell: str) -> Answer:
-    """For bash and zsh, put the line of the example into ~/.bashrc or ~/.zshrc, with your shell's
-    name. For fish: memdir completion fish > ~/.config/fish/completions/memdir.fish
-    """
-    from click.shell_completion import get_completion_class
-
-    kind = get_completion_class(shell)
-    assert kind is not None  # of each in SHELLS
-    top = click.get_current_context().find_root().command
-    names = {"complete_func": "_memdir_completion", "complete_var": COMPLETE, "prog_name": "memdir"}
-    # Not `source()`: for bash it starts one to learn its version.
-    script = kind(top, {}, "memdir", COMPLETE).source_template % names
-    return Answer({"shell": shell, "script": script}, script.rstrip().split("\n"))
+        report = evaluate_own_store(session.app)
+    figures = {item.name: pick(item, "value unit n low high") for item in report.figures}
+    fields = pick(report, "set=kind data summary figures remarks", figures=figures)
+    screen, rows = session.screen, list[list[Cell]]()
+    for item in report.figures:
+        value = "–" if item.value is None else f"{item.value:.3f}"
+        interval = "" if item.low is None else f"{item.low:.3f}–{item.high:.3f}"
+        rows.append([item.name, value, interval, f"{item.n:,}"])
+    lines = screen.block(f"memdir eval {report.kind}:", report.summary, "", "bold")
+    lines += [*screen.block("", report.data, ""), "", screen.paint(report.title, "bold")]
+    lines += [*screen.table(rows, headings=("", "value", "95 %", "n")), ""]
+    return Answer(fields, lines + screen.blocks("", report.remarks))

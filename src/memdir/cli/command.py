@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     import datetime
 
 STDIN = "-"
-# They ask, or report progress.
-INTERACTIVE = ("edit", "extract", "eval", "mcp", "prune", "remember", "review", "save", "ui")
+INTERACTIVE = ("edit", "mcp", "prune", "review", "ui")  # they ask, or go on until they are ended
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -193,26 +192,28 @@ class Session:
             raise BadInput(f"{name!r} is in several scopes: {scopes}", next=hint)
         return matches[0][1:]
 
-    def find_elsewhere(self, verb: str, options: Mapping[str, object]) -> str:
+    def find_elsewhere(self, verb: str, options: Mapping[str, Any]) -> str:
         """Next step for a name that is missing here: it is in the trash, or in another scope."""
-        for name in options.get("names") or [options.get("name")]:  # type: ignore[attr-defined]
-            places = [("", self.app), *self._others()] if name else []
-            for scope, app in places:
-                place, step = _locate(verb, name, app)
-                if step == verb and not scope:
-                    break  # this one exists; another is missing
-                if step:
-                    of_scope = f" of the scope {scope}" if scope else ""
-                    text = f"it is {place}{of_scope}: memdir {step} {quote(name)}"
-                    return self.screen.advise(text, scope)
-        return ""
+        from memdir.format.names import find_named_memory, memory_name_means
 
-    def _others(self) -> Iterator[tuple[str, App]]:
-        for name, path in self.config.scopes.items() if self.asked.dir is None else ():
-            if os.path.isdir(path) and path != self.config.store:
+        here = str(self.config.scope)
+        others = [name for name, path in self.config.scopes.items() if os.path.isdir(path)]
+        scopes = dict.fromkeys([here, *(others if self.asked.dir is None else ())])
+        for name in filter(None, options.get("names") or [options.get("name")]):
+            for scope in scopes:
+                app = open_app(self.asked.config(scope), now=time.time, tell=lambda text: None)
+                of_scope = "" if scope == here else f" of the scope {scope}"
                 with suppress(MemdirError):
-                    config = self.asked.config(name)
-                    yield name, open_app(config, now=time.time, tell=lambda text: None)
+                    find_named_memory(name, app.store.scan().memories)
+                    if scope == here:
+                        break  # this one exists; another is missing
+                    text = f"it is in the store{of_scope}: memdir {verb} {quote(name)}"
+                    return self.screen.advise(text, scope)
+                for item in app.shelf.list_all():
+                    if memory_name_means(name, item.path):
+                        text = f"it is in the {item.room}{of_scope}: memdir restore {quote(name)}"
+                        return self.screen.advise(text, scope)
+        return ""
 
     def _open(self, config: Config) -> App:
         tell, dry_run = self.screen.tell, self.asked.dry_run
@@ -239,7 +240,7 @@ def command(
 
     Its help is the line in the table of commands, then the docstring.
     `dashes`: its text may start like an option (a list, a PEM block, a diff).
-    `records`: it belongs to `memdir records`, so its scope is fixed and `--root` names a directory.
+    `records`: it belongs to `memdir records`, so its scope is fixed; `--root` is its `--dir`.
     """
 
     def declare(run: Run) -> click.Command:
@@ -290,29 +291,11 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     # A saving command makes its directory, but not the ones above it: that is a typing error.
     needed = config.store if name in ON_EXISTING else os.path.dirname(config.store)
     if asked.dir is not None and not os.path.isdir(needed):
-        near = _nearest_directory(needed)
-        advice = "check its spelling, or leave --dir out to look at the project's own memories"
-        advice = f"did you mean {near}?" if near else advice
-        raise Missing(f"there is no directory {needed}", path=needed, next=advice)
-    new = asked.dir is not None and not os.path.isdir(config.store)
-    if new and (near := _nearest_directory(config.store)):
-        screen.tell(f"{config.store} is a new directory; did you mean {near}?")
+        hint = "check its spelling, or leave --dir out to look at the project's own memories"
+        raise Missing(f"there is no directory {needed}", path=needed, next=hint)
     if config.findings and name not in SHOW_FINDINGS:
         screen.tell(f"{plural(len(config.findings), 'finding')} on the settings: memdir where")
     return session
-
-
-def _nearest_directory(path: str) -> str:
-    """An existing directory whose name is nearly the first missing part of this path, or ""."""
-    while not os.path.isdir(parent := os.path.dirname(path)):
-        path = parent
-    from difflib import get_close_matches  # only needed after a typing error
-
-    with suppress(OSError):
-        names = [entry.name for entry in os.scandir(parent) if entry.is_dir()]
-        if near := get_close_matches(os.path.basename(path), names, 1, 0.75):
-            return os.path.join(parent, near[0])
-    return ""
 
 
 class _TakesText(click.Command):
@@ -334,9 +317,8 @@ class _TakesText(click.Command):
 def _shared(changes: bool, records: bool) -> list[click.Parameter]:
     scopes = "project, user, local, team, agent:NAME@PLACE, records or all."
     scope = click.Option(["--scope"], metavar="SCOPE", default="project", help=scopes)
-    place, where = ["--dir"], "A memory directory."
-    if records:
-        place, where = ["--root", "dir"], "The directory of the records."
+    place = ["--root", "--dir", "dir"] if records else ["--dir"]
+    where = "The directory of the records." if records else "A memory directory."
     options: list[click.Parameter] = [
         click.Option(place, metavar="DIR", help=where),
         click.Option(
@@ -349,18 +331,3 @@ def _shared(changes: bool, records: bool) -> list[click.Parameter]:
         help = "Show what would change as a diff; write nothing."
         options.append(click.Option(["--dry-run"], is_flag=True, help=help))
     return options
-
-
-def _locate(verb: str, name: str, app: App) -> tuple[str, str]:
-    """Place of the name in this store, and the command for it there; empty if absent."""
-    from memdir.format.names import find_named_memory, memory_name_means
-
-    on_shelves = verb in ("restore", "purge")
-    with suppress(MemdirError):
-        if not on_shelves and find_named_memory(name, app.store.scan().memories):
-            return "in the store", verb
-    with suppress(MemdirError):
-        for item in app.shelf.list_all():
-            if memory_name_means(name, item.path):
-                return f"in the {item.room}", verb if on_shelves else "restore"
-    return "", ""

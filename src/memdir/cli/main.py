@@ -14,15 +14,11 @@ from memdir.cli import output
 from memdir.errors import Conflict, MemdirError, Missing
 from memdir.text.terminal import cut_text, one_line, wrap_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 USAGE, INTERNAL, INTERRUPTED, CLOSED = 2, 3, 130, 141  # the last two are 128 + signal
 LONG_LINE = 200  # characters of a command's summary
 MAX_FACT = 300  # columns of a value in an error
 WHOLE = "memdir.whole_help"
-COMPLETE = "_MEMDIR_COMPLETE"  # variable by which a shell asks
+COMPLETE = "_MEMDIR_COMPLETE"  # variable by which a shell asks click
 SECRET_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=-"
 # Module and first line of help of each command.
 SECTIONS = {
@@ -77,7 +73,7 @@ SECTIONS = {
         "prune": ("prune", "Go through stale memories one by one."),
         "restructure": ("restructure", "Shorten the index: its content becomes memories."),
         "dream": ("restructure", "Turn logs into memories, merge duplicates, tidy the index."),
-        "verify": ("verify", "Check what memories claim about the code."),
+        "verify": ("audit", "Check what memories claim about the code."),
         "budget": ("care", "Show token limits, what was spent, and the calls of models."),
         "doctor": ("care", "Check the store, and prove that saving works."),
         "status": ("care", "Show what was captured, saved and recalled, and the last error."),
@@ -91,7 +87,6 @@ SECTIONS = {
     "Connect": {
         "setup": ("exchange", "Install memdir in an agent, or remove it."),
         "mcp": ("exchange", "Serve memories to an agent over MCP (stdio)."),
-        "completion": ("care", "Print what makes a shell complete memdir's commands."),
     },
 }
 # The commands of the first help; `memdir help --all` lists the others as well.
@@ -118,7 +113,7 @@ MODULES = {name: module for name, (module, _) in COMMANDS.items()}
 def main() -> None:
     _open_streams()
     try:
-        if os.environ.get(COMPLETE):  # a shell asks, after the script of `memdir completion`
+        if os.environ.get(COMPLETE):
             commands.main([], "memdir")
         if sys.argv[1:2] == ["mcp"]:  # an agent waits for it
             from memdir.mcp import stdio
@@ -185,14 +180,6 @@ class Sections(Commands):
                 hint = f"give it behind the command: memdir COMMAND {error.option_name}"
                 raise click.UsageError(f"{error.message[:-1]} here; {hint}", ctx) from None
             raise
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands without importing them: a person waits for the key."""
-        from click.shell_completion import CompletionItem
-
-        rows = [(name, help) for name, (_, help) in COMMANDS.items()]
-        items = [CompletionItem(n, help=help) for n, help in rows if n.startswith(incomplete)]
-        return items or super(click.Group, self).shell_complete(ctx, incomplete)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return help_ if cmd_name == "help" else super().get_command(ctx, cmd_name)
@@ -310,8 +297,7 @@ def _say_error(screen: output.Screen, error: MemdirError) -> int:
     from memdir.hot.memory import decode
     from memdir.records.record import RecordError
 
-    next = _wsl_path(screen.arguments, error) or error.next
-    fields: output.Fields = {"code": error.code, "message": error.message, "next": next}
+    fields: output.Fields = {"code": error.code, "message": error.message, "next": error.next}
     if error.path:
         fields["path"] = error.path
     facts: tuple[tuple[str, str], ...] = ()
@@ -328,15 +314,6 @@ def _say_error(screen: output.Screen, error: MemdirError) -> int:
         lines += screen.diff_lines(print_diff(error.path, error.theirs, error.ours))
     _say(screen, fields, lines, facts)
     return error.exit_code
-
-
-def _wsl_path(arguments: Sequence[str], error: MemdirError) -> str:
-    """Next step of an error about a path of Windows."""
-    for word in arguments:
-        drive, _, rest = word.rpartition("=")[2].partition(":")
-        if len(drive) == 1 and rest[:1] in ("\\", "/") and rest in error.message + error.path:
-            return f"inside WSL this is /mnt/{drive.lower()}{rest.replace(chr(92), '/')}"
-    return ""
 
 
 def _write_report(error: Exception) -> str:

@@ -105,7 +105,7 @@ def changed_file_fields(versions: Iterable[Version], root: str = "") -> list[Fie
 PROJECT, TEAM, RECORDS = "project", "team", "records"
 UNBROKEN = "\0"  # placeholder for a blank inside a command; never in shown text
 _QUOTED = r"[\w~/.-]{0,300}'[^'\n]{0,300}'"
-_WITH_VALUE = "dir|root|project|scope|batch|file|type|to|action|target"
+_WITH_VALUE = "dir|project|scope|batch|file|type|to|action|target"
 _VALUE = rf"--(?:{_WITH_VALUE}) (?:{_QUOTED}|[^\s;,]{{1,300}})"
 _FLAG = r"--?[a-z-]{0,30}(?![\w-])"
 _NAME = r"[A-Z]{3,20}\b|[\w~-]{0,100}[./][\w~/.@-]{0,300}\w|[a-z\d]{1,80}-[a-z\d-]{1,80}"
@@ -125,25 +125,21 @@ class Advice(NamedTuple):
     home: str = ""  # set for a person: paths below it are shown with `~`
 
     def __call__(self, text: str, scope: str = "") -> str:
-        scope = scope or self.scope
-        project, dir = ("--project", self.project), self.dir
+        scope, dir = scope or self.scope, self.dir
         if dir and scope == TEAM:  # --dir is enough: a scope beside it is refused or is its folder
             dir = f"{dir.rstrip('/')}/{TEAM}"
+        places = (("--dir", dir), ("--project", self.project))
+        place = "".join(f" {name} {self.word(value)}" for name, value in places if value)
         named = scope == RECORDS or (scope != PROJECT and not dir)
-        place = self._options([("--dir", dir), project, ("--scope", scope if named else "")])
-        if not place or not self.commands:
+        of_scope = f" --scope {self.word(scope)}" if named else ""
+        if not (place or of_scope) or not self.commands:
             return text
         # Skips `pid 7 (memdir save)`, which names a process, and commands that name a store.
         names = "|".join(name for name in self.commands if name != RECORDS)
-        given = r"(?!-| --(?:dir|root|project|scope)\b)"
-        known = rf"(?<!\d \()\bmemdir (?:{RECORDS} [a-z-]{{1,20}}|{names})\b{given}"
-        root = self.dir if self.scope == RECORDS else None  # records have a fixed scope
-        ours = self._options([project, ("--root", root)])
-        start = f"memdir {RECORDS} "
-        return re.sub(known, lambda m: m[0] + (ours if m[0].startswith(start) else place), text)
-
-    def _options(self, given: Iterable[tuple[str, str | None]]) -> str:
-        return "".join(f" {name} {self.word(value)}" for name, value in given if value)
+        given = r"(?!-| --(?:dir|project|scope)\b)"
+        known = rf"(?<!\d \()\bmemdir (?:({RECORDS}) [a-z-]{{1,20}}|{names})\b{given}"
+        # `memdir records` has one scope.
+        return re.sub(known, lambda m: m[0] + place + ("" if m[1] else of_scope), text)
 
     def word(self, value: str) -> str:
         """Quotes for the shell, except `~`: quoted, it would not be expanded."""
@@ -181,7 +177,6 @@ class Screen:
         self.is_terminal = sys.stdout.isatty()
         self.colour = self.is_terminal and not plain
         self.columns = min(max(_terminal_columns(environ), NARROWEST), WIDEST)
-        self._reported = time.monotonic()
 
     def answer(self, fields: Mapping[str, object], lines: Iterable[str]) -> None:
         if self.json:
@@ -196,10 +191,6 @@ class Screen:
             sys.stdout.write(text)
             sys.stdout.flush()
 
-    def fold(self, text: str, indent: int = 0) -> list[str]:
-        columns = self.columns - indent
-        return [text] if text_width(text) <= columns else wrap_text(text, columns)
-
     def raw(self, data: bytes) -> None:
         self.answered = True
         with output_delivered():
@@ -209,16 +200,6 @@ class Screen:
 
     def tell(self, text: str) -> None:
         self.complain(wrap_next_steps(one_line(self.advise(text)), self.columns, "memdir: ", "  "))
-
-    @property
-    def is_waited_for(self) -> bool:
-        return not self.json and sys.stderr.isatty()
-
-    def report(self, text: str) -> None:
-        """Shows progress to a waiting person, at most once a second."""
-        if self.is_waited_for and time.monotonic() - self._reported >= PATIENCE_SECONDS:
-            self._reported = time.monotonic()
-            self.tell(f"{text} …")
 
     def complain(self, lines: Sequence[str]) -> None:
         """Writes lines to stderr; a closed stderr must not stop a change."""
@@ -314,16 +295,18 @@ class Screen:
     ) -> list[str]:
         return [f"  and {total - shown:,} more{hint}"] if total > shown else []
 
-    def finding_lines(self, findings: Iterable[Finding]) -> list[str]:
-        lines = []
-        for finding in findings:
+    def finding_lines(self, findings: Sequence[Finding], advise: Advice | None = None) -> list[str]:
+        """A fix that several share is said once, after the last of them."""
+        lines, fixes = [], [finding.fix for finding in findings]
+        for finding, next_fix in zip(findings, [*fixes[1:], ""], strict=False):
             place = f"{finding.path}:{finding.line}" if finding.line else finding.path
             named = finding.message.startswith(finding.path) or (
                 not finding.line and finding.path in finding.message
             )
             text = finding.message if named else f"{place}: {finding.message}"
             lines += self.block("!", text, style="yellow")
-            lines += self.block("fix:", self.advise(finding.fix), "    ") if finding.fix else []
+            if finding.fix and finding.fix != next_fix:
+                lines += self.block("fix:", (advise or self.advise)(finding.fix), "    ")
         return lines
 
     def advised(self, done: Done) -> Done:
@@ -366,7 +349,7 @@ def output_delivered(stands: str = "changes are kept: memdir log") -> Iterator[N
 @contextmanager
 def show_progress(screen: Screen) -> Iterator[None]:
     """Says once, after a second, that work is under way; only to a person at a terminal."""
-    if not screen.is_waited_for:
+    if screen.json or not sys.stderr.isatty():
         yield
         return
     from threading import Timer

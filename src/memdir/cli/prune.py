@@ -13,7 +13,7 @@ import click
 from memdir.audit import audit as audits
 from memdir.audit.audit import ACTIONS, Audit, Audited, Wish
 from memdir.audit.inspect import audit_command
-from memdir.cli.audit import ADVICE, LOAD, draw_score_bar
+from memdir.cli.audit import ADVICE, LOAD
 from memdir.cli.command import Session, command
 from memdir.cli.output import CHANGE, DRY_RUN, Answer, Fields, changed_file_fields, pick, pick_all
 from memdir.cli.save import edit_in_editor
@@ -26,23 +26,25 @@ from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import find_memories
 from memdir.store.writer import App, Done
-from memdir.text.terminal import one_line, plural, visible_text
+from memdir.text.terminal import fold_line, one_line, plural, visible_text
 
 MAX_LINES = 15  # of a memory shown with the question
 INTERRUPTED = 130  # exit code
 EDGE = "  │ "
-CHOICES = {"d": "delete", "a": "archive", "k": "keep", "e": "edit", "s": "skip", "q": "quit"}
-DONE = {
-    "delete": "in the trash: memdir restore brings it back",
-    "archive": "in the archive: memdir restore brings it back",
-    "keep": "kept: its age starts again at 0",
-    "edit": "saved",
+# What each answer does: the word for it, and what is said when it is done.
+CHOICES = {
+    "d": ("delete", "in the trash: memdir restore brings it back"),
+    "a": ("archive", "in the archive: memdir restore brings it back"),
+    "k": ("keep", "kept: its age starts again at 0"),
+    "e": ("edit", "saved"),
+    "s": ("skip", ""),
+    "q": ("quit", ""),
 }
+QUESTION = "[d]elete (to the trash)  [a]rchive  [k]eep  [e]dit  [s]kip  [q]uit ? "
 HELP = (
     "d moves it to the trash, a to the archive, k keeps it (its age starts again at 0), e opens "
     "your editor, s skips it, q quits; every answer is saved at once"
 )
-QUESTION = "[d]elete (to the trash)  [a]rchive  [k]eep  [e]dit  [s]kip  [q]uit ? "
 
 
 @dataclass
@@ -79,21 +81,18 @@ def prune_command(
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
     before = audits.audit(app, Wish(deep=deep, brief=True))
-    run = Run(app, before, _choose(app, before, names, every))
+    chosen = audits.find_prune_candidates(before, every)
+    if names:
+        known = [item.path for item in before.memories]
+        paths = {memory.path for memory in find_memories(app.store, expand_names(names, known))}
+        chosen = [item for item in before.memories if item.path in paths]
+    run, code = Run(app, before, chosen), 0
     terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
-    code = 0
     asked = terminal and not session.screen.json
     if to_trash or to_archive or session.asked.dry_run or (names and not asked):
-        # All in one change, except pinned memories; a standalone index cannot be archived.
-        stays = {item.path for item in app.store.scan().memories if item.pinned}
-        stays |= {app.store.index_path} if to_archive else set()
-        run.chosen = [item for item in run.chosen if item.path not in stays]
-        if paths := [item.path for item in run.chosen]:
-            done = changes.retire_memories(app, paths, ARCHIVE if to_archive else TRASH, "prune")
-            run.changes += done.changes
-            run.dry = done if done.dry_run else None
-    elif run.chosen and not asked:
-        many = plural(len(run.chosen), "memory", "memories")
+        _move_all(run, ARCHIVE if to_archive else TRASH)
+    elif chosen and not asked:
+        many = plural(len(chosen), "memory", "memories")
         message = f"{many} could go, but there is no terminal to ask; nothing was changed"
         same = "memdir prune --all" if every else "memdir prune"
         hint = (
@@ -103,7 +102,7 @@ def prune_command(
         raise BadInput(message, next=hint)
     else:
         try:
-            for number, item in enumerate(run.chosen, 1):
+            for number, item in enumerate(chosen, 1):
                 click.echo("\n".join(_question_lines(session, run, item, number)))
                 if _ask(session, run, item) == "quit":
                     break
@@ -114,27 +113,28 @@ def prune_command(
     return answer._replace(code=code or answer.code)
 
 
-def _choose(app: App, before: Audit, names: Sequence[str], every: bool) -> list[Audited]:
-    if not names:
-        return audits.find_prune_candidates(before, every)
-    known = [item.path for item in before.memories]
-    paths = {memory.path for memory in find_memories(app.store, expand_names(names, known))}
-    return [item for item in before.memories if item.path in paths]
+def _move_all(run: Run, room: str) -> None:
+    """All in one change, except pinned memories; a standalone index cannot be archived."""
+    stays = {item.path for item in run.app.store.scan().memories if item.pinned}
+    stays |= {run.app.store.index_path} if room == ARCHIVE else set()
+    run.chosen = [item for item in run.chosen if item.path not in stays]
+    if paths := [item.path for item in run.chosen]:
+        done = changes.retire_memories(run.app, paths, room, "prune")
+        run.changes += done.changes
+        run.dry = done if done.dry_run else None
 
 
 def _question_lines(session: Session, run: Run, item: Audited, number: int) -> list[str]:
     screen, path = session.screen, item.path
     head = f"[{number}/{len(run.chosen)}] {one_line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
-    score = screen.paint(
-        f"{draw_score_bar(item.score)} {item.score} {item.advice}", ADVICE[item.advice]
-    )
-    lines = ["", screen.paint(head, "bold"), f"  {score}  {facts}"]
+    advice = screen.paint(f"{item.advice}, score {item.score}", ADVICE[item.advice])
+    lines = ["", screen.paint(head, "bold"), f"  {advice}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
     with suppress(MemdirError):  # gone or unreadable by now: the answer will say so
         text = visible_text(look.show_memory(run.app, path)[1].decode("utf-8", "surrogateescape"))
-        paragraphs = text.strip("\n").split("\n")
-        body = [part for item in paragraphs for part in screen.fold(item, len(EDGE))]
+        width = screen.columns - len(EDGE)
+        body = [part for line in text.strip("\n").split("\n") for part in fold_line(line, width)]
         lines += ["", *[EDGE + part for part in body[:MAX_LINES]]]
         if len(body) > MAX_LINES:
             step = screen.advise(audit_command("show", path))
@@ -149,21 +149,21 @@ def _ask(session: Session, run: Run, item: Audited) -> str:
             answer = input(QUESTION).strip().lower()
         except EOFError:
             return "quit"
-        choice = CHOICES.get(answer[:1], "")
+        choice, said = CHOICES.get(answer[:1], ("", ""))
         if choice in ("skip", "quit"):
             return choice
         if not choice:
             click.echo("\n".join(session.screen.block("", HELP)))
             continue
         try:
-            run.changes += _carry_out(session, run.app, choice, item.path).changes
-            click.echo(f"  {DONE[choice]}")
+            run.changes += _carry_out(run.app, choice, item.path).changes
+            click.echo(f"  {said}")
             return choice
         except MemdirError as error:
             session.screen.tell(f"{error.message}. Next: {error.next}")
 
 
-def _carry_out(session: Session, app: App, choice: str, path: str) -> Done:
+def _carry_out(app: App, choice: str, path: str) -> Done:
     if choice == "keep":
         return changes.touch_memories(app, [path])
     if choice == "edit":
@@ -209,7 +209,7 @@ def _without(run: Run, dry: Done) -> Audit:
     return replace(run.before, memories=left, load=load)
 
 
-def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[str]:
+def _lines(session: Session, run: Run, saved: int, lost: Sequence[str]) -> Iterator[str]:
     screen = session.screen
     if not run.chosen:
         yield "nothing to prune: no memory is old and finished, superseded or contradicted"
@@ -225,14 +225,10 @@ def _lines(session: Session, run: Run, saved: int, lost: list[str]) -> Iterator[
     would = "would be: " if run.dry else ""
     yield from screen.block("", f"{would}{done}{rest}; ~{saved:,} tokens saved", "")
     if run.dry:
-        rows = [
-            (f"{item.score:3}", item.advice, item.path, item.reasons[-1] if item.reasons else "")
-            for item in run.chosen
-        ]
-        yield from ["", *screen.table(rows), ""]
-        yield from screen.block("", f"{DRY_RUN}; --json has the diff", "")
-        return
-    if run.changes and run.app.history.on:
+        for item in run.chosen:
+            yield from screen.block(item.advice, f"{item.path}: {'; '.join(item.reasons[-1:])}")
+        yield from ["", f"{DRY_RUN}; --json has the diff"]
+    elif run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")
         yield from screen.block("Undo all of it:", back)
     yield from (f"  lost: {one_line(path)}" for path in lost)

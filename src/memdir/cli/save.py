@@ -180,7 +180,6 @@ def _save(session: Session, draft: drafts.Draft, wishes: drafts.Wishes) -> Answe
     return session.done_answer(app, done, *says, code=int(is_refused(done.changes)), **more)
 
 
-
 def parse_draft_option(text: str, where: str) -> tuple[drafts.Draft, list[str]]:
     """Draft from Markdown, and the header keys that only the store may set."""
     document = memory.read_header(text)

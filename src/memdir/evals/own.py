@@ -27,9 +27,8 @@ ABOUT_RECALL = (
 )
 
 
-def evaluate_own_store(app: App, say: report.Say) -> report.Report:
+def evaluate_own_store(app: App) -> report.Report:
     memories = app.store.scan().memories
-    say(f"reading {len(memories):,} memories")
     texts = {}
     for item in memories:
         try:
@@ -38,9 +37,8 @@ def evaluate_own_store(app: App, say: report.Say) -> report.Report:
             continue  # memdir audit reports it
     linked = make_questions_from_links(texts, {item.name: item.path for item in memories})
     described = make_questions_from_descriptions(memories)
-    say(f"asking {len(described):,} descriptions and {len(linked):,} links")
-    asked = recall_sets.rank_eval_set(described, {"": app.search}, recall_sets.DEPTH, say)
-    around = recall_sets.rank_eval_set(linked, {"": app.search}, recall_sets.DEPTH, say)
+    asked = recall_sets.rank_eval_set(described, {"": app.search}, recall_sets.DEPTH)
+    around = recall_sets.rank_eval_set(linked, {"": app.search}, recall_sets.DEPTH)
     # The memory that contains the link is no answer to its own question.
     around = [
         replace(item, ranking=tuple(path for path in item.ranking if path != item.query.id))
@@ -53,9 +51,9 @@ def evaluate_own_store(app: App, say: report.Say) -> report.Report:
         report.mean_figure("linked memory found, R@5", recall_sets.recall_figures(around, 5)),
         *report.time_figures("recall, ms", [item.milliseconds for item in asked]),
     )
-    section = report.Section("Is it found?", figures, remarks=(ABOUT_RECALL,))
     summary = f"{plural(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
-    return report.Report("own", app.store.root, summary, (section,))
+    remarks = (ABOUT_RECALL,)
+    return report.Report("own", app.store.root, summary, "Is it found?", figures, remarks)
 
 
 def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[recall_sets.Query]:

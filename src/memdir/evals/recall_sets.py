@@ -19,7 +19,7 @@ from typing import Any
 
 from memdir.errors import BadInput, Missing
 from memdir.evals import report
-from memdir.evals.report import COUNT, SHARE, TEXT, Report, Say, Section, Table, mean_figure
+from memdir.evals.report import Report, mean_figure
 from memdir.hot import memory
 from memdir.hot.disk import Disk
 from memdir.hot.layout import Markdown
@@ -59,9 +59,8 @@ class Query:
 class PromptSet:
     name: str
     data: str
-    group: str = "repository"  # name of a group
     stores: dict[str, Store] = field(default_factory=dict)
-    groups: dict[str, str] = field(default_factory=dict)  # store -> repository
+    groups: dict[str, str] = field(default_factory=dict)  # store -> repository, in a corpus
     queries: list[Query] = field(default_factory=list)
     left_out: int = 0  # questions without an answer in the data
 
@@ -136,9 +135,9 @@ def read_corpus_set(data: str) -> PromptSet:
     return result
 
 
-# A dialogue as a store: name, group, turns by path, and questions (id, text, paths of the turns
-# that answer it).
-Dialogue = tuple[str, str, dict[str, str], list[tuple[str, str, list[str]]]]
+# A dialogue as a store: name, turns by path, and questions (id, text, paths of the turns that
+# answer it).
+Dialogue = tuple[str, dict[str, str], list[tuple[str, str, list[str]]]]
 
 
 def _read_locomo(row: Any, number: int) -> Dialogue:
@@ -160,7 +159,7 @@ def _read_locomo(row: Any, number: int) -> Dialogue:
         evidence = [path for text in asked.get("evidence", []) for path in paths(text)]
         gold = [] if asked["category"] == ADVERSARIAL else evidence
         questions.append((f"{name}:{i}", str(asked["question"]), gold))
-    return name, name, turns, questions
+    return name, turns, questions
 
 
 def _read_longmemeval(row: Any, number: int) -> Dialogue:
@@ -173,14 +172,11 @@ def _read_longmemeval(row: Any, number: int) -> Dialogue:
             turns[f"s{i}-{j}.md"] = f"{turn['role']}: {turn['content']}\n({day})\n"
             if turn.get("has_answer") and not name.endswith(UNANSWERABLE):
                 gold.append(f"s{i}-{j}.md")
-    kind = str(row.get("question_type", "all"))
-    return name, kind, turns, [(name, str(row["question"]), gold)]
+    return name, turns, [(name, str(row["question"]), gold)]
 
 
-def _read_dialogues(
-    set_name: str, group_name: str, read: Callable[[Any, int], Dialogue], path: str
-) -> PromptSet:
-    result = PromptSet(set_name, path, group_name)
+def _read_dialogues(set_name: str, read: Callable[[Any, int], Dialogue], path: str) -> PromptSet:
+    result = PromptSet(set_name, path)
     scratch = tempfile.mkdtemp(prefix="memdir-eval-")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     try:
@@ -189,7 +185,7 @@ def _read_dialogues(
         raise bad_eval_data(path, getattr(error, "lineno", 0), f"not JSON: {error}") from None
     for number, row in enumerate(rows if isinstance(rows, list) else [rows], 1):
         try:
-            name, group, turns, questions = read(row, number)
+            name, turns, questions = read(row, number)
             store = Markdown(os.path.join(scratch, str(number)))
             store.make()
             for file, body in turns.items():
@@ -202,7 +198,7 @@ def _read_dialogues(
             gold = tuple(file for file in dict.fromkeys(evidence) if file in turns)
             if gold:
                 result.queries.append(Query(id, question, name, gold))
-                result.stores[name], result.groups[name] = store, group
+                result.stores[name] = store
             result.left_out += not gold
     if not result.queries:
         raise bad_eval_data(path, 0, "no question with a turn that answers it")
@@ -211,8 +207,8 @@ def _read_dialogues(
 
 READERS: dict[str, Callable[[str], PromptSet]] = {
     "corpus": read_corpus_set,
-    "locomo": partial(_read_dialogues, "locomo", "dialogue", _read_locomo),
-    "longmemeval": partial(_read_dialogues, "longmemeval", "kind of question", _read_longmemeval),
+    "locomo": partial(_read_dialogues, "locomo", _read_locomo),
+    "longmemeval": partial(_read_dialogues, "longmemeval", _read_longmemeval),
 }
 
 
@@ -224,14 +220,12 @@ class Ranking:
 
 
 def rank_eval_set(
-    queries: Iterable[Query], searches: Mapping[str, Search], limit: int, say: Say
+    queries: Iterable[Query], searches: Mapping[str, Search], limit: int
 ) -> list[Ranking]:
     for search in searches.values():
         search.find("warm up", 1)  # reads the store, so that only the search is timed
     result = []
-    for number, query in enumerate(queries):
-        if number and not number % 100:
-            say(f"{number} prompts asked")
+    for query in queries:
         start = time.perf_counter()
         hits = searches[query.store].find(query.prompt, limit).hits
         spent = (time.perf_counter() - start) * 1000
@@ -248,47 +242,24 @@ def rank_figures(ranked: Iterable[Ranking]) -> list[float]:
     return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
-def evaluate_recall(prompts: PromptSet, depth: int, say: Say) -> Report:
+def evaluate_recall(prompts: PromptSet, depth: int) -> Report:
     asked = [query for query in prompts.queries if query.gold]
     searches = {name: Scan(store) for name, store in prompts.stores.items()}
-    ranked = rank_eval_set(asked, searches, depth, say)
-    section = _show_ranking(prompts, ranked, depth)
+    ranked = rank_eval_set(asked, searches, depth)
+    cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
+    gains = [report.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
+    figures = (
+        *[mean_figure(f"R@{k}", recall_figures(ranked, k)) for k in cuts],
+        mean_figure("MRR", rank_figures(ranked)),
+        mean_figure("nDCG@10", gains),
+        *report.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
+    )
     files = sum(len(store.files()) for store in prompts.stores.values())
     summary = (
         f"{plural(len(prompts.queries), 'prompt')}, {len(asked):,} with gold, put to "
         f"{plural(len(prompts.stores), 'store')} with {plural(files, 'memory', 'memories')}"
     )
-    return Report(prompts.name, prompts.data, summary, (section,))
-
-
-def _show_ranking(prompts: PromptSet, ranked: list[Ranking], depth: int) -> Section:
-    cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
-    gains = [report.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
-    figures = [
-        *[mean_figure(f"R@{k}", recall_figures(ranked, k)) for k in cuts],
-        mean_figure("MRR", rank_figures(ranked)),
-        mean_figure("nDCG@10", gains),
-        *report.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
-    ]
-    groups: dict[str, list[Ranking]] = {}
-    for item in ranked:
-        groups.setdefault(prompts.groups[item.query.store], []).append(item)
-    tables = (tabulate_recall(f"by {prompts.group}", prompts.group, groups),)
     left_out = f"Left out: {prompts.left_out:,} questions without an answer in the data."
     remarks = (left_out, FIXED) if prompts.left_out else (FIXED,)
-    return Section("Ranking, abstention off", tuple(figures), tables, remarks)
-
-
-def tabulate_recall(name: str, label: str, groups: Mapping[str, list[Ranking]]) -> Table:
-    cuts = (1, 5, 20)
-    shares = [(f"R@{k}", SHARE) for k in cuts]
-    rows = [
-        (
-            group,
-            len(part),
-            *(report.average_figure(recall_figures(part, k)) for k in cuts),
-            report.average_figure(rank_figures(part)),
-        )
-        for group, part in groups.items()
-    ]
-    return Table(name, ((label, TEXT), ("n", COUNT), *shares, ("MRR", SHARE)), tuple(rows))
+    title = "Ranking, abstention off"
+    return Report(prompts.name, prompts.data, summary, title, figures, remarks)
