@@ -119,7 +119,7 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
     parts += [f"{number} {word}" for word, number in counts.items() if number]
     kinds: dict[str, list[Finding]] = {kind: [] for kind in SERIOUS}
     counted = {finding.kind: 1 for finding in result.findings} | dict(result.counts)
-    for finding in sorted(result.findings, key=lambda finding: -counted[finding.kind]):
+    for finding in sorted(result.findings, key=lambda it: (-counted[it.kind], it.kind)):
         kinds.setdefault(finding.kind, []).append(finding)
     for text in screen.block(
         "", f"{title}: {' · '.join([*parts, plural(sum(counted.values()), 'finding')])}", ""
