@@ -22,7 +22,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from benchmarks.common import WORDS, fill, memory_text, scratch
 from memdir.config.config import read_config
+from memdir.records.index_md import rebuild_record_index
+from memdir.records.record import write_record
 from memdir.store.writer import App, open_app
+from tests.helpers.samples import sample
 
 STEPS = 8, 4, 2, 1  # parts of the largest size
 ROUNDS = 2
@@ -43,9 +46,14 @@ MEMORIES = (
 HISTORY = ("log", "undo", "log m00003", "diff", "audit", "doctor", "remember One@more --name one")
 INDEX = ("list", "audit", "budget", "restructure --dry-run", "index --rebuild", "remember Hm")
 BODY = ("list", "show large", f"search {WORDS[5]}", "audit", "verify", "edit large --type project")
+NEW = "records save --category decision --title Kim@owns@it --tag a --set status=accepted"
 RECORDS = (
-    *("list --scope records", "records index --rebuild", "records status", "records gc"),
-    *("records search queue", "recall queue --scope records", "audit --scope records"),
+    *("list --scope records", "records index --rebuild", "records index --validate"),
+    *("records status", "records gc", "records window", "records search queue"),
+    "records candidate --category decision --new-info The@queue@is@slow",
+    f"{NEW} --set context=c --set decision=d --set rationale=r",
+    *("records retire kim-owns-it", "records restore kim-owns-it"),
+    *("recall queue --scope records", "audit --scope records"),
     *("log --scope records", "undo --scope records"),
 )
 
@@ -143,21 +151,20 @@ def make_body(folder: str, size: int) -> None:
 
 
 def make_records(folder: str, size: int) -> None:
-    from memdir.records.write import Request, write_record_request
-    from tests.helpers.samples import CONTENTS
-
+    """Written at once: a thousand saves, each of which reads them all, would take minutes."""
+    root = f"{folder}/.claude/memory"
+    os.makedirs(f"{root}/decisions")
     os.mkdir(f"{folder}/.git")
-    os.makedirs(f"{folder}/.claude/memory")
-    with open(f"{folder}/.claude/memory/memory-config.json", "w") as file:
+    with open(f"{root}/memory-config.json", "w") as file:
         file.write('{"max_memories_per_category": 100000}')
-    environ = {"HOME": folder, "MEMDIR_STATE_DIR": f"{folder}/state"}
-    config = read_config(environ, folder, scope="records")
-    app = open_app(config, now=time.time, tell=print, actor="bench")
     luck = random.Random(2)
     for number in range(size):
         title = " ".join([*luck.choices(WORDS, k=3), str(number)])
-        draft = {"title": title, "tags": ["a", "b"], "content": CONTENTS["decision"]}
-        write_record_request(app, Request("create", "decision", draft=draft))
+        with open(f"{root}/decisions/r{number}.json", "wb") as file:
+            file.write(write_record(sample(id=f"r{number}", title=title, tags=["a", "b"])))
+    environ = {"HOME": folder, "MEMDIR_STATE_DIR": f"{folder}/state"}
+    config = read_config(environ, folder, scope="records")
+    rebuild_record_index(open_app(config, now=time.time, tell=print, actor="bench"))
 
 
 KINDS = {
