@@ -107,8 +107,7 @@ STAYS = {
         "3 b",
     ),
     "superseded in brackets": ("## Queue [obsolete]\n\nKafka has 3 brokers.\n", "3 brokers"),
-    "a superseded line": ("## Facts\n\n- Port 80\n- ~~Redis is the cache~~\n", "~~Redis"),
-    "tasks": ("## TODO\n\n- [ ] rename the table\n- write the docs\n", "rename the table"),
+    "tasks": ("## TODO\n\n- [ ] rename the table\n- [ ] test\n- [x] write\n", "rename the table"),
 }
 
 

@@ -58,13 +58,6 @@ def test_pointers_and_content_in_one_section_part_and_the_heading_stays():
     )
 
 
-def test_what_hangs_below_a_pointer_goes_into_its_memory():
-    index = "- [uv](uv.md) — the packages\n  - lock with uv lock\n  - never pip\n"
-    found = planned(index, {"uv.md": memory("uv", "the packages", "Use uv.")})
-    assert found.work.index == "- [uv](uv.md) — the packages\n"
-    assert found.texts["uv.md"].endswith("Use uv.\n\n  - lock with uv lock\n  - never pip\n")
-
-
 def test_an_introduction_of_the_index_stays_and_a_fact_above_it_does_not():
     pages = {"uv.md": memory("uv", "the packages", "Use uv.")}
     kept = "# Memory\n\nOne line per memory; read first.\n\n- [uv](uv.md) — the packages\n"
@@ -92,7 +85,6 @@ def test_rules_that_must_stay_in_view_stay_in_an_index_that_fits_and_else_are_fe
     more = "".join(f"- fact number {n}\n" for n in range(300))
     found = planned(f"# Memory\n\n{RULES}\n## API\n\n{more}")
     assert found.work.memory("always-on.md").type == "feedback"
-    assert any("always-on.md says that agents must" in text for text in found.work.remarks)
 
 
 def test_content_that_a_memory_says_already_makes_no_second_one():

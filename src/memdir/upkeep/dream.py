@@ -50,7 +50,7 @@ from memdir.upkeep.restructure import (
     read_restructured_store,
 )
 from memdir.upkeep.split import MERGED_KEY
-from memdir.upkeep.worksheet import Accounted, begin_restructure, line_has_words
+from memdir.upkeep.worksheet import Accounted, Work, line_has_words
 
 VERB = "dream"
 WHO = "memdir dream"
@@ -323,7 +323,7 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented) -> Run:
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
     before = (
-        count_restructure_figures(begin_restructure(read_restructured_store(desk.store, {})))
+        count_restructure_figures(Work(read_restructured_store(desk.store, {})))
         if paper.written
         else None
     )
@@ -356,6 +356,8 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented) -> Run:
 
 def _save(store: Store, rules: Rules, oriented: Oriented) -> tuple[list[Change], list[str]]:
     """What the logs say to remember; and what of it was refused, and why."""
+    if not oriented.logs.saved:
+        return [], []
     # A run that was killed may have saved some of them already.
     known = {memory.values.get("metadata.message") for memory in store.scan().memories}
     changes = []

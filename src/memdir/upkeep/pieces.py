@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from memdir.format.draft import MAX_DESCRIPTION
 from memdir.format.outline import (
@@ -22,7 +22,6 @@ from memdir.format.outline import (
     POINTER,
     RULE,
     Line,
-    index_block_end,
 )
 from memdir.format.pointer import is_table_row
 from memdir.format.type_guess import FEEDBACK
@@ -38,7 +37,6 @@ from memdir.text.markdown import (
     REST,
     heading_level,
     heading_text,
-    list_item_start,
 )
 from memdir.text.terminal import plural
 from memdir.upkeep.split import GROUP_LINES, first_heading_of_part, split_overlong_lines, trim_part
@@ -55,14 +53,12 @@ from memdir.upkeep.titles import (
 )
 from memdir.upkeep.worksheet import Page, Work, topic_line_end
 
-ABOUT = "About this index"
 MAX_INTRO_CHARACTERS = 600  # more is content, whatever it is about
 MAX_LABEL_CHARACTERS = 150  # of a line that becomes a heading
 MIN_HOOK_CHARACTERS = 12  # a shorter hook does not say what a memory is about
 MAX_TOPICS = 120  # memories out of one index; each needs a line of it
-# Lines below a heading; neighbours of that size share a memory. Tried in turn while there are
-# too many topics.
-TINY_LINES = (2, 5, 10, 20, 40, 80)
+# Lines below a heading: neighbours of that size share a memory, while there are too many topics.
+TINY_LINES = (0, 5, 20, 80)
 LOOK_CHARACTERS = 400  # of a line
 SOURCE = "restructure"
 _LEADS = (POINTER, ELSEWHERE)
@@ -84,8 +80,9 @@ _SUPERSEDED = re.compile(
     rf"\W{{0,6}}(?:~~|\b{_GONE}\b)|.{{0,80}}(?:\(|\[|: |— |- ){_GONE}\b", re.IGNORECASE
 )
 _STEP = re.compile(r"\s*(?:\d{1,3}[.)]|[-*] \[[ xX]\])\s")
-_STEPS = re.compile(r"\b(?:implement\w*|steps?|changes made|what (?:was|we) (?:done|did))\b", re.I)
-_TASKS = re.compile(r"\b(?:to-?dos?|(?:open |remaining )?tasks|next steps)\b", re.I)
+_STEPS = re.compile(
+    r"\b(?:implement\w*|steps?|changes made|what (?:was|we) (?:done|did)|to-?dos?|tasks)\b", re.I
+)
 # Steps that are done again and again are knowledge.
 _RUNBOOK = re.compile(
     r"\b(?:releas|deploy|set ?up|install|run|test|debug|roll ?back|restor|check|review|how to)",
@@ -98,25 +95,16 @@ _INTRODUCES = re.compile(
 
 @dataclass
 class Piece:
-    """Lines of the index that become a memory; `heading` is theirs, `section` the one that stays.
-
-    `target` is a memory that they hang on.
-    """
+    """Lines that become a memory; `heading` is theirs, `section` the one that stays."""
 
     heading: str
     section: str
     lines: list[str] = field(default_factory=list)
     whole: bool = False  # its heading goes with it
-    target: str = ""
 
 
-@dataclass(frozen=True)
-class Topic:
-    """A memory to be; `section` is the heading of the index below which its pointer goes."""
-
-    title: str
-    lines: Sequence[str]
-    section: str
+# A memory to be: its title, its lines, and the heading of the index below which its pointer goes.
+Topic = tuple[str, Sequence[str], str]
 
 
 def piece_asks_to_stay(texts: Sequence[str]) -> bool:
@@ -137,7 +125,7 @@ def find_pieces_that_stay(lines: Sequence[Line]) -> set[int]:
 
 
 def find_pieces_to_decide(lines: Sequence[Line]) -> dict[range, str]:
-    """Lines that make no memory: a secret, superseded text, steps or tasks; with the reason."""
+    """Sections that make no memory: a secret, superseded text, steps; with the reason."""
     result: dict[range, str] = {}
     heads = [i for i, line in enumerate(lines) if line.kind == HEADING]
     for secret in secrets.find_secrets("\n".join(line.text for line in lines)):
@@ -146,22 +134,12 @@ def find_pieces_to_decide(lines: Sequence[Line]) -> dict[range, str]:
         message = f"line {lines[secret.line - 1].number} looks like a secret ({secret.rule})"
         result.setdefault(range(start, end), message)
     for start, end, texts in _find_content_sections(lines):
-        heading, items = heading_text(texts[0]), [*filter(_STEP.match, texts)]
-        first = next((text for text in texts[1:] if text.strip()), "")
-        bullets = [text for text in texts[1:] if list_item_start(text) >= 0]
-        reason = ""
+        heading, first = heading_text(texts[0]), next(filter(str.strip, texts[1:]), "")
+        steps = sum(1 for text in texts if _STEP.match(text))
         if _SUPERSEDED.search(heading) or _SUPERSEDED.match(plain_title(first)):
-            reason = "it says that it is superseded"
-        elif _TASKS.search(heading) and bullets:
-            reason = "tasks: they are done one day, and the code is the record"
-        elif len(items) >= MIN_STEPS and _STEPS.search(heading) and not _RUNBOOK.search(heading):
-            reason = "steps of an implementation: the code is the record"
-        if reason:
-            result.setdefault(range(start, end), reason)
-    taken = {i for part in result for i in part}
-    for i, line in enumerate(lines):
-        if line.kind == CONTENT and i not in taken and _SUPERSEDED.match(plain_title(line.text)):
-            result[range(i, i + 1)] = "it says that it is superseded"
+            result.setdefault(range(start, end), "it says that it is superseded")
+        elif steps >= MIN_STEPS and _STEPS.search(heading) and not _RUNBOOK.search(heading):
+            result.setdefault(range(start, end), "steps and tasks: the code is the record")
     return result
 
 
@@ -247,76 +225,36 @@ class Extract:
         lines = self.lines
         heading = next((i for i in range(start, end) if lines[i].kind == HEADING), -1)
         section = heading_text(lines[heading].text) if heading >= 0 else ""
-        targets = self._find_targets(start, end)
         content = [
             i
             for i in self._find_content(start, end)
             if lines[i].kind != CONTENT or not is_placeholder_piece(lines[i].text)
         ]
         self.gone.update(content)
-        hanging = [i for i in content if i in targets]
-        for target, group in groupby(hanging, key=targets.__getitem__):
-            texts = [lines[i].text for i in group]
-            self.pieces.append(Piece("", section, texts, target=target))
         piece = Piece(section, section if heading != self.title else "")
         for i in content:
-            if i in targets:
-                continue
             # Blank lines between parts stay, and there is one where something was left out.
             alone = i - 1 not in self.gone and not lines[i].item
             if piece.lines and (lines[i - 1].kind == BLANK or alone):
                 piece.lines.append("")
             piece.lines.append(lines[i].text)
-        if not piece.lines:
-            return
-        self.pieces.append(piece)
-        only_intro = all(lines[i].kind != CONTENT or i not in self.gone for i in range(start, end))
-        if only_intro and _INTRODUCES.search("\n".join(piece.lines)):
-            piece.heading = ABOUT
         if is_generic_title(piece.heading):
             piece.heading = ""
+        self.pieces += [piece] if piece.lines else []
 
     def _find_content(self, start: int, end: int) -> list[int]:
-        """Lines to take out, with what belongs to them: the head of a table, a comment's start."""
-        lines = self.lines
-        intro = [i for i in range(start, end) if lines[i].kind == INTRO]
+        """Lines to take out; text behind a comment stays, or it would end inside that."""
+        lines, span = self.lines, range(start, end)
+        intro = [i for i in span if lines[i].kind == INTRO]
         text = "\n".join(plain_title(lines[i].text) for i in intro)
         is_intro = len(text) <= MAX_INTRO_CHARACTERS and _INTRODUCES.search(text)
         pointed = any(line.pointers or line.kind == ELSEWHERE for line in lines)
+        # The head of a table goes with its rows, if none of them is a pointer.
+        rows = [lines[i].kind for i in span if is_table_row(lines[i].text)]
+        kinds = _SAYS if set(rows) & {*_LEADS} or CONTENT not in rows else (*_SAYS, HEAD)
         result = set() if pointed and is_intro else set(intro)
-        for i in range(start, end):
-            line = lines[i]
-            if line.kind in _SAYS:
-                result.add(i)
-            first = i
-            if line.kind == CONTENT and line.layer == REST:  # behind a comment, which goes as well
-                while (
-                    lines[first - 1].kind == COMMENT and "<!--" not in lines[first].text and first
-                ):
-                    first -= 1
-                result.update(range(first, i))
-            if line.kind == CONTENT and is_table_row(line.text):
-                top = bottom = i
-                while top and is_table_row(lines[top - 1].text):
-                    top -= 1
-                while bottom < len(lines) and is_table_row(lines[bottom].text):
-                    bottom += 1
-                table = range(top, bottom)
-                if not any(lines[row].kind in _LEADS for row in table):
-                    result.update(row for row in table if lines[row].kind == HEAD)
+        result.update(i for i in span if lines[i].kind in kinds and lines[i].layer != REST)
         return sorted(result.difference(self.kept))
-
-    def _find_targets(self, start: int, end: int) -> dict[int, str]:
-        """Lines moved in below an entry speak of its memory: line -> path."""
-        result: dict[int, str] = {}
-        for i in range(start, end):
-            line = self.lines[i]
-            if line.kind == POINTER and line.entry and line.paths[0] and len(line.paths) == 1:
-                for below in range(i + 1, min(index_block_end(self.lines, i, line.indent), end)):
-                    if self.lines[below].kind in _LEADS:
-                        break
-                    result[below] = str(line.paths[0])
-        return result
 
 
 def make_topics_of_pieces(pieces: Sequence[Piece], heading: str) -> list[Topic]:
@@ -332,20 +270,15 @@ def make_topics_of_pieces(pieces: Sequence[Piece], heading: str) -> list[Topic]:
 def _group_tiny(pieces: Sequence[Piece], tiny: int) -> list[list[Piece]]:
     """Neighbouring sections with next to nothing in them, together."""
     groups: list[list[Piece]] = []
-    above = ""  # the kind of the tiny piece above, which the next one may join
+    was_small = False
     for piece in pieces:
-        filled = sum(1 for line in piece.lines if line.strip()) - piece.whole
-        kind = ""
-        if piece.whole and filled <= tiny:
-            # A preference and a gotcha are two things, however short.
-            type, _ = guess_topic_type("", piece.heading, piece.section, piece.lines[1:])
-            kind = type if tiny == TINY_LINES[0] else "any"
+        is_small = piece.whole and sum(1 for line in piece.lines if line.strip()) - 1 <= tiny
         length = sum(len(item.lines) for item in groups[-1]) if groups else 0
-        if kind and kind == above and length + len(piece.lines) <= GROUP_LINES:
+        if is_small and was_small and length + len(piece.lines) <= GROUP_LINES:
             groups[-1].append(piece)
         else:
             groups.append([piece])
-        above = kind
+        was_small = is_small
     return groups
 
 
@@ -354,55 +287,41 @@ def _split_group(group: Sequence[Piece], heading: str) -> list[Topic]:
     first = group[0]
     lines = [line for piece in group for line in (*piece.lines, "")][:-1]
     names = [title for piece in group if (title := topic_title(piece.heading))]
-    title = topic_title(heading) or "Notes"
-    if len(names) > 2:
-        title = f"{names[0]}, {names[1]} and {len(names) - 2} more"
-    elif names:
-        title = " and ".join(names)
+    title = names[0] if names else topic_title(heading) or "Notes"
+    title = f"{title} and {len(names) - 1} more" if len(names) > 1 else title
     parts = split_overlong_lines(lines)
     if len(parts) == 1:
-        return [Topic(title, lines, first.section)]
+        return [(title, lines, first.section)]
     section = first.section or (first.heading if first.whole else "")
-    named = [
-        (topic_title(first_heading_of_part(part)) or f"part {i}", part)
-        for i, part in enumerate(parts, 1)
-    ]
-    return [
-        Topic(title if name == title else f"{title}: {name}", part, section) for name, part in named
-    ]
+    result: list[Topic] = []
+    for number, part in enumerate(parts, 1):
+        name = topic_title(first_heading_of_part(part)) or f"part {number}"
+        result.append((title if name == title else f"{title}: {name}", part, section))
+    return result
 
 
 def write_topics_of_pieces(work: Work, topics: Sequence[Topic]) -> dict[str, str]:
     """Gives each new path with the heading below which its pointer goes."""
     placed = {}
-    taken_titles = {work.memory(path).name.casefold() for path in work.pages}
-    for topic in topics:
-        title, number = topic.title, 1
-        while title.casefold() in taken_titles:
-            number += 1
-            title = f"{topic.title} {number}"
-        taken_titles.add(title.casefold())
-        heading = heading_text(topic.lines[0]) if heading_level(topic.lines[0]) else ""
-        said = topic.lines[1:] if heading else topic.lines
-        type, reason = guess_topic_type("", f"{title} {heading}", topic.section, said)
-        if piece_asks_to_stay(topic.lines):
+    for title, topic_lines, section in topics:
+        heading = heading_text(topic_lines[0]) if heading_level(topic_lines[0]) else ""
+        said = topic_lines[1:] if heading else topic_lines
+        type, reason = guess_topic_type("", f"{title} {heading}", section, said)
+        if piece_asks_to_stay(topic_lines):
             type, reason = FEEDBACK, "it says that agents must always see it"
-        head = title.partition(" — ")[0].partition(" – ")[0]
-        file_title = head if len(head.split()) > 1 else title
-        path = free_topic_path(file_title, type, work.taken, work.given.style)
+        path = free_topic_path(title, type, work.taken, work.given.style)
         index = work.given.index  # the memory is as old as the index
-        fields = [("name", plain_title_line(title)), ("description", summarize_topic(topic.lines))]
+        fields = [("name", plain_title_line(title)), ("description", summarize_topic(topic_lines))]
         fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
         if index.dated:
             fields.append((MODIFIED_KEYS[0], safe.iso_time(index.clock)))
         fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
-        text = memory.write_header(fields, "\n".join(topic.lines)).replace(
-            "\n", topic_line_end(index.text)
-        )
+        text = memory.write_header(fields, "\n".join(topic_lines))
+        text = text.replace("\n", topic_line_end(index.text))
         work.pages[path] = Page(text, index.clock, index.dated)
-        lines = plural(sum(1 for line in topic.lines if line.strip()), "line")
+        lines = plural(sum(1 for line in topic_lines if line.strip()), "line")
         work.note(path, f"{lines} out of the index; type {type}: {reason}")
-        placed[path] = topic.section
+        placed[path] = section
     return placed
 
 
@@ -414,8 +333,8 @@ def find_missing_header_fields(document: Document) -> list[str]:
 
 def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> None:
     """Complete every header; `hooks` gives the index's words and section for a path."""
-    for path in sorted(work.pages):
-        document = work.pages[path].document
+    for path, page in sorted(work.pages.items()):
+        document = page.document
         missing = find_missing_header_fields(document)
         if not missing:
             continue
@@ -429,22 +348,15 @@ def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> Non
                 summarize_topic(lines) or plain_title(hook) or " ".join(title_words(stem(path)))
             )
         values = {"name": topic_title(top) or stem(path), "description": description, "type": type}
-        work.write(path, _add_fields(document, {key: values[key] for key in missing}, work))
+        new = document.lines is None
+        body = document.body.removeprefix(BOM) if new else document.body
+        gap = topic_line_end(body) if new and body[:1] not in ("\n", "\r", "") else ""
+        document = Document(document.opening, document.lines, document.closing, gap + body)
+        nested = document.values.get("metadata") == ""
+        for key in missing:
+            own = work.given.style.type_key if key == "type" else key
+            own = TYPE_KEYS[1] if key == "type" and nested else own
+            document = memory.edit_header(document, own, values[key])
+        work.write(path, document.text)
         reason = f"; type {type}: {reason}" if "type" in missing else ""
         work.note(path, f"header got {', '.join(missing)}{reason}")
-
-
-def _add_fields(document: Document, fields: Mapping[str, str], work: Work) -> str:
-    """The text with these fields, a byte order mark still in front of all."""
-    new = document.lines is None
-    bom = BOM if new and document.body.startswith(BOM) else ""
-    body = document.body.removeprefix(bom)
-    if new and body[:1] not in ("\n", "\r", ""):
-        body = topic_line_end(body) + body
-    document = Document(document.opening, document.lines, document.closing, body)
-    for key, value in fields.items():
-        if key == "type":
-            nested = document.values.get("metadata") == ""
-            key = TYPE_KEYS[1] if nested else work.given.style.type_key
-        document = memory.edit_header(document, key, value)
-    return bom + document.text

@@ -7,55 +7,43 @@ each type.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 from memdir.format import index, outline
 from memdir.format.names import memory_title, pointer_words
-from memdir.format.pointer import LINK, WIKILINK, format_pointer, is_table_row
+from memdir.format.pointer import LINK, format_pointer, is_table_row
 from memdir.hot import memory, types
 from memdir.hot.memory import POINTER_AIM, stem
 from memdir.store.save import pointer_worth
-from memdir.text.markdown import list_item_start
-from memdir.upkeep.titles import plain_title, plain_title_line, title_words
+from memdir.upkeep.titles import plain_title_line, title_words
 from memdir.upkeep.worksheet import Work, text_holds
 
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
 TYPE_ORDER = ("feedback", "user", "value", "project", "reference")
-_SEE = re.compile(r"[\s(—–-]*\b(?:see|details|details in|more in)\s*:?\s*[).]*$", re.IGNORECASE)
 
 
-def read_index_hooks(work: Work, *texts: str) -> dict[str, tuple[str, str]]:
+def read_index_hooks(lines: Sequence[outline.Line]) -> dict[str, tuple[str, str]]:
     """What the index says of each memory, and below which heading."""
     result: dict[str, tuple[str, str]] = {}
-    for text in texts:
-        section = ""
-        _, lines = work.outline(text)
-        for i, line in enumerate(lines):
-            if line.level:
-                section = line.text.strip("# \t") if line.level > 1 else ""
-            if line.kind == outline.POINTER and line.pointers and line.paths[0]:
-                result.setdefault(line.paths[0], (plain_title_line(_read_hook(lines, i)), section))
+    section = ""
+    for i, line in enumerate(lines):
+        if line.level:
+            section = line.text.strip("# \t") if line.level > 1 else ""
+        if line.kind == outline.POINTER and line.pointers and line.paths[0]:
+            result.setdefault(line.paths[0], (plain_title_line(_read_hook(lines, i)), section))
     return result
 
 
 def shorten_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None:
-    """Every pointer in one line of the right length; what it said in full stands in its memory."""
+    """Every entry in one line of the right length; what it said in full stands in its memory."""
     for i, line in enumerate(lines):
-        if i in gone or line.kind != outline.POINTER:
-            continue
         more = _continued(lines, i)
-        if len(line.text) <= POINTER_AIM and not more:
-            continue
-        path = line.paths[0] if len(line.pointers) == 1 else None
-        if path is None or is_table_row(line.text) or not line.item:
-            if len(line.text) > POINTER_AIM:
-                start = plain_title(line.text)[:60]
-                remark = f'a line with several links stays longer than it should: "{start}…"'
-                work.remarks.append(remark)
+        path = line.paths[0] if line.entry and len(line.pointers) == 1 else None
+        fits = len(line.text) <= POINTER_AIM and not more
+        if i in gone or fits or path is None or is_table_row(line.text):
             continue
         hook, pointer = _read_hook(lines, i), line.pointers[0]
-        title = pointer.title if pointer.form == LINK and line.entry else ""
+        title = pointer.title if pointer.form == LINK else ""
         if not title or title.strip("`").removesuffix(".md") == stem(path):
             title = memory_title(work.memory(path))  # a file's name twice leaves no room for words
         gone.update(more)
@@ -64,50 +52,6 @@ def shorten_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> N
         if not text_holds(line.text, hook):
             keep_hook_text(work, path, hook, old)
         work.note(work.given.index_path, f"the line of {path}; its words stand there")
-
-
-def mend_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None:
-    """A pointer to nothing goes later unless it says something; the words of other links stay."""
-    for i, line in enumerate(lines):
-        if i in gone or line.kind != outline.POINTER:
-            continue
-        missing = [
-            pointer
-            for pointer, path in zip(line.pointers, line.paths, strict=True)
-            if path is None and (work.given.gone is None or work.given.gone(pointer))
-        ]
-        if not missing:
-            continue
-        if len(line.pointers) == 1 and line.entry and not is_table_row(line.text):
-            if missing[0].target in work.pages:  # made in this pass
-                line.paths[0] = missing[0].target
-            continue
-        old = line.text
-        for pointer in reversed(missing):
-            words = pointer.title if pointer.form in (LINK, WIKILINK) else pointer.target
-            line.text = line.text[: pointer.start] + words + line.text[pointer.end :]
-        targets = ", ".join(pointer.target for pointer in missing)
-        reason = f"{targets} is gone; its words stay without the link"
-        work.account(work.given.index_path, old, reason)
-        work.note(work.given.index_path, f"the link to {targets}: no such file")
-
-
-def drop_merged_pointers(work: Work, text: str) -> str:
-    """The index without the lines of memories that were merged into others."""
-    if not work.merged:
-        return text
-    bom, lines = outline.read_index_lines(
-        text, outline.Lookup({**work.given.pages, **work.pages}, {})
-    )
-    gone: set[int] = set()
-    for i, line in enumerate(lines):
-        path = (line.paths[0] if line.entry and len(line.paths) == 1 else None) or ""
-        stays = work.merged.get(path, "")
-        if path not in work.pages and stays in work.pages:
-            keep_hook_text(work, stays, line.pointers[0].hook)
-            gone.add(i)
-            work.account(work.given.index_path, line.text, f"{path} is part of {stays} now")
-    return outline.write_index_lines(bom, close_index_gaps(lines, gone)) if gone else text
 
 
 def _continued(lines: Sequence[outline.Line], i: int) -> list[int]:
@@ -119,14 +63,9 @@ def _continued(lines: Sequence[outline.Line], i: int) -> list[int]:
 
 
 def _read_hook(lines: Sequence[outline.Line], i: int) -> str:
-    """The words beside a pointer: behind it, and where it does not lead the line, in front."""
-    line, pointer = lines[i], lines[i].pointers[0]
-    rest = " ".join(lines[j].text.strip() for j in _continued(lines, i))
-    if line.entry or len(line.pointers) > 1:
-        return f"{pointer.hook} {rest}".strip()
-    front = line.text[max(list_item_start(line.text), 0) : pointer.start].strip()
-    behind = f"{line.text[pointer.end :].strip()} {rest}".strip(" .|")
-    return f"{_SEE.sub('', front).strip()} {behind}".strip()
+    """The words behind a pointer, also those in the lines that continue it."""
+    rest = [lines[j].text.strip() for j in _continued(lines, i)]
+    return " ".join([lines[i].pointers[0].hook, *rest]).strip()
 
 
 def keep_hook_text(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> None:
@@ -208,9 +147,10 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
     for line in lines:
         if line.text not in kept:
             reason = "it leads to a file that is gone"
-            if line.paths and line.paths[0]:
-                keep_hook_text(work, line.paths[0], line.pointers[0].hook)
-                reason = "the same pointer stands above"
+            for pointer, path in zip(line.pointers, line.paths, strict=True):
+                if stays := path or work.merged.get(pointer.target):
+                    keep_hook_text(work, stays, pointer.hook)
+                    reason = f"another pointer leads to {stays}"
             work.account(work.given.index_path, line.text, reason)
     for path in healed.repeated:
         work.note(work.given.index_path, f"a second pointer to {path}")

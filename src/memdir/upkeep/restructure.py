@@ -42,8 +42,6 @@ from memdir.upkeep.worksheet import (
     Page,
     Work,
     bare_line,
-    begin_restructure,
-    is_no_utf8_to_restructure,
     line_has_words,
 )
 
@@ -138,13 +136,13 @@ def read_restructured_store(store: Store, stale: Mapping[str, tuple[str, ...]]) 
     paths = [*(path for path, _ in files), index_path]
     times = {path: (store.facts(path) or (0,))[0] / NANOSECONDS for path in paths}
     copied = _is_copied(times.values())
-    if is_no_utf8_to_restructure(store.index() or b""):
+    if "\0" in index:
         message = f"{index_path} is UTF-16 or no text; nothing was changed"
         raise BadInput(message, path=index_path, next="save it as UTF-8, then run this again")
     pages, left = {}, {}
     for path, data in files:
         text = memory.decode(data)
-        if is_no_utf8_to_restructure(data) or b"\0" in data or not text.strip("\ufeff \t\r\n"):
+        if "\0" in text or not text.strip("\ufeff \t\r\n"):
             left[path] = "save it as UTF-8: it is UTF-16 or no text" if data.strip() else "is empty"
             continue
         said = safe.parse_time(memory.read_header(text).get(*MODIFIED_KEYS, *CREATED_KEYS))
@@ -177,7 +175,7 @@ def _is_copied(times: Collection[float]) -> bool:
 
 def plan_restructure(given: Given) -> Plan:
     """Restructure the store on paper: a pass over it, repeated until nothing is left to do."""
-    work = begin_restructure(given)
+    work = Work(given)
     before = count_restructure_figures(work)
     for _ in range(MAX_PASSES):
         was = work.index, dict(work.pages)
@@ -185,8 +183,8 @@ def plan_restructure(given: Given) -> Plan:
         _make_pass(work)
         if (work.index, work.pages) == was:
             break
-    split.mark_unknown_days(work)
-    _remark(work)
+    for path, reason in sorted(given.left.items())[:MAX_LEFT_SHOWN]:
+        work.remarks.append(f"{path} is left alone: {reason}")
     # What only a person can decide: memories that the code contradicts, or that are alike.
     _propose_for_index(work)
     for path, evidence in given.stale.items():
@@ -222,27 +220,21 @@ def _make_pass(work: Work) -> None:
     kept |= {i for part in pieces.find_pieces_to_decide(lines) for i in part}
     extract = pieces.Extract(lines, kept)
     gone = extract.gone
-    hooks = pointers.read_index_hooks(work, work.index, work.given.readme)
+    hooks = pointers.read_index_hooks([*lines, *work.outline(work.given.readme)[1]])
     title = heading_text(lines[extract.title].text) if extract.title >= 0 else ""
-    own = [piece for piece in extract.pieces if not piece.target]
-    own = [piece for piece in own if not _drop_known(work, piece.lines)]
+    own = [piece for piece in extract.pieces if not _drop_known(work, piece.lines)]
     placed = pieces.write_topics_of_pieces(
         work, pieces.make_topics_of_pieces(own, "" if is_generic_title(title) else title)
     )
-    for piece in extract.pieces:
-        if piece.target in work.pages:
-            work.append(piece.target, "\n".join(piece.lines))
-            work.note(piece.target, "took what hung below its line in the index")
-    pointers.mend_pointers(work, lines, gone)
     pieces.add_missing_headers(work, hooks)
     parts = split.split_overlong_memories(work)
     split.write_plan_dates(work)
     pointers.shorten_pointers(work, lines, gone)
     split.merge_similar_memories(work)
     text = write_index_lines(bom, pointers.close_index_gaps(lines, gone))
-    text = pointers.drop_merged_pointers(work, text)
     # As they stood in the index, then those without a pointer; parts after their whole.
-    orphans = survey_pointers(text, sorted(work.pages), work.names()).orphans
+    pointed = {path for i, line in enumerate(lines) if i not in gone for path in line.paths}
+    orphans = [path for path in sorted(work.pages) if path not in pointed]
     sections: dict[str, str] = {}
     for path in [*placed, *(path for path in orphans if path not in parts), *parts.values()]:
         if path in placed or path in orphans:
@@ -265,15 +257,6 @@ def _drop_known(work: Work, lines: Sequence[str]) -> bool:
             work.note(path, "has these lines of the index already")
             return True
     return False
-
-
-def _remark(work: Work) -> None:
-    for path, reason in sorted(work.given.left.items())[:MAX_LEFT_SHOWN]:
-        work.remarks.append(f"{path} is left alone: {reason}")
-    for path in work.new_paths:
-        if pieces.piece_asks_to_stay(work.pages[path].document.body.strip().split("\n")):
-            message = "says that agents must always see it, but the index was full"
-            work.remarks.append(f"{path} {message}")
 
 
 def remark_missing_reasons(work: Work) -> None:
@@ -337,12 +320,15 @@ def find_lost_lines(
     before: Mapping[str, str], after: Mapping[str, str], accounted: Iterable[Accounted]
 ) -> list[Lost]:
     """The lines of before that are nowhere afterwards and that nobody accounted for."""
+    changed = {path: text for path, text in before.items() if after.get(path) != text}
+    if not changed:
+        return []
     known = {bare_line(line) for text in after.values() for line in text.split("\n")}
     known |= {bare_line(item.text) for item in accounted}
     flat = [" ".join(text.split()) for text in after.values()]
     whole = "\n".join([*flat, *map(unescape_markdown, flat)])
     result = []
-    for path, text in before.items():
+    for path, text in changed.items():
         for number, line in enumerate(text.split("\n"), 1):
             words = bare_line(line)
             if line_has_words(words) and words not in known and not _is_said(line, words, whole):
@@ -395,7 +381,8 @@ def check_restructure_result(work: Work, figures: Figures, lost: Sequence[Lost])
     twins = [
         f"{pair.first} and {pair.second}" for pair in pairs if not asked & {pair.first, pair.second}
     ]
-    dead = [item.target for item in found.dangling if work.is_dead(item)]
+    by_hand = {id(item) for item in found.by_hand}
+    dead = [it.target for it in found.dangling if work.is_dead(it) and id(it) not in by_hand]
     asked_about = f", but {len(found.dangling)} for you to decide" if found.dangling else ""
     left = len(pairs) - len(twins)
     pairs_left = f"; {plural(left, 'pair')} for you to decide" if left else ""
@@ -412,7 +399,7 @@ def check_restructure_result(work: Work, figures: Figures, lost: Sequence[Lost])
 
 def _check_content(work: Work, numbers: Sequence[int]) -> Check:
     """Content stays in the index only where it asks to stay in view, and the index fits."""
-    _, lines = work.outline(work.index)
+    lines = work.outline(work.index)[1] if numbers else []
     fits = not any(index_excess(work.index))
     kept = {lines[i].number for i in pieces.find_pieces_that_stay(lines)} if fits else set()
     asked = {lines[i].number for part in pieces.find_pieces_to_decide(lines) for i in part}

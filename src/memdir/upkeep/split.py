@@ -151,13 +151,11 @@ def _split(work: Work, path: str) -> list[str]:
     for keys in (CREATED_KEYS, MODIFIED_KEYS):
         fields += [(keys[0], document.get(*keys))] if document.get(*keys) else []
     fields.append(("metadata.part_of", path))
-    made, links, used = [], [], set[str]()
+    made, links = [], []
     for number, part in enumerate(
         split_overlong_lines([line for each in sections for line in each]), 1
     ):
         name = topic_title(first_heading_of_part(part)) or f"part {number}"
-        name = f"{name}, part {number}" if name in used else name
-        used.add(name)
         file_title = f"{label}{'_' if style.prefix else '-'}{name}"
         folder = path[: len(path) - len(path.rpartition("/")[2])]
         new = free_topic_path(file_title, UNKNOWN, work.taken, style, folder)
@@ -180,21 +178,16 @@ def merge_similar_memories(work: Work) -> None:
         there = pair.first in work.pages and pair.second in work.pages
         if there and pair.held and not _object_to_merge(work, pair):
             goes = pair.choose_poorer(work.clocks)
-            stays = pair.other(goes)
-            # A memory that was there before stays where one out of the index says the same.
-            older = goes in work.given.pages and stays not in work.given.pages
-            if older or _is_linked(work, goes, pair):
-                goes, stays = stays, goes
-            _merge(work, stays, goes, pair)
+            _merge(work, pair.other(goes), goes, pair)
 
 
 def _object_to_merge(work: Work, pair: Alike) -> str:
     paths = (pair.first, pair.second)
-    # The type of what was in the index is only a guess.
-    kinds = {work.memory(path).type for path in paths if path in work.given.pages}
-    if len(kinds - {UNKNOWN}) > 1:
+    if any(path not in work.given.pages for path in paths):
+        return "one of them was made of the index"
+    if len({work.memory(path).type for path in paths} - {UNKNOWN}) > 1:
         return "their types differ"
-    return "other memories link to both" * all(_is_linked(work, path, pair) for path in paths)
+    return "another memory links to it" * _is_linked(work, pair)
 
 
 def find_twins(work: Work) -> list[Alike]:
@@ -222,53 +215,42 @@ def retire_command_for_twin(path: str) -> str:
     return f"memdir retire {shlex.quote(path)}"
 
 
-def _is_linked(work: Work, path: str, pair: Alike) -> bool:
-    """Does a third memory link to this one?"""
-    name, mine = path.rpartition("/")[2], (pair.first, pair.second)
+def _is_linked(work: Work, pair: Alike) -> bool:
+    """Does a third memory link to the one that would go?"""
+    path, mine = pair.choose_poorer(work.clocks) or pair.first, (pair.first, pair.second)
+    name = path.rpartition("/")[2]
     marks = (f"[[{stem(path)}", f"[[{work.memory(path).name}]]", f"({name})", f"/{name})")
     others = (page.text for other, page in work.pages.items() if other not in mine)
     return any(mark in text for text in others for mark in marks)
 
 
 def _merge(work: Work, stays: str, goes: str, pair: Alike) -> None:
-    page, other = work.pages[stays], work.pages[goes]
-    mine, theirs = page.document, other.document
+    page = work.pages[stays]
+    mine, theirs = page.document, work.pages[goes].document
     lines = [line.removesuffix("\r") for line in theirs.body.split("\n")]
     new = [
         trim_part(block)
         for block in split_overlong_blocks(lines)
-        if any(
-            line_has_words(bare_line(line)) and not text_holds(page.text, line) for line in block
-        )
+        if any(line_has_words(line) and not text_holds(page.text, line) for line in block)
     ]
-    is_file = goes in work.given.pages
     description = theirs.get("description")
-    if is_file and description and not text_holds(page.text, description):
+    if description and not text_holds(page.text, description):
         new.insert(0, [description])
-    kept = [bare_line(line) for block in new for line in block]
-    counted = plural(sum(map(len, new)), "line")
-    if is_file:
-        reason = f"header of {goes}, which is merged into {stays}"
-        for key, value in theirs.values.items():
-            if (
-                value
-                and key not in ("description", memory.NEST)
-                and not text_holds(page.text, value)
-            ):
-                work.account(goes, f"{key}: {value}", reason)
-        origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
-        work.write(stays, memory.edit_header(mine, MERGED_KEY, origin).text)
-        work.merged[goes] = stays
-        work.note(stays, f"took in {goes} ({pair.explain()}); {counted} of it new")
-        work.note(goes, f"says the same as {stays}; merged into it")
-    else:
-        work.notes.pop(goes, None)
-        work.note(stays, f"says what stood in the index; {counted} of it new")
+    for key, value in theirs.values.items():
+        if value and key not in ("description", memory.NEST) and not text_holds(page.text, value):
+            work.account(goes, f"{key}: {value}", f"header of {goes}, merged into {stays}")
+    kept = {bare_line(line) for block in new for line in block}
     for line in lines:
-        if bare_line(line) and bare_line(line) not in kept:
-            work.account(goes if is_file else work.given.index_path, line, f"{stays} says the same")
+        if bare_line(line) not in kept | {""}:
+            work.account(goes, line, f"{stays} says the same")
+    origin = ", ".join(filter(None, (mine.get(MERGED_KEY), theirs.get(MERGED_KEY), goes)))
+    work.write(stays, memory.edit_header(mine, MERGED_KEY, origin).text)
     for block in new:
         work.append(stays, "\n".join(block))
+    counted = plural(sum(map(len, new)), "line")
+    work.note(stays, f"took in {goes} ({pair.explain()}); {counted} of it new")
+    work.note(goes, f"says the same as {stays}; merged into it")
+    work.merged[goes] = stays
     del work.pages[goes]
 
 
@@ -291,6 +273,11 @@ def write_plan_dates(work: Work) -> None:
             continue
         if day is None:
             unknown.append(path)
+            known = page is work.given.pages.get(path) or UNKNOWN_DAY in document.values
+            if not known and document.lines is not None:
+                # We rewrite this file: its time is no date from now on.
+                text = memory.edit_header(document, UNKNOWN_DAY, "true").text
+                work.pages[path] = Page(text, page.clock, page.dated)
             continue
         new = set(body.split("\n"))
         for line in document.body.split("\n"):
@@ -305,23 +292,6 @@ def write_plan_dates(work: Work) -> None:
     if unknown:
         reason = "nobody knows the day they count from"
         work.remarks.append(f"relative dates stay in {name_few_paths(unknown)}: {reason}")
-
-
-def mark_unknown_days(work: Work) -> None:
-    """Say in a file that we rewrite, and whose day nobody knows, that its time is no date."""
-    for path, page in work.pages.items():
-        document = page.document
-        if page == work.given.pages.get(path) or page.dated or _day_of(page):
-            continue
-        if (
-            UNKNOWN_DAY in document.values
-            or document.lines is None
-            or len(page.text) > MAX_DATED_CHARACTERS
-        ):
-            continue
-        if make_dates_absolute(page.text, SOME_DAY, events=True, anchor=True)[0] != page.text:
-            text = memory.edit_header(document, UNKNOWN_DAY, "true").text
-            work.pages[path] = Page(text, page.clock, page.dated)
 
 
 def _day_of(page: Page) -> datetime.date | None:

@@ -88,8 +88,6 @@ class Work:
     """What becomes of the store."""
 
     given: Given
-    index: str
-    pages: dict[str, Page]
     notes: dict[str, list[str]] = field(default_factory=dict)  # what was done to each path
     merged: dict[str, str] = field(default_factory=dict)  # path -> the memory that took it in
     accounted: list[Accounted] = field(default_factory=list)
@@ -98,6 +96,10 @@ class Work:
     surveyed: tuple[tuple[str, dict[str, Page]], Survey] | None = None
     settled: dict[str, Page] = field(default_factory=dict)  # pages without a date to write out
     compared: tuple[dict[str, str], list[Alike]] | None = None  # texts, and the pairs among them
+
+    def __post_init__(self) -> None:
+        self.index = self.given.index.text
+        self.pages = dict(self.given.pages)
 
     def note(self, path: str, message: str) -> None:
         self.notes.setdefault(path, []).append(message)
@@ -148,7 +150,7 @@ class Work:
     def is_dead(self, pointer: Pointer) -> bool:
         """Does it lead nowhere, and say nothing that only a person can place?"""
         gone = self.given.gone is None or self.given.gone(pointer)
-        return gone and not pointer.says_more
+        return pointer.target in self.merged or (gone and not pointer.says_more)
 
     @property
     def clocks(self) -> dict[str, float]:
@@ -162,21 +164,6 @@ class Work:
     def taken(self) -> set[str]:
         """Every name that a new memory cannot have."""
         return {*self.given.taken, *self.pages}
-
-
-def begin_restructure(given: Given) -> Work:
-    """Nothing done yet."""
-    return Work(given, given.index.text, dict(given.pages))
-
-
-def is_no_utf8_to_restructure(data: bytes) -> bool:
-    start = data[:4096]
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff") or start.count(0) * 4 > len(start):
-        return True
-    try:
-        return b"\0" in data and not data.decode()
-    except UnicodeDecodeError:
-        return True
 
 
 def topic_line_end(text: str) -> str:
