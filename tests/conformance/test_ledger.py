@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memdir.errors import MemdirError
 from memdir.models.ledger import (
     Call,
     Ledger,
@@ -126,16 +125,3 @@ def test_a_process_that_is_killed_while_it_asks_has_spent_its_estimate(ledger):
         metered.answer(QUESTION)
     assert ledger.calls()[0].outcome == "reserved"
     assert ledger.spent(DAY, "s").day == ESTIMATE
-
-
-def test_an_answer_is_kept_although_it_cannot_be_settled(ledger):
-    """The estimate stays in the ledger, and the next call meets the trouble first."""
-
-    def breaking(_: float) -> None:
-        os.rename(ledger.path, ledger.path + ".old")
-        os.mkdir(ledger.path)
-
-    metered = Metered(Scripted([{"text": "x"}], sleep=breaking), ledger, LIMITS, "select", "s")
-    assert metered.answer(QUESTION).text == "x"
-    with pytest.raises(MemdirError):
-        metered.answer(QUESTION)

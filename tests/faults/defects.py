@@ -58,60 +58,47 @@ def no_directory_fsync() -> None:
 
 
 def written_in_place() -> None:
-    _write_as(os.path.basename)
-
-
-def fixed_temporary_name() -> None:
-    _write_as(lambda path: FIXED)
-
-
-def _write_as(name_of: Callable[[str], str]) -> None:
-    """Write into a file of this name, and rename that where it is not the right one."""
-
-    def put_some(self: disk.Disk, files: dict[str, bytes], *how: bool) -> None:
-        for path, data in files.items():
-            place = os.path.join(self.root, path)
-            folder = os.path.dirname(place)
-            os.makedirs(folder, 0o700, exist_ok=True)
-            other = os.path.join(folder, name_of(path))
-            _write(other, data)
-            disk.sync_directory(folder)
-            if other != place:
-                os.rename(other, place)
-                disk.sync_directory(folder)
-
-    _replace(disk.Disk, "_put_some", put_some)
-
-
-def _write(path: str, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        half = len(data) // 2
-        os.write(handle, data[:half])
-        time.sleep(0.001)  # long enough for a reader to look
-        os.write(handle, data[half:])
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    _put_so(lambda place, data: _write(place, data, os.O_TRUNC))
 
 
 def overwritten() -> None:
-    """In place, in two halves, without making the file empty first."""
+    """In place, without making the file empty first."""
+    _put_so(_write)
 
+
+def fixed_temporary_name() -> None:
+    def put(place: str, data: bytes) -> None:
+        other = os.path.join(os.path.dirname(place), FIXED)
+        _write(other, data, os.O_TRUNC)
+        disk.sync_directory(os.path.dirname(place))
+        os.rename(other, place)
+
+    _put_so(put)
+
+
+def _put_so(put: Callable[[str, bytes], None]) -> None:
     def put_some(self: disk.Disk, files: dict[str, bytes], *how: bool) -> None:
         for path, data in files.items():
             place = os.path.join(self.root, path)
             os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
-            handle = os.open(place, os.O_WRONLY | os.O_CREAT, 0o600)
-            for half in (data[: len(data) // 2], data[len(data) // 2 :]):
-                os.write(handle, half)
-                os.fsync(handle)
-            os.ftruncate(handle, len(data))
-            os.fsync(handle)
-            os.close(handle)
+            put(place, data)
             disk.sync_directory(os.path.dirname(place))
 
     _replace(disk.Disk, "_put_some", put_some)
+
+
+def _write(path: str, data: bytes, how: int = 0) -> None:
+    """In two halves, with a moment between them in which a reader may look."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600)
+    try:
+        for half in (data[: len(data) // 2], data[len(data) // 2 :]):
+            os.write(handle, half)
+            os.fsync(handle)
+            time.sleep(0.001)
+        os.ftruncate(handle, len(data))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def swallowed_errors() -> None:
@@ -183,7 +170,7 @@ def decided_before_saved() -> None:
         captures.finish()
         return plan_module.Outcome(tuple(done))
 
-    _carry_out_so(carry_out)
+    _replace(capture, "carry_out_drafts", carry_out)
 
 
 def cursor_before_memories() -> None:
@@ -195,12 +182,7 @@ def cursor_before_memories() -> None:
         captures.finish()
         return real(app, captures, plan, again)
 
-    _carry_out_so(carry_out)
-
-
-def _carry_out_so(carry_out: Callable[..., Any]) -> None:
-    for where in (capture, plan_module):
-        _replace(where, "carry_out_drafts", carry_out)
+    _replace(capture, "carry_out_drafts", carry_out)
 
 
 # -- of records --------------------------------------------------------------------------------
@@ -303,9 +285,9 @@ def _merged_by_git(*trees: dict[str, bytes | None]) -> dict[str, bytes]:
 
         git("init", "-q", "-b", "base")
         for name, tree in zip(("base", "ours", "theirs"), trees, strict=True):
-            git("checkout", "-q", "-B", name, *([] if name == "base" else ["base"]))
-            git("rm", "-r", "-q", "-f", "--ignore-unmatch", ".")
+            git("checkout", "-q", "-B", name, *(["base"] if name != "base" else []))
             for path, data in tree.items():
+                Path(folder, path).unlink(missing_ok=True)
                 if data is not None:
                     Path(folder, path).write_bytes(data)
             git("add", "-A")

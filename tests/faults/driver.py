@@ -27,8 +27,12 @@ ANSWER_FIRST = False  # a defect: the change is acknowledged before it is made
 Operation = Callable[[App], Done]
 
 
-def ignore(text: str) -> None:
-    """Nobody listens to notices here."""
+def environment(root: str) -> dict[str, str]:
+    return {
+        "HOME": f"{root}/home",
+        "MEMDIR_STATE_DIR": f"{root}/state",
+        "MEMDIR_MANAGED_SETTINGS": f"{root}/none.json",
+    }
 
 
 @dataclass(frozen=True)
@@ -51,17 +55,12 @@ class World:
         root: str,
         operation: str = "",
         now: float = NOW,
-        tell: Callable[[str], None] = ignore,
+        tell: Callable[[str], object] = len,  # nobody listens
         **options: str,
     ) -> App:
         """The store of a root, wired as a command would; `options` are MEMDIR_<NAME>."""
-        environ = {
-            "HOME": f"{root}/home",
-            "MEMDIR_STATE_DIR": f"{root}/state",
-            "MEMDIR_MANAGED_SETTINGS": f"{root}/none.json",
-            **self.environment.get(operation, {}),
-            **{f"MEMDIR_{name.upper()}": value for name, value in options.items()},
-        }
+        environ = environment(root) | self.environment.get(operation, {})
+        environ |= {f"MEMDIR_{name.upper()}": value for name, value in options.items()}
         config = read_config(environ, f"{root}/project", scope=self.scope)
         return open_app(config, now=lambda: now, tell=tell)
 
@@ -106,8 +105,7 @@ def run_once(world: World, root: str, operation: str) -> int:
 def run_typed(root: str, words: list[str]) -> int:
     """In a forked child: a command as typed, between the markers; its words to ROOT.said."""
     os.environ.clear()
-    os.environ |= {"HOME": f"{root}/home", "MEMDIR_STATE_DIR": f"{root}/state"}
-    os.environ["MEMDIR_MANAGED_SETTINGS"] = f"{root}/none.json"
+    os.environ |= environment(root)
     os.chdir(f"{root}/project")
     handle = os.open(f"{root}.said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(handle, 1)

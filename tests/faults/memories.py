@@ -17,7 +17,7 @@ from memdir.store import changes, purge
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.writer import App, Done, open_app
 from memdir.upkeep.restructure import restructure_store
-from tests.faults import trees
+from tests.faults import driver, trees
 from tests.faults.checker import MemoryView
 from tests.faults.driver import NOW, Operation, World
 from tests.helpers.tables import table
@@ -95,21 +95,10 @@ def enqueue(app: App) -> Done:
 
 def share(app: App) -> Done:
     """Three memories of another store, two of them into folders."""
-    other = read_config(_environment(app), app.config.checkout, dir=_other(app.config.home))
+    root = os.path.dirname(app.config.home)
+    other = read_config(driver.environment(root), app.config.checkout, dir=f"{root}/home/other")
     source = open_app(other, now=app.now, tell=app.tell)
     return share_memories(source, app, ["alpha-2", "beta-2", "deep/delta-2"])
-
-
-def _other(home: str) -> str:
-    return f"{home}/other"
-
-
-def _environment(app: App) -> dict[str, str]:
-    return {
-        "HOME": app.config.home,
-        "MEMDIR_STATE_DIR": app.config.state_dir,
-        "MEMDIR_MANAGED_SETTINGS": f"{app.config.home}/none.json",
-    }
 
 
 def rename(old: str, new: str) -> Operation:
@@ -222,7 +211,7 @@ def prepare(root: str, operation: str) -> None:
         trees.write(f"{root}/home/{TEXTS['transcript']}", "".join(lines).encode())
     elif operation == "share":
         for path, text in MEMORIES.items():
-            place = f"{_other(f'{root}/home')}/{path.replace('.md', '-2.md')}"
+            place = f"{root}/home/other/{path.replace('.md', '-2.md')}"
             os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
             trees.write(place, text.replace("name: ", "name: another-").encode())
     elif operation == "approve":
@@ -235,10 +224,6 @@ def prepare(root: str, operation: str) -> None:
         trees.write(f"{root}/state/queue", f"{TEXTS['requested']}\n".encode())
 
 
-def _is_right(error: Exception) -> bool:
-    return isinstance(error, (Missing, Conflict)) or "stands there now" in str(error)
-
-
 WORLD = World(
     scope="project",
     view=MemoryView,
@@ -248,7 +233,9 @@ WORLD = World(
     new="afterwards.md",
     rebuild=changes.rebuild_memory_index,
     again=frozenset(OPERATIONS) - {"commit", "recovery"},
-    is_right=_is_right,
+    is_right=lambda error: (
+        isinstance(error, (Missing, Conflict)) or "stands there now" in str(error)
+    ),
     # Where nothing remembers old versions, they go to the trash.
     # A catalog is derived, and lies where the checker wants nothing to be written.
     environment={"keep-old": {"MEMDIR_HISTORY": "false"}, "capture": {"MEMDIR_SEARCH": "scan"}},

@@ -9,7 +9,6 @@ from memdir.capture import review
 from memdir.errors import BadInput
 from memdir.format.draft import content_hash
 from memdir.records import batch, index_md, lifecycle, record, write
-from memdir.records.record import RecordError
 from memdir.records.write import Request
 from memdir.store.writer import App, Done
 from tests.faults import trees
@@ -184,10 +183,6 @@ def put_settings(root: str, settings: dict[str, Any]) -> None:
     trees.write(f"{root}/{BELOW}{SETTINGS}", json.dumps(settings).encode())
 
 
-def _is_right(error: Exception) -> bool:
-    return isinstance(error, RecordError) and error.record_code in DONE_ALREADY
-
-
 WORLD = World(
     scope="records",
     view=RecordView,
@@ -198,6 +193,6 @@ WORLD = World(
     rebuild=rebuild,
     # Run again, a batch finds what it had created, and an undo takes one more change back.
     again=frozenset(OPERATIONS) - {"commit", "undo-rename"},
-    is_right=_is_right,
+    is_right=lambda error: getattr(error, "record_code", "") in DONE_ALREADY,
     environment={"old-kept": NO_HISTORY, "old-name": NO_HISTORY},
 )

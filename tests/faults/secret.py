@@ -6,6 +6,7 @@ Neither in the store nor in state, trash and history, packed or loose; and nothi
 import os
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from memdir.errors import MemdirError, Missing
@@ -58,29 +59,22 @@ class _Purge(strike.Scene):
         return code
 
     def judge(self, defect: str) -> list[str]:
-        def again() -> int:
-            try:
+        def again() -> None:
+            with suppress(Missing):  # there is nothing left to do
                 purge.purge_secret(self.app(), NAME)
-            except Missing:  # there is nothing left to do
-                return driver.DONE
-            return driver.DONE
 
         code = kernel.wait(kernel.start(again))
         found = [f"given again, it fails ({code})"] if code else []
-        found += [f"the secret is still in {path}" for path in self._still()]
+        found += [f"the secret is still in {path}" for path in _left_in(self.root)]
         view = WORLD.view.look(self.root)
         found += [] if view.memories == self.before else ["another memory changed"]
         return found + view.past.problems
 
-    def _still(self) -> Iterator[str]:
-        value = VALUE.encode()
-        for path in Path(self.root).rglob("*"):
-            if not path.is_file():
-                continue
-            data = path.read_bytes()
-            if path.suffix == ".pack":
-                data = read_packed(path)
-            elif data[:2] == b"x\x01":  # a loose object
-                data = zlib.decompress(data)
-            if value in data:
-                yield path.name
+
+def _left_in(root: str) -> Iterator[str]:
+    for path in filter(Path.is_file, Path(root).rglob("*")):
+        data = read_packed(path) if path.suffix == ".pack" else path.read_bytes()
+        if data[:2] == b"x\x01":  # a loose object
+            data = zlib.decompress(data)
+        if VALUE.encode() in data:
+            yield path.name

@@ -1,6 +1,8 @@
 """A PostgreSQL of our own: on loopback, as its own user, gone when the tests end."""
 
 import os
+import pwd
+import re
 import shutil
 import signal
 import socket
@@ -13,7 +15,10 @@ from pathlib import Path
 import psycopg
 
 USER = "postgres"
-PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
+PLACES = [
+    f"{place}/bin/initdb"
+    for place in ("/usr/lib/postgresql/*", "/usr/pgsql-*", "/opt/homebrew/opt/postgresql@*")
+]
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "max_connections": "60",
@@ -26,31 +31,22 @@ QUICK = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off"}
 
 def programs() -> str:
     """The directory of the newest PostgreSQL >= 15, or empty."""
-    found = [Path(which).resolve().parent for which in [shutil.which("postgres")] if which]
-    found += [Path(path) for pattern in PLACES for path in glob(pattern)]
-    usable = [(version, path) for path in found if (version := version_of(path)) >= 15]
-    return str(max(usable)[1]) if usable else ""
-
-
-def version_of(folder: Path) -> int:
-    try:
-        said = subprocess.run([folder / "postgres", "-V"], capture_output=True, text=True).stdout
-        return int(said.split()[-1].split(".")[0]) if (folder / "initdb").exists() else 0
-    except (OSError, ValueError, IndexError):
-        return 0
+    found = [os.path.realpath(path) for pattern in PLACES for path in glob(pattern)]
+    usable = []
+    for program in [*found, os.path.realpath(shutil.which("initdb") or "/none")]:
+        if os.path.exists(program):
+            said = subprocess.run([program, "-V"], capture_output=True, text=True).stdout
+            usable.append((int(re.findall(r"\d+", said)[0]), os.path.dirname(program)))
+    version, folder = max(usable, default=(0, ""))
+    return folder if version >= 15 else ""
 
 
 def why_not() -> str:
     """Why PostgreSQL cannot be had here; empty if it can."""
     if not programs():
         return "PostgreSQL 15 or newer is not installed: make server-test installs it"
-    if os.getuid() == 0:
-        import pwd
-
-        try:
-            pwd.getpwnam(USER)
-        except KeyError:
-            return f"root may not run PostgreSQL, and there is no user {USER}"
+    if os.getuid() == 0 and USER not in [entry.pw_name for entry in pwd.getpwall()]:
+        return f"root may not run PostgreSQL, and there is no user {USER}"
     return ""
 
 

@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -55,11 +55,9 @@ class Script:
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
 
-@contextmanager
-def serve(*replies: Reply) -> Iterator[Script]:
+def serve(*replies: Reply) -> AbstractContextManager[Script]:
     """The server, until the block ends; the last reply is repeated."""
-    with serve_script(Script([*replies] or [Reply("hello")])) as script:
-        yield script
+    return serve_script(Script([*replies] or [Reply("hello")]))
 
 
 @contextmanager
@@ -94,24 +92,23 @@ class _Speaker(BaseHTTPRequestHandler):
     def log_message(self, *words: object) -> None:
         """Nothing on the screen of the tests."""
 
-    def do_HEAD(self) -> None:
-        self._keep()
-        self._send(Reply(), b"{}")
-
     def do_GET(self) -> None:
         self._keep()
         self._send(Reply(), b'{"data": [], "models": [], "has_more": false}')  # none to list
 
+    do_HEAD = do_GET
+
     def do_POST(self) -> None:
         request = self._keep()
-        if self._route().endswith("/count_tokens"):
+        route = self.path.partition("?")[0]
+        if route.endswith("/count_tokens"):
             self._send(Reply(), b'{"input_tokens": 100}')
             return
         reply = self.said.choose(request)
         self.said.stop.wait(reply.wait)
         wanted = request.body.get("stream") or ":stream" in self.path  # the API of Gemini
         stream = bool(wanted) and reply.status == 200
-        content = self._content(reply, request.body, stream)
+        content = self._content(reply, request.body, stream, route.endswith("/messages"))
         try:
             self._send(reply, content, "text/event-stream" if stream else "application/json")
         except (BrokenPipeError, ConnectionResetError):
@@ -124,10 +121,7 @@ class _Speaker(BaseHTTPRequestHandler):
         self.said.keep(request)
         return request
 
-    def _route(self) -> str:
-        return self.path.partition("?")[0]
-
-    def _content(self, reply: Reply, body: Any, stream: bool) -> bytes:
+    def _content(self, reply: Reply, body: Any, stream: bool, anthropic: bool) -> bytes:
         if reply.raw is not None:
             return reply.raw
         if reply.status != 200:
@@ -135,7 +129,6 @@ class _Speaker(BaseHTTPRequestHandler):
             key = self.headers.get("x-api-key") or self.headers.get("authorization")
             error = {"type": f"e{reply.status}", "message": f"no, not with {key}"}
             return json.dumps({"type": "error", "error": error}).encode()
-        anthropic = self._route().endswith("/messages")
         message = anthropic_message(reply, body) if anthropic else _completion(reply, body)
         if not stream:
             return json.dumps(message).encode()

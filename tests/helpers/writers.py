@@ -6,6 +6,7 @@ is a call of the client's own tool for that.
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -21,27 +22,20 @@ SECONDS = 1772452800.0
 Record = dict[str, Any]
 
 
-def new_id() -> str:
-    return str(uuid4())
-
-
 def line(record: Any) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 class Lines:
-    """A client whose transcript is a file of one record per line."""
+    """A client whose transcript, at `path`, is a file of one record per line.
+
+    `records` gives those of a message, `begin` those of a session, before the first message.
+    """
 
     suffix = ".jsonl"
 
-    def path(self, home: Path, project: Path, session: str) -> Path:
-        raise NotImplementedError
-
     def begin(self, project: Path, session: str, agent: bool) -> list[Record]:
         return []
-
-    def records(self, said: Message, project: Path) -> Iterator[Record]:
-        raise NotImplementedError
 
     def lay(
         self, home: Path, project: Path, session: str, said: Sequence[Message], agent: bool = False
@@ -61,7 +55,7 @@ class Lines:
 
 class ClaudeCode(Lines):
     def path(self, home: Path, project: Path, session: str) -> Path:
-        key = "".join(one if one.isalnum() and one.isascii() else "-" for one in str(project))
+        key = re.sub("[^A-Za-z0-9]", "-", str(project))
         return home / ".claude/projects" / key / f"{session}.jsonl"
 
     def records(self, said: Message, project: Path) -> Iterator[Record]:
@@ -72,12 +66,11 @@ class ClaudeCode(Lines):
             back = {"type": "tool_result", "tool_use_id": use["id"], "content": said.text}
             yield self.record("assistant", [use], project)
             yield self.record("user", [back], project)
-        else:
-            if said.text or not said.wrote:
-                yield self.record("assistant", [{"type": "text", "text": said.text}], project)
-            for path in said.wrote:
-                use = self.use("Write", {"file_path": path, "content": "x"})
-                yield self.record("assistant", [use], project)
+        elif said.text or not said.wrote:
+            yield self.record("assistant", [{"type": "text", "text": said.text}], project)
+        for path in said.wrote:
+            use = self.use("Write", {"file_path": path, "content": "x"})
+            yield self.record("assistant", [use], project)
 
     def use(self, tool: str, given: Any) -> Record:
         return {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": tool, "input": given}
@@ -88,7 +81,7 @@ class ClaudeCode(Lines):
             "isSidechain": self.agent,
             "type": kind,
             "message": {"role": kind, "content": content},
-            "uuid": new_id(),
+            "uuid": str(uuid4()),
             "timestamp": TIME,
             "cwd": str(project),
             "sessionId": "s",
@@ -99,8 +92,7 @@ class Codex(Lines):
     moments = count(1)
 
     def path(self, home: Path, project: Path, session: str) -> Path:
-        name = f"rollout-2026-03-02T12-00-00-{session}.jsonl"
-        return home / ".codex/sessions/2026/03/02" / name
+        return home / f".codex/sessions/2026/03/02/rollout-2026-03-02T12-00-00-{session}.jsonl"
 
     def begin(self, project: Path, session: str, agent: bool) -> list[Record]:
         source = {"subagent": {"thread_spawn": {}}} if agent else "cli"
@@ -150,7 +142,7 @@ class Gemini(Lines):
         return [{"sessionId": session, "projectHash": "x", "startTime": TIME, "kind": kind}]
 
     def records(self, said: Message, project: Path) -> Iterator[Record]:
-        message = {"id": new_id(), "timestamp": TIME, "type": "gemini", "content": said.text}
+        message = {"id": str(uuid4()), "timestamp": TIME, "type": "gemini", "content": said.text}
         if said.who == PERSON:
             yield {**message, "type": "user", "content": [{"text": said.text}]}
         elif said.who == TOOL:
@@ -161,19 +153,14 @@ class Gemini(Lines):
             for grown in ({}, {"toolCalls": [call]}, {"toolCalls": [done]}):
                 yield {**message, "content": "", **grown}
         else:
-            calls = [
-                {
-                    **self.call("write_file", {"file_path": path, "content": "x"}),
-                    "status": "success",
-                }
-                for path in said.wrote
-            ]
+            given = [{"file_path": path, "content": "x"} for path in said.wrote]
+            calls = [{**self.call("write_file", one), "status": "success"} for one in given]
             yield {**message, "toolCalls": calls}
             yield {**message, "toolCalls": calls, "tokens": {"total": 1}}
         yield {"$set": {"lastUpdated": TIME}}
 
     def call(self, tool: str, given: Any) -> Record:
-        return {"id": new_id(), "name": tool, "args": given, "timestamp": TIME}
+        return {"id": str(uuid4()), "name": tool, "args": given, "timestamp": TIME}
 
 
 class OpencodeTable:
@@ -189,13 +176,10 @@ class OpencodeTable:
             session_id TEXT, data TEXT);
     """
 
-    def path(self, home: Path, project: Path, session: str) -> Path:
-        return home / ".local/share/opencode/opencode.db" / session
-
     def lay(
         self, home: Path, project: Path, session: str, said: Sequence[Message], agent: bool = False
     ) -> Path:
-        path = self.path(home, project, session)
+        path = home / ".local/share/opencode/opencode.db" / session
         path.parent.parent.mkdir(parents=True, exist_ok=True)
         with sqlite3.connect(path.parent) as table:
             table.executescript(self.tables)
@@ -210,10 +194,8 @@ class OpencodeTable:
             for message in said:
                 OpencodeTable.count += 1
                 id = f"msg_{self.count:06d}"
-                time = {"created": SECONDS * 1000, "completed": SECONDS * 1000}
-                data = {"role": "assistant", "time": time}
-                if message.who == PERSON:
-                    data = {"role": "user", "time": {"created": SECONDS * 1000}}
+                data = {"role": "assistant", "time": {"created": SECONDS * 1000}}
+                data |= {"role": "user"} if message.who == PERSON else {}
                 row = (id, path.name, int(SECONDS * 1000), json.dumps(data))
                 table.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
                 for number, part in enumerate(self.parts(message)):

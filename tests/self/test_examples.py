@@ -124,22 +124,14 @@ def test_whoever_checks_types_strictly_finds_nothing(tmp_path):
     paths = [str(EXAMPLES / name) for name in ON_THE_API] if needs_sdk.args == (False,) else []
     user = tmp_path / "user.py"
     user.write_text(
-        "import asyncio\n\n"
-        "from memdir import Memdir\n"
-        "from memdir.memory_tool import memory_tool\n\n"
-        "memory = Memdir.open(project='.', scope='all')\n"
-        "first: str = asyncio.run(memory.aio.recall('x', limit=3)).text\n"
-        "kept: list[str] = [one.name for one in memory.capture([{'role': 'user'}]).decided]\n"
-        "failed: bool = memory_tool(memory).call({'command': 'view'}).is_error\n"
-        "memory.recall(5)  # type: ignore[arg-type]\n"
-        "with Memdir.open() as it:\n"
-        "    names = [row.path for row in it.list()] + [row.path for row in it.search('x')]\n"
-        "    told: tuple[str, str] = it.get('x').hash, it.recall('x').memories[0].from_\n"
-        "    done: str = it.add('x', pinned=True).change + it.update('x', why='y').path\n"
-        "    verbs: list[str] = [row.verb for row in it.history('x', limit=5)]\n"
-        "    stale: int = it.verify().counts['stale'] + it.audit(deep=True).advice['fix']\n"
-        "    drafts = [one.draft.body for one in it.capture([]).held if one.draft]\n"
-        "    text: str = it.prompt().text + it.forget('x').store + it.undo().reason\n"
+        "from memdir import Memdir\n\n"
+        "with Memdir.open(project='.', scope='all') as memory:\n"
+        "    first: str = memory.recall('x', limit=3).text\n"
+        "    memory.recall(5)  # type: ignore[arg-type]\n"
+        "    names = [row.path for row in memory.list()]\n"
+        "    told: tuple[str, str] = memory.get('x').hash, memory.recall('x').memories[0].from_\n"
+        "    done: str = memory.add('x', pinned=True).change + memory.update('x', why='y').path\n"
+        "    stale: int = memory.verify().counts['stale'] + memory.audit(deep=True).advice['fix']\n"
     )
     command = [sys.executable, "-m", "mypy", str(EXAMPLES / "own"), *paths, str(user)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
