@@ -194,8 +194,10 @@ class OpencodeTable:
             for message in said:
                 OpencodeTable.count += 1
                 id = f"msg_{self.count:06d}"
-                data = {"role": "assistant", "time": {"created": SECONDS * 1000}}
-                data |= {"role": "user"} if message.who == PERSON else {}
+                moment = SECONDS * 1000
+                data = {"role": "assistant", "time": {"created": moment, "completed": moment}}
+                if message.who == PERSON:
+                    data = {"role": "user", "time": {"created": moment}}
                 row = (id, path.name, int(SECONDS * 1000), json.dumps(data))
                 table.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
                 for number, part in enumerate(self.parts(message)):
