@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from glob import glob
 from typing import Any, ClassVar
@@ -81,16 +81,6 @@ class View:
                 self.shelves["/".join(parts[3:])] = trees.read(whole)
         elif not path.startswith((OTHERS, CACHE)):
             self.elsewhere.add(path)
-
-    @classmethod
-    def memories_of(cls, files: Mapping[str, tuple[int, bytes]]) -> Files:
-        """The memories among the files of a tree."""
-        view = cls()
-        for path, (_, data) in files.items():
-            parts = path.split("/", cls.depth)
-            if path.startswith(cls.store) and len(parts) > cls.depth:
-                view.files[parts[-1]] = data
-        return view.memories
 
     @property
     def memories(self) -> Files:
@@ -165,8 +155,7 @@ class View:
 
     def judge_recovered(self, expected: Expected, new: Collection[str]) -> list[str]:
         """What is wrong with a store after the next write, which brought `new`."""
-        found = self.judge_next(expected, new) + self.in_step()
-        return found + self.wrong_once_recovered(expected)
+        return self.judge_next(expected, new) + self.in_step() + self.wrong_after(expected)
 
     def in_step(self) -> list[str]:
         """The index lists exactly what is live; no debris; the history has the store."""
@@ -180,16 +169,11 @@ class View:
 
     def difference(self, other: View) -> list[str]:
         """What a second recovery changed, although there was nothing left to do."""
-        found = [
-            f"second recovery changed {path}"
-            for path in {*self.files, *other.files}
-            if self.files.get(path) != other.files.get(path)
-        ]
-        if self.shelves != other.shelves:
-            found.append("second recovery changed a shelf")
-        if self.past.head != other.past.head:
-            found.append("second recovery made a commit")
-        return found
+        paths = {*self.files, *other.files}
+        changed = [path for path in paths if self.files.get(path) != other.files.get(path)]
+        changed += ["a shelf"] if self.shelves != other.shelves else []
+        changed += ["the history"] if self.past.head != other.past.head else []
+        return [f"second recovery changed {what}" for what in changed]
 
 
 @dataclass(frozen=True)
@@ -248,7 +232,7 @@ class MemoryView(View):
     def _line_of(self, path: str) -> str:
         return next((line for line in self.index.splitlines() if f"]({path})" in line), "")
 
-    def wrong_once_recovered(self, expected: Expected) -> list[str]:
+    def wrong_after(self, expected: Expected) -> list[str]:
         """Lines that are no pointers stay, in order; those of a converted index are in memories."""
         hand = [line for line in expected.before.index.splitlines() if line and line[:3] != "- ["]
         place = self.index
@@ -324,7 +308,7 @@ class RecordView(View):
         found = self.under_both_names() if paths and _renames(expected) else []
         return found + self.listing()
 
-    def wrong_once_recovered(self, expected: Expected) -> list[str]:
+    def wrong_after(self, expected: Expected) -> list[str]:
         return self.under_both_names() if expected.operation in ("rename", "old-name") else []
 
     def under_both_names(self) -> list[str]:

@@ -79,16 +79,9 @@ def _kill_and_cut_power(here: Stage, job: tuple[str, int], tally: Tally) -> None
             if key in here.verdicts:
                 continue
             trees.write_tree(tree, here.root)
-            view = here.world.view.look(here.root)
-            found = view.judge_next(expected, ["later.md"])
-            found += [
-                f"{path}: acknowledged, but not so on disk"
-                for path, data in new.items()
-                if view.files.get(path) != data
-            ]
-            here.verdicts[key] = found + here.recover(expected, ["later.md"])
+            here.verdicts[key] = here.judge_next(expected, new, "later.md"), {}
             how = f"next write acknowledged, power cut after step {_shown(model, length)}"
-            tally.add(f"{where}, {how}", here.verdicts[key])
+            tally.add(f"{where}, {how}", here.verdicts[key][0])
             if here.defect and tally.violations:
                 return
 

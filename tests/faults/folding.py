@@ -55,7 +55,6 @@ def _try(here: Stage, job: Job, tally: Tally) -> None:
             answer, said = here.heard()
             found = [f"it fails: {said}"] if code else []
             found += here.verdict(name, answer)
-        here.lying = None
     tally.add(f"{name} on {fold}", found)
 
 

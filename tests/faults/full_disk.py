@@ -43,5 +43,4 @@ def _judge(here: Stage, operation: str, outcome: Outcome) -> list[str]:
     mounts.tmpfs(here.root, PLENTY, again=True)
     found = here.verdict(operation, outcome.acknowledged)
     found = found + strike.words(here, operation, outcome)
-    here.lying = None  # it lies on what will be unmounted
     return found + [f"debris on a full disk: {path}" for path in debris]

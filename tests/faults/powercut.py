@@ -104,24 +104,15 @@ def _cut_again(
     here: Stage, system: str, operation: str, base: str, told: Answer, tally: Tally
 ) -> None:
     """The next command, and the power fails again before or after its answer."""
-    world, expected = here.world, here.expected[operation]
+    expected = here.expected[operation]
     ran = _record(here, system, base, "")
     name = f"{operation}, cut on {system}, next command"
     if ran.code:
         tally.add(name, [f"it fails: {here.heard()[1]}"])
         return
-    new = [world.new]
-
-    def judge() -> list[str]:
-        view = world.view.look(here.root)
-        found = view.judge_next(expected, new) + here.recover(expected, new)
-        gone = [
-            path
-            for path in told or ()
-            if path != view.index_file and expected.after.files.get(path) != view.files.get(path)
-        ]
-        return found + [f"{path}: acknowledged before, gone now" for path in gone]
-
+    after, index = expected.after.files, here.world.view.index_file
+    kept = {path: after.get(path) for path in told or () if path != index}
+    judge = partial(here.judge_next, expected, kept, here.world.new)
     for cut, image in _images(
         here, base, ran, _sample(_cuts(ran), STATES_AGAIN, random.Random(SEED))
     ):
@@ -161,7 +152,6 @@ def _record(here: Stage, system: str, base: str, operation: str) -> Run:
             end = os.stat(log).st_size
         finally:
             mounts.unmount(here.root)
-            here.lying = None
     position, *paths = trees.read(f"{here.root}.ack").decode().split() or [""]
     entries, sizes = _read_log(log), [0]
     for entry in entries:
@@ -303,4 +293,3 @@ def _judge(here: Stage, system: str, image: str, judge: Callable[[], list[str]])
         return judge()
     finally:
         mounts.unmount(here.root)
-        here.lying = None

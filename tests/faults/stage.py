@@ -14,13 +14,13 @@ import pickle
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tests.faults import accounts, defects, driver, kernel, memories, records, tracer, trees
-from tests.faults.checker import Answer, Expected
+from tests.faults.checker import Answer, Expected, Files, View
 from tests.faults.driver import App, World
 
 USABLE_SECONDS = 2.0  # I6, in processor time: a busy machine is no fault of the store
@@ -80,14 +80,12 @@ class Stage(ExitStack):
         self.defect = defect
         self.seeds: dict[str, trees.Tree] = {}
         self.expected: dict[str, Expected] = {}
-        self.lying: trees.Tree | None = None  # what the root holds, where that is known
-        self.found = trees.Tree()  # what it held when it was judged last
-        self.verdicts: dict[tuple[str, Answer, bytes], list[str]] = {}
+        self.memories: Files = {}  # those it held when it was judged last
+        self.verdicts: dict[tuple[str, Answer, bytes], tuple[list[str], Files]] = {}
 
     def learn(self, operation: str) -> Expected:
         """The store before and after the operation, when nothing happens to it."""
         if operation not in self.expected:
-            self.lying = None
             self.world.prepare(self.root, operation)
             self.seeds[operation] = trees.read_tree(self.root)
             before = self.world.view.look(self.root)
@@ -101,11 +99,7 @@ class Stage(ExitStack):
     def lay(self, operation: str) -> None:
         """The seed of an operation, fresh."""
         self.learn(operation)
-        if self.lying is None:
-            trees.write_tree(self.seeds[operation], self.root)
-        else:
-            trees.turn(self.lying, self.seeds[operation], self.root)
-        self.lying = None
+        trees.write_tree(self.seeds[operation], self.root)
         for ending in ("ack", "said"):
             if os.path.exists(f"{self.root}.{ending}"):
                 os.unlink(f"{self.root}.{ending}")
@@ -137,16 +131,19 @@ class Stage(ExitStack):
 
     def verdict(self, operation: str, acknowledged: Answer) -> list[str]:
         """All that is wrong with the root as it lies there, now and after the next write."""
-        tree = self.lying = self.found = trees.read_tree(self.root)
+        tree = trees.read_tree(self.root)
         key = operation, acknowledged, fingerprint(tree)
         if key not in self.verdicts:
-            self.lying = None
-            self.verdicts[key] = self._judge(operation, acknowledged, tree)
-        return self.verdicts[key]
+            view = self.world.view.look(self.root)
+            self.verdicts[key] = self._judge(operation, acknowledged, view, tree), view.memories
+        found, self.memories = self.verdicts[key]
+        return found
 
-    def _judge(self, operation: str, acknowledged: Answer, tree: trees.Tree) -> list[str]:
+    def _judge(
+        self, operation: str, acknowledged: Answer, view: View, tree: trees.Tree
+    ) -> list[str]:
         expected = self.expected[operation]
-        found = self.world.view.look(self.root).judge(expected, acknowledged)
+        found = view.judge(expected, acknowledged)
         found += accounts.judge(self.root, operation, acknowledged is not None)
         found += self.recover(expected)
         if acknowledged is None and operation in self.world.again:
@@ -175,6 +172,19 @@ class Stage(ExitStack):
     def _rebuild(self) -> list[str]:
         error = self.attempt(self.world.rebuild)
         return [f"the second recovery is refused: {error!r}"] if error else []
+
+    def judge_next(
+        self, expected: Expected, told: Mapping[str, bytes | None], new: str
+    ) -> list[str]:
+        """All that is wrong after a power cut during the next write, which brings `new`."""
+        view = self.world.view.look(self.root)
+        found = view.judge_next(expected, [new])
+        found += [
+            f"{path}: acknowledged, but not so on disk"
+            for path, data in told.items()
+            if view.files.get(path) != data
+        ]
+        return found + self.recover(expected, [new])
 
     def _run_again(self, expected: Expected) -> list[str]:
         """The same command once more: it completes, or says that it is done already."""

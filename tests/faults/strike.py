@@ -210,7 +210,7 @@ def words(here: Stage, operation: str, outcome: Outcome) -> list[str]:
     if told:
         return [f"acknowledged and refused: {said}"]
     before = here.expected[operation].before.memories
-    now = here.world.view.memories_of(here.found.files)
+    now = here.memories
     changed = [path for path in {*now, *before} if now.get(path) != before.get(path)]
     if changed and "nothing was written" in said:
         return [f"it says that nothing was written, but {changed[0]} was: {said}"]

@@ -55,18 +55,6 @@ def clear(root: str) -> None:
             os.unlink(entry.path)
 
 
-def turn(old: Tree, new: Tree, root: str) -> None:
-    """Make one tree out of another by touching only what differs."""
-    for path, row in old.files.items():
-        if new.files.get(path) != row:
-            os.unlink(os.path.join(root, path))
-    for path in sorted(set(old.folders) - set(new.folders), reverse=True):
-        os.rmdir(os.path.join(root, path))
-    folders = {path: mode for path, mode in new.folders.items() if path not in old.folders}
-    files = {path: row for path, row in new.files.items() if old.files.get(path) != row}
-    fill(Tree(folders, files), root)
-
-
 def fill(tree: Tree, root: str) -> None:
     """Lay out a tree in a root that is there and empty."""
     for path, mode in sorted(tree.folders.items()):
