@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.acceptance import client
 from tests.acceptance.sandbox import RUN_SECONDS, Sandbox
+from tests.acceptance.scripted_api import flat
 from tests.helpers.processes import of_home, wait_for_none
 from tests.self.source import ROOT
 
@@ -102,22 +103,14 @@ class Equipped(Sandbox):
         (folder / "claude").chmod(0o755)
         self.variables["PATH"] = f"{folder}:{self.environment()['PATH']}"
 
-    def limit_hooks(self, seconds: int) -> None:
-        """Let the plugin's hooks have less time, so that a case does not take theirs."""
-        path = self.checkout / "plugin/hooks/hooks.json"
-        given = json.loads(path.read_text("utf-8"))
-        for groups in given["hooks"].values():
-            groups[0]["hooks"][0]["timeout"] = seconds
-        path.write_text(json.dumps(given), encoding="utf-8")
-
-    def own_path(self, python: str = "") -> None:
+    def own_path(self, python: str) -> None:
         """A PATH with tools of a shell and, under each name, this script as Python."""
         folder = self.top / "bin"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         for tool in TOOLS:
             (folder / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
-        for name in PYTHON_NAMES if python else ():
+        for name in PYTHON_NAMES:
             (folder / name).write_text(f"#!/bin/sh\n{python}\n", encoding="utf-8")
             (folder / name).chmod(0o755)
         self.variables["PATH"] = str(folder)
@@ -139,15 +132,14 @@ class Equipped(Sandbox):
 
     def attachments(self) -> list[tuple[str, str]]:
         """What hooks added to the conversations, as the client wrote it down: event, text."""
-        found = []
-        for path in self.home.glob(".claude/projects/*/**/*.jsonl"):
-            for line in path.read_text("utf-8").splitlines():
-                row = json.loads(line).get("attachment") or {}
-                if row.get("type") == "hook_additional_context":
-                    content = row["content"]
-                    text = content if isinstance(content, str) else "\n".join(content)
-                    found.append((row["hookEvent"], text))
-        return found
+        files = self.home.glob(".claude/projects/*/**/*.jsonl")
+        lines = [line for path in files for line in path.read_text("utf-8").splitlines()]
+        rows = [json.loads(line).get("attachment") or {} for line in lines]
+        return [
+            (row["hookEvent"], flat(row["content"]))
+            for row in rows
+            if row.get("type") == "hook_additional_context"
+        ]
 
 
 def run_memdir(checkout: Path, words: tuple[str, ...], project: Path, env: dict[str, str]) -> Any:

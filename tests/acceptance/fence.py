@@ -14,7 +14,6 @@ import sys
 LOOPBACK = "lo"
 GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 0x1  # SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
 REQUEST = struct.Struct("16sh22x")  # a struct ifreq with flags
-OPEN = "a network can be reached from here; run: make acceptance"
 
 
 def unshare() -> list[str]:
@@ -42,7 +41,7 @@ def reachable() -> list[str]:
 def refuse_if_open() -> None:
     """Nothing is started where it could reach somebody: asked of the kernel, not of a variable."""
     if reachable():
-        raise RuntimeError(OPEN)
+        raise RuntimeError("a network can be reached from here; run: make acceptance")
 
 
 def start_loopback() -> None:

@@ -1,9 +1,7 @@
 """Whatever is missing, broken, slow or locked around the installed hooks, the session goes on."""
 
 import fcntl
-import json
 import shlex
-import shutil
 import sqlite3
 import sys
 from contextlib import ExitStack
@@ -14,17 +12,13 @@ from memdir.hot.run import NESTED
 from tests.acceptance import client
 from tests.acceptance.cases.conftest import ALWAYS, FACT, OFF, PROMPT, RULE
 from tests.acceptance.cases.test_sessions import assert_told_once, bash, counts
-from tests.acceptance.equipped import HOOKS, PLUGIN, SETTINGS, WAYS, copy_checkout
+from tests.acceptance.equipped import HOOKS, PLUGIN, copy_checkout
 from tests.acceptance.scripted_api import last_words, said
 from tests.faults import mounts
 from tests.helpers.tables import toml_cases
 
 REAL = shlex.quote(str(sys._base_executable))
-# Like the real one, but it says that it is another version: `-I -S -c CODE` is all it is asked.
-OLD_CODE = "import sys; sys.version_info = (3, 8, 20, 'final', 0); exec(sys.argv[1])"
-OLD = f'exec {REAL} -I -S -c {shlex.quote(OLD_CODE)} "$4"'
 HELD_KILOBYTES = 64
-STALLS = 1  # seconds that a stalling hook may take in these cases
 SLOW = """import sys
 from time import sleep
 TOUCH = {"open", "os.listdir", "os.mkdir", "os.rename", "os.scandir", "sqlite3.connect"}
@@ -41,47 +35,10 @@ def own(equipped, tmp_path, template):
     return equipped
 
 
-@pytest.mark.parametrize("python", ["", OLD], ids=["none", "old"])
-def test_without_a_python_that_fits_the_plugin_waits_for_one(own, python):
-    own.own_path(python)
-    assert own.ask(PROMPT).succeeded
-    assert own.told() == []
-    own.own_path(f'exec {REAL} "$@"')
-    assert_told_once(own)
-
-
-def test_a_python_that_setup_named_and_that_is_gone_breaks_no_session(equipped):
-    equipped.install(SETTINGS)
-    named = json.dumps(equipped.memdir("setup", "claude-code", "--dry-run")["hooks"])
-    python = named.partition("test -x ")[2].partition(" ")[0]
-    text = equipped.settings.read_text("utf-8")
-    equipped.settings.write_text(text.replace(f"{python} ", "/no/such/python "), encoding="utf-8")
-    assert equipped.ask(PROMPT).succeeded
-    assert equipped.told() == []
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_memdir_that_is_gone_breaks_no_session(own, way):
-    if way == SETTINGS:
-        own.settings.unlink()
-        own.install(way)
-    shutil.rmtree(own.checkout)
-    assert own.ask(PROMPT).succeeded
-    assert len(own.requests()) == 1
-
-
 def test_a_slow_python_only_makes_the_answer_late(plugged):
     """SessionEnd has a second in the client, and then it is killed."""
     plugged.own_path(f'sleep 1.2; exec {REAL} "$@"')
     assert_told_once(plugged)
-
-
-def test_a_python_that_hangs_breaks_no_session(own):
-    own.limit_hooks(STALLS)
-    own.own_path("exec sleep 20")
-    (own.top / "bin/sleep").symlink_to(shutil.which("sleep"))
-    assert own.ask(PROMPT).succeeded
-    assert own.told() == []
 
 
 @toml_cases("acceptance")
