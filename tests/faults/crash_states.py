@@ -94,4 +94,4 @@ def _shown(model: Model, length: int) -> str:
     if not length:
         return "0"
     step = model.steps[length - 1]
-    return " ".join((f"{length}", step.kind, *[entry[1] for entry in step.entries]))
+    return f"{length} {step.kind} {step.path}"

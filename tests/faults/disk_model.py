@@ -11,7 +11,8 @@ from __future__ import annotations
 import itertools
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from tests.faults.checker import DERIVED
@@ -25,26 +26,25 @@ DATA, ENTRY, SYNC, ACK = "data", "entry", "sync", "ack"
 
 
 @dataclass
-class Step:
-    """`inode` is the file or directory; `entries` are (directory, name, inode or None)."""
-
-    kind: str
-    inode: int = -1
-    entries: tuple[tuple[int, str, int | None], ...] = ()
-    offset: int = 0
-    data: bytes | None = None  # None: cut to `offset` bytes
-    path: str = ""
-
-    @property
-    def derived(self) -> bool:
-        return os.path.basename(self.path) in DERIVED
-
-
-@dataclass
 class Inode:
     mode: int
     data: bytes = b""
     entries: dict[str, int] | None = None  # of a directory
+
+
+@dataclass
+class Step:
+    """What is done to `inodes`, or that they are forced; a write `has_halves`."""
+
+    kind: str
+    inodes: tuple[int, ...] = ()
+    path: str = ""
+    apply: Callable[[list[Inode], bool], None] | None = None
+    has_halves: bool = False
+
+    @property
+    def derived(self) -> bool:
+        return os.path.basename(self.path) in DERIVED
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Model:
         for path, (mode, data) in tree.files.items():
             model._make(path, Inode(mode, data))
         model.steps.clear()
-        model.start = [_copy(inode) for inode in model.inodes]
+        model.start = deepcopy(model.inodes)
         return model
 
     def find(self, path: str) -> int:
@@ -103,21 +103,19 @@ class Model:
             case "ftruncate":
                 self._put(path, call.args[1], None)
             case "fsync" | "fdatasync":
-                self._add(Step(SYNC, self.find(path)))
+                self.steps.append(Step(SYNC, (self.find(path),)))
             case "mkdir" | "mkdirat":
                 self._make(path, Inode(0o700, entries={}))
             case "unlink" | "unlinkat" | "rmdir":
-                self._add(Step(ENTRY, entries=(self._entry(path, None),), path=path))
+                self._enter(path, {path: None})
             case "rename" | "renameat" | "renameat2":
-                entries = (self._entry(path, None), self._entry(new, self.find(path)))
-                self._add(Step(ENTRY, entries=entries, path=new))
+                self._enter(new, {path: None, new: self.find(path)})
             case "fchmod":
                 self.inodes[self.find(path)].mode = call.args[1] & 0o777
 
     def _open(self, call: Call, path: str) -> None:
         self.places[call.result] = 0
-        inode = self.find(path)
-        flags = call.args[2]
+        inode, flags = self.find(path), call.args[2]
         if inode < 0 and flags & os.O_CREAT:
             self._make(path, Inode(call.args[3] & ~0o022))
         elif flags & os.O_TRUNC:
@@ -126,22 +124,44 @@ class Model:
             self.places[call.result] = len(self.inodes[inode].data)
 
     def _put(self, path: str, offset: int, data: bytes | None) -> None:
-        self._add(Step(DATA, self.find(path), offset=offset, data=data, path=path))
+        """Write there, or (without data) cut the file off there."""
+        number = self.find(path)
+
+        def apply(inodes: list[Inode], half: bool) -> None:
+            old = inodes[number].data.ljust(offset, b"\0")
+            if data is None:
+                inodes[number].data = old[:offset]
+                return
+            new = data[: len(data) // 2] if half else data
+            inodes[number].data = old[:offset] + new + old[offset + len(new) :]
+
+        self._add(Step(DATA, (number,), path, apply, data is not None and len(data) > 1))
 
     def _make(self, path: str, inode: Inode) -> None:
         self.inodes.append(inode)
         # Reached by no entry yet, an inode starts empty on disk as well.
         self.start.append(Inode(inode.mode, b"", {} if inode.entries is not None else None))
-        entry = self._entry(path, len(self.inodes) - 1)
-        self._add(Step(ENTRY, entries=(entry,), path=path))
+        self._enter(path, {path: len(self.inodes) - 1})
 
-    def _entry(self, path: str, inode: int | None) -> tuple[int, str, int | None]:
-        folder, _, name = path.rpartition("/")
-        return self.find(folder), name, inode
+    def _enter(self, path: str, targets: dict[str, int | None]) -> None:
+        """Entries of directories, set or (None) taken away, in one step."""
+        parts = [(place.rpartition("/"), target) for place, target in targets.items()]
+        entries = [(self.find(folder), name, target) for (folder, _, name), target in parts]
+
+        def apply(inodes: list[Inode], half: bool) -> None:
+            for folder, name, target in entries:
+                there = inodes[folder].entries
+                if there is not None and target is None:
+                    there.pop(name, None)
+                elif there is not None and target is not None:
+                    there[name] = target
+
+        self._add(Step(ENTRY, tuple(folder for folder, _, _ in entries), path, apply))
 
     def _add(self, step: Step) -> None:
         self.steps.append(step)
-        _apply(self.inodes, step, True)
+        if step.apply:
+            step.apply(self.inodes, False)
 
     # -- what a power cut may leave ----------------------------------------------------------
 
@@ -151,28 +171,23 @@ class Model:
         every = _free(steps)
         free = [at for at in every if not steps[at].derived]
         derived = [at for at in every if steps[at].derived]
-        for chosen in _combinations([_choices(steps[at]) for at in free], chance):
+        choices = [(True, False, HALF) if steps[at].has_halves else (True, False) for at in free]
+        for chosen in _combinations(choices, chance):
             for extra in (True, False, HALF) if derived else (True,):
                 there = dict(zip(free, chosen, strict=True)) | dict.fromkeys(derived, extra)
                 yield self._state(steps, there)
 
     def _state(self, steps: Sequence[Step], there: dict[int, bool | str]) -> Tree:
-        inodes = [_copy(inode) for inode in self.start]
+        inodes = [
+            Inode(inode.mode, inode.data, None if inode.entries is None else dict(inode.entries))
+            for inode in self.start
+        ]
         for at, step in enumerate(steps):
-            _apply(inodes, step, there.get(at, True))
+            if step.apply and there.get(at, True):
+                step.apply(inodes, there.get(at) == HALF)
         tree = Tree(folders={".": 0o700})
         _collect(inodes, ROOT, "", tree)
         return tree
-
-
-def _copy(inode: Inode) -> Inode:
-    entries = None if inode.entries is None else dict(inode.entries)
-    return Inode(inode.mode, inode.data, entries)
-
-
-def _choices(step: Step) -> tuple[bool | str, ...]:
-    whole = step.kind == ENTRY or step.data is None or len(step.data) < 2
-    return (True, False) if whole else (True, False, HALF)
 
 
 def _combinations(
@@ -193,33 +208,13 @@ def _combinations(
 
 def _free(steps: Sequence[Step]) -> list[int]:
     """The steps that no fsync among them has put on disk."""
-    found = []
-    for at, step in enumerate(steps):
-        touched = {step.inode} if step.kind == DATA else {entry[0] for entry in step.entries}
-        later = {sync.inode for sync in steps[at + 1 :] if sync.kind == SYNC}
-        if step.kind in (DATA, ENTRY) and not touched & later:
+    found, forced = [], set[int]()
+    for at in range(len(steps) - 1, -1, -1):
+        if steps[at].kind == SYNC:
+            forced.update(steps[at].inodes)
+        elif steps[at].apply and not forced.intersection(steps[at].inodes):
             found.append(at)
-    return found
-
-
-def _apply(inodes: list[Inode], step: Step, value: bool | str) -> None:
-    if not value:
-        return
-    if step.kind == ENTRY:
-        for folder, name, target in step.entries:
-            entries = inodes[folder].entries
-            if entries is not None and target is None:
-                entries.pop(name, None)
-            elif entries is not None and target is not None:
-                entries[name] = target
-    elif step.kind == DATA:
-        inode = inodes[step.inode]
-        if step.data is None:
-            inode.data = inode.data[: step.offset].ljust(step.offset, b"\0")
-            return
-        data = step.data[: len(step.data) // 2] if value == HALF else step.data
-        old = inode.data.ljust(step.offset, b"\0")
-        inode.data = old[: step.offset] + data + old[step.offset + len(data) :]
+    return found[::-1]
 
 
 def _collect(inodes: list[Inode], at: int, prefix: str, tree: Tree) -> None:

@@ -91,16 +91,5 @@ def bare(folder: Path, name: str = "memory.git") -> str:
 
 def everything_in(remote: str) -> str:
     """All text that ever left for this remote: names, contents and messages."""
-    run = ["git", "--git-dir", remote]
-    objects = subprocess.run(
-        [*run, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split("\n")
-    texts = []
-    for line in filter(None, objects):
-        oid, kind = line.split()
-        shown = ["ls-tree", oid] if kind == "tree" else ["cat-file", kind, oid]
-        texts.append(subprocess.run([*run, *shown], capture_output=True, check=True).stdout)
-    return b"\n".join(texts).decode("utf-8", "replace")
+    run = ["git", "--git-dir", remote, "cat-file", "--batch-all-objects", "--batch"]
+    return subprocess.run(run, capture_output=True, check=True).stdout.decode("utf-8", "replace")

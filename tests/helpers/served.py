@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -29,47 +28,34 @@ class Answer:
         return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", self.body)).split())
 
 
-class Forms(HTMLParser):
+FIELD = re.compile(
+    r"<input\b([^>]*)>|<textarea\b([^>]*)>\n?(.*?)</textarea>|<select\b([^>]*)>(.*?)</select>", re.S
+)
+
+
+def forms(body: str) -> list[tuple[str, dict[str, str]]]:
     """The forms of a page: where each goes, and what its fields hold."""
+    found = []
+    for form, inside in re.findall(r"<form\b([^>]*)>(.*?)</form>", body, re.S):
+        fields = {}
+        for given, area, text, select, options in FIELD.findall(inside):
+            said = _attributes(given or area or select)
+            if area:
+                fields[said["name"]] = html.unescape(text)
+            elif select:
+                for option, shown in re.findall(r"<option\b([^>]*)>([^<]*)", options):
+                    if "selected" in _attributes(option):
+                        value = _attributes(option).get("value", html.unescape(shown))
+                        fields[said["name"]] = value
+            elif "name" in said and (said.get("type") != "checkbox" or "checked" in said):
+                fields[said["name"]] = said.get("value") or "on" * (said.get("type") == "checkbox")
+        found.append((_attributes(form).get("action", ""), fields))
+    return found
 
-    def __init__(self, body: str) -> None:
-        super().__init__()
-        self.forms: list[tuple[str, dict[str, str]]] = []
-        self._open = self._area = ""
-        self.feed(body)
 
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        if tag == "form":
-            self.forms.append((given.get("action", ""), {}))
-            self._open = tag
-        elif self._open and tag == "input" and given.get("name"):
-            if given.get("type") != "checkbox" or "checked" in given:
-                self.forms[-1][1][given["name"]] = given.get("value") or "on" * (
-                    given.get("type") == "checkbox"
-                )
-        elif self._open and tag == "textarea":
-            self._area = given["name"]
-            self.forms[-1][1][self._area] = ""
-        elif self._open and tag == "select":
-            self._select = given["name"]
-        elif self._open and tag == "option" and "selected" in given:
-            self._option = True
-            self.forms[-1][1][self._select] = given.get("value", "\0")
-
-    def handle_data(self, data):
-        if self._area:
-            self.forms[-1][1][self._area] += data
-        elif self.forms and "\0" in self.forms[-1][1].values():
-            fields = self.forms[-1][1]
-            fields.update({key: data for key, value in fields.items() if value == "\0"})
-
-    def handle_endtag(self, tag):
-        if tag == "form":
-            self._open = ""
-        elif tag == "textarea":
-            self.forms[-1][1][self._area] = self.forms[-1][1][self._area].removeprefix("\n")
-            self._area = ""
+def _attributes(tag: str) -> dict[str, str]:
+    named = re.findall(r"""([\w-]+)(?:=(?:"([^"]*)"|([^\s"/>]+)))?""", tag)
+    return {name: html.unescape(quoted or plain) for name, quoted, plain in named}
 
 
 class Page:
@@ -144,7 +130,7 @@ class Page:
 
     def form(self, on: Answer, act: str, **having: str) -> tuple[str, dict[str, str]]:
         """The first form of a page that does this and whose fields hold that."""
-        for action, fields in Forms(on.body).forms:
+        for action, fields in forms(on.body):
             if action.endswith(f"do/{act}") and having.items() <= fields.items():
                 return action, fields
         raise AssertionError(f"no form {act} {having} on: {on.text[:500]}")

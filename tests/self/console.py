@@ -29,13 +29,10 @@ def commands(document: str, language: str = "console") -> list[Command]:
     A backslash at the end of a line continues the command on the next one.
     """
     found: list[Command] = []
-    indent, block = "", None
-    for number, line in enumerate(document.splitlines(), 1):
-        if fence := re.match(r"( *)```(.*)", line):
-            indent, block = fence[1], fence[2].strip() if block is None else None
-            first = number + 1
-        elif block == language:
-            text = line.removeprefix(indent)
+    for block in re.finditer(rf"^( *)```{language}\n(.*?)\n *```$", document, re.M | re.S):
+        first = document.count("\n", 0, block.start(2)) + 1
+        for number, line in enumerate(block[2].split("\n"), first):
+            text = line.removeprefix(block[1])
             if text.startswith(PROMPT):
                 found.append(Command(number, text.removeprefix(PROMPT), []))
             elif number == first:
@@ -59,10 +56,7 @@ def matches(shown: list[str], printed: list[str]) -> bool:
 
 
 def _trimmed(lines: list[str]) -> list[str]:
-    stripped = [line.rstrip() for line in lines]
-    while stripped and not stripped[-1]:
-        stripped.pop()
-    return stripped[next((i for i, line in enumerate(stripped) if line), 0) :]
+    return "\n".join(line.rstrip() for line in lines).strip("\n").split("\n")
 
 
 class Terminal:
@@ -108,10 +102,6 @@ def differences(document: str, terminal: Terminal) -> list[str]:
         code, printed = terminal.run(command.text)
         broke = code in (3, 126, 127) or any("Traceback (most recent" in line for line in printed)
         if broke or not matches(command.shown, printed):
-            shown = "\n    ".join(command.shown)
-            real = "\n    ".join(printed)
-            found.append(
-                f"line {command.line}: $ {command.text}\n  shown:\n    {shown}\n"
-                f"  printed (exit code {code}):\n    {real}"
-            )
+            lines = [f"line {command.line}: $ {command.text}", "  shown:", *command.shown]
+            found.append("\n    ".join([*lines, f"  printed (exit code {code}):", *printed]))
     return found

@@ -28,10 +28,9 @@ def run(*words: str | Path, folder: Path = ROOT, home: Path | None = None) -> st
 
 
 def build_in(folder: Path, kind: str) -> Path:
-    """The wheel (`*.whl`) or sdist (`*.tar.gz`) of the project in this folder, in dist/."""
-    target = {"wheel": "*.whl", "sdist": "*.tar.gz"}[kind]
+    """The wheel or sdist of the project in this folder, in dist/."""
     run(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", DIST, folder=folder)
-    [made] = DIST.glob(target)
+    [made] = DIST.glob("*.whl" if kind == "wheel" else "*.tar.gz")
     return made
 
 

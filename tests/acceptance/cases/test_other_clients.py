@@ -32,29 +32,21 @@ def other(request: pytest.FixtureRequest, tmp_path: Path, checkout: Path) -> Ite
         made.rest()
 
 
-def test_a_saved_memory_is_sent_and_that_of_another_project_is_not(other):
-    other.memdir("setup", other.client.name)
-    sent = other.ask(PROMPT)
-    assert FACT in sent and OTHER not in sent
-    assert WORDS in sent
-    assert "recall" in sent and "memdir" in sent  # the tools of the server
-
-
-def test_taken_out_nothing_is_sent_and_the_memories_stay(other):
+def test_memories_are_sent_and_learned_and_taken_out_nothing_is_sent(other):
     before = other.files()
     stored = other.memdir("show", "restart")
     other.memdir("setup", other.client.name)
     assert other.files() != before
+    sent = other.ask(PROMPT)
+    assert FACT in sent and OTHER not in sent
+    assert WORDS in sent
+    assert "recall" in sent and "memdir" in sent  # the tools of the server
+    other.ask(WISH)
+    other.rest()
+    listed = other.memdir("list")["memories"]
+    assert any("Tuesdays" in str(one) for one in listed), listed
     other.memdir("setup", other.client.name, "--remove")
     assert other.files() == before
     sent = other.ask(PROMPT)
     assert FACT not in sent and WORDS not in sent
     assert other.memdir("show", "restart") == stored
-
-
-def test_what_a_person_wants_remembered_is_saved_without_a_model(other):
-    other.memdir("setup", other.client.name)
-    other.ask(WISH)
-    other.rest()
-    listed = other.memdir("list")["memories"]
-    assert any("Tuesdays" in str(one) for one in listed), listed

@@ -40,21 +40,13 @@ def waiting(user: Equipped) -> list[str]:
     return [item["path"] for source in sources for item in source["memories"]]
 
 
-def test_a_colleagues_memory_waits_then_is_told_with_its_author(plugged, ann):
+def test_a_colleagues_memory_waits_is_told_with_its_author_and_a_poisoned_one_never(plugged, ann):
+    """Not even where the author is accepted."""
     (plugged.store() / "pelican.md").unlink()
     share(ann, plugged, "walrus", f"Restarting the staging cluster: {SHARED}")
     assert plugged.ask(PROMPT).succeeded
     assert SHARED not in plugged.sent()
     assert waiting(plugged) == ["walrus.md"]
-    plugged.memdir("review", "accept", "--all", "--yes")
-    assert plugged.ask(PROMPT).succeeded
-    (frame,) = [told for told in plugged.told() if SHARED in told]
-    assert "from your team, by Ann (not verified)" in frame
-    assert FACT not in plugged.sent()
-
-
-def test_a_poisoned_memory_is_never_told_not_even_by_an_accepted_author(plugged, ann):
-    share(ann, plugged, "walrus", f"Restarting the staging cluster: {SHARED}")
     plugged.memdir("review", "accept", "--all", "--yes", "--author")
     share(ann, plugged, "minutes", f"Restarting the staging cluster: {LATER}")
     share(ann, plugged, "evil", f"Restarting the staging cluster. {POISON}")
@@ -63,4 +55,5 @@ def test_a_poisoned_memory_is_never_told_not_even_by_an_accepted_author(plugged,
         for prompt in (PROMPT, f"and again: {PROMPT}", f"who restarts the cluster? {PROMPT}"):
             talk.say(prompt)
     assert SHARED in plugged.sent() and LATER in plugged.sent()
-    assert "x.invalid" not in plugged.sent()
+    assert any("from your team, by Ann (not verified)" in told for told in plugged.told())
+    assert "x.invalid" not in plugged.sent() and FACT not in plugged.sent()

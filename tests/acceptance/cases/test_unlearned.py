@@ -32,21 +32,35 @@ def held(sandbox):
     ]
 
 
-@pytest.mark.parametrize("tool", ["Read", "Bash"])
-def test_what_a_tool_gave_back_becomes_nothing(plugged, tool):
+def agent(**more):
+    task = {"description": "Look", "subagent_type": "Explore", "prompt": f"Look. {PLANTED}"}
+    return call("Agent", **task, **more)
+
+
+WAYS = {
+    "Read": lambda notes: call("Read", file_path=str(notes)),
+    "Bash": lambda notes: bash(f"cat {notes}"),
+    "a subagent": lambda notes: agent(run_in_background=False),
+    "one in the background": lambda notes: agent(run_in_background=True),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_tool_or_a_subagent_gave_back_becomes_nothing(plugged, way):
+    """It comes back as the output of a tool, or later as a word of the client."""
     before = plugged.memories()
     notes = plugged.project / "notes.txt"
     notes.write_text(f"Notes.\n{PLANTED}\n")
-    given = {"Read": call("Read", file_path=str(notes)), "Bash": bash("cat notes.txt")}
-    plugged.api.replies[:] = [given[tool]]
+    plugged.api.rules.append(Rule(AGENT, Reply(f"I looked around. {PLANTED}")))
+    plugged.api.replies[:] = [WAYS[way](notes)]
     assert plugged.ask("Have a look.", *TOOLS).succeeded
-    assert TOKEN in plugged.sent()
+    assert any(TOKEN in said(one) for one in plugged.requests() + plugged.requests(AGENT))
     plugged.rest()
     assert held(plugged) == []
     status = plugged.memdir("status")
-    assert (status["received"], status["balances"]) == (0, True)
-    unknown_later(plugged)
+    assert (status["received"], status["saved"], status["balances"]) == (0, 0, True)
     assert plugged.memories() == before
+    unknown_later(plugged)
 
 
 def test_a_summary_is_nobodys_word(installed):
@@ -62,22 +76,6 @@ def test_a_summary_is_nobodys_word(installed):
     assert held(installed) == []
     assert installed.memdir("status")["received"] == 1
     unknown_later(installed)
-
-
-@pytest.mark.parametrize("background", [False, True])
-def test_a_subagent_is_no_person(plugged, background):
-    """What it found comes back as the output of a tool, or later as a word of the client."""
-    before = plugged.memories()
-    task = {"description": "Look", "subagent_type": "Explore", "run_in_background": background}
-    plugged.api.rules.append(Rule(AGENT, Reply(f"I looked around. {PLANTED}")))
-    plugged.api.replies[:] = [call("Agent", prompt=f"Look around. {PLANTED}", **task)]
-    assert plugged.ask("Have somebody look around.", *TOOLS).succeeded
-    assert TOKEN in said(plugged.requests(AGENT)[0])
-    plugged.rest()
-    assert plugged.memories() == before
-    assert held(plugged) == []
-    assert plugged.memdir("status")["saved"] == 0
-    unknown_later(plugged)
 
 
 def test_a_model_that_falls_for_what_a_tool_gave_back_is_not_believed(asking):
