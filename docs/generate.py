@@ -21,9 +21,8 @@ from pathlib import Path
 import click
 
 from memdir import errors
-from memdir.audit.ages import Listed
+from memdir.audit.ages import Detail, Listed
 from memdir.audit.audit import Audit, Audited
-from memdir.audit.detail import Detail
 from memdir.capture.plan import Captured, Outcome
 from memdir.capture.progress import Entry
 from memdir.claims.verify import Checked, CheckedClaim
@@ -487,7 +486,6 @@ FIELDS = {
         "after": "the same afterwards",
         "changes": "[change] what became of each",
         "batch": "for `memdir undo --batch`; empty where nothing was changed",
-        "lost": "always empty, or the exit code is 1",
         "tokens_saved": "what all memories together are shorter by",
         "candidates": "[candidate] what was proposed",
         "dry_run": "true when nothing was written",

@@ -17,7 +17,7 @@ from evals.report import (
     Section,
     evaluation_report_fields,
 )
-from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE
+from memdir.audit.ages import FIX, KEEP, LOOK, RETIRE
 from memdir.audit.audit import Audited, score_memory
 from memdir.claims.verify import verify_claims
 from memdir.hot import safe

@@ -23,9 +23,9 @@ def evaluate_disagreements(singles: Sequence[Single], stores: Stores) -> Section
         repo, _, inside = folder.partition("/")
         for path, text in texts.items():
             files += 1
-            found = find_disagreements(text, lines.get(path, ""))
-            missing += any(one.kind == MISSING for one in found)
-            told = any(one.kind != MISSING for one in found)
+            found = [kind for kind, *_ in find_disagreements(text, lines.get(path, ""))]
+            missing += MISSING in found
+            told = any(kind != MISSING for kind in found)
             kind = kinds.get((repo.replace("__", "/", 1), f"{inside}/{path}"))
             if kind is not None:
                 hits[kind] += told

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from memdir.audit import ages
-from memdir.audit.detail import Detail, read_memory_detail
+from memdir.audit.ages import Detail, read_memory_detail
 from memdir.capture import review
 from memdir.claims import verify
 from memdir.claims.verify import Checked
@@ -316,9 +316,9 @@ class Memdir:
     @checked
     def audit(self, *, deep: bool = False) -> Audit:
         """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
-        from memdir.audit.audit import Wish, audit  # half of the modules there are
+        from memdir.audit.audit import audit  # half of the modules there are
 
-        return audit(self.app, Wish(deep=deep))
+        return audit(self.app, deep=deep)
 
     @checked
     def capture(

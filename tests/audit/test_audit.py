@@ -10,7 +10,7 @@ import pytest
 
 from memdir.audit import ages as ages_module
 from memdir.audit.ages import find_age_starts
-from memdir.audit.audit import Tally, Wish, audit
+from memdir.audit.audit import Tally, audit
 from memdir.capture import review
 from memdir.config.config import read_config
 from memdir.store import look
@@ -38,8 +38,8 @@ def ages(app) -> dict[str, int]:
     return {one.path: one.age_days for one in audit(app).memories}
 
 
-def kinds(app, wish: Wish | None = None) -> list[str]:
-    return [one.kind for one in audit(app, wish or Wish()).findings]
+def kinds(app) -> list[str]:
+    return [one.kind for one in audit(app).findings]
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_what_it_does_without_is_said_aloud(tmp_path):
     said = " ".join(audit(opened.app()).remarks)
     assert "history is switched off" in said
     assert "repository" not in said  # nobody asked for a look at the code
-    deep = [text for text in audit(opened.app(), Wish(deep=True)).remarks if "repository" in text]
+    deep = [text for text in audit(opened.app(), deep=True).remarks if "repository" in text]
     assert len(deep) == 1 and "no claim about the code was checked" in deep[0]
 
 
@@ -174,7 +174,7 @@ def test_an_audit_changes_nothing(opened, tmp_path):
     opened.save("The first thing to know.", name="first")
     opened.write("later.md", "Seen by nobody yet.\n")
     before = tree(tmp_path)
-    audit(opened.app(), Wish(deep=True))
+    audit(opened.app(), deep=True)
     after = {path: data for path, data in tree(tmp_path).items() if ".cache" not in path}
     assert after == {path: data for path, data in before.items() if ".cache" not in path}
 
@@ -215,7 +215,7 @@ def test_the_most_worn_out_comes_first_with_its_action(opened):
         ("gamma.md", 91, 50, "review"),
         ("beta.md", 1, 0, "keep"),
     ]
-    assert [result.count(action) for action in ("prune", "review", "keep")] == [1, 1, 1]
+    assert result.actions == {"prune": 1, "review": 1, "keep": 1}
     assert "half-life of project: 14 days" in result.memories[0].reasons[0]
     assert result.memories[2].reasons == ()
 
@@ -229,7 +229,7 @@ def test_stale_claims_raise_the_score_and_say_why(opened):
     body = "See `src/a.py`, `src/b.py`, `src/kept.py` and `src/never.py`."
     fill(opened, alpha=text("alpha", body=body))
     assert [each.score for each in audit(opened.app()).memories] == [0]  # nobody looked
-    result = audit(opened.app(), Wish(deep=True))
+    result = audit(opened.app(), deep=True)
     (memory,) = result.memories
     assert (memory.score, memory.claims) == (20, Tally(checked=3, stale=2, unknown=1))
     assert memory.reasons[-1].startswith(f"path src/a.py and 1 more: removed in {commit}")
@@ -243,10 +243,10 @@ def test_tokens_are_characters_by_four_also_of_wide_letters_and_in_a_brief_audit
     data = text("alpha", body="記憶" * 100)
     fill(opened, alpha=data)
     result = audit(opened.app())
-    assert result.load.index == math.ceil(len("- [alpha](alpha.md) — about alpha") / 4)
-    assert result.load.total == result.load.index + result.load.prompt
-    assert result.load.memories == result.memories[0].tokens == math.ceil(len(data) / 4)
-    assert audit(opened.app(), Wish(brief=True)).load == result.load
+    assert result.tokens.index == math.ceil(len("- [alpha](alpha.md) — about alpha") / 4)
+    assert result.tokens.total == result.tokens.index + result.tokens.prompt
+    assert result.tokens.memories == result.memories[0].tokens == math.ceil(len(data) / 4)
+    assert audit(opened.app(), brief=True).tokens == result.tokens
 
 
 def test_a_store_without_an_index_is_said_unless_it_is_to_have_none(opened, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.audit.audit import Wish, audit
+from memdir.audit.audit import audit
 from memdir.audit.projects import GONE, find_projects_to_audit, open_projects_to_audit
 from memdir.config.scope import project_scope_name
 from tests.helpers.opened import NOON, memory
@@ -35,7 +35,7 @@ def test_a_project_that_is_gone_is_said_and_its_memories_are_still_shown(world):
     assert [one.kind for one in place.findings] == [GONE]
     assert place.app.store.root == str(store)
     assert place.app.config.code == ""  # never judged by the code of another project
-    assert [one.path for one in audit(place.app, Wish(deep=True)).memories] == ["a.md"]
+    assert [one.path for one in audit(place.app, deep=True).memories] == ["a.md"]
 
 
 def test_a_transcript_tells_where_a_project_was(world):

@@ -150,7 +150,7 @@ def test_a_script_takes_all_but_pinned_ones_as_one_batch(worn, option, room):
     before = contents(worn)
     answer = memdir("prune", option, "--json").json
     assert names(worn) == {"one", "doubtful", "fresh"}
-    assert answer["lost"] == [] and answer["tokens_saved"] > 0
+    assert answer["tokens_saved"] > 0
     assert {item["room"] for item in memdir("restore", "--json").json["memories"]} == {room}
     assert memdir("undo", "--batch", answer["batch"]).code == 0
     assert contents(worn) == before

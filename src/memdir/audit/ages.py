@@ -1,19 +1,27 @@
-"""Age scores of memories: 0 is fresh, 100 worn out. A score labels a memory and never hides it."""
+"""How old memories are, as a score from 0 (fresh) to 100, and what to do with them.
+
+A score labels a memory and never hides it; age alone advises to look at one, never more.
+"""
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from memdir.errors import Finding, MemdirError
+from memdir.format.draft import content_hash
+from memdir.hot import memory as memories
 from memdir.hot import safe, types
-from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Memory, decode, stem
+from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, VERIFIED_KEYS, Document, Memory, decode
 from memdir.hot.verdicts import Verdicts
 from memdir.store import ports
 from memdir.store.accept import unaccepted_paths
 from memdir.store.writer import App, history_day, store_cache_folder
+from memdir.text.markdown import split_sentences
 
 if TYPE_CHECKING:
     from memdir.claims.claim import Judged
@@ -40,7 +48,7 @@ def type_to_judge_by(memory: Memory) -> str:
 
     Of 235 memories of public repositories that have both, 233 agree.
     """
-    name = stem(memory.path).replace("-", "_")
+    name = memories.stem(memory.path).replace("-", "_")
     named = (kind for kind in types.names() if name == kind or name.startswith(f"{kind}_"))
     return memory.type if memory.kind else next(named, memory.type)
 
@@ -132,49 +140,109 @@ def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
     return edited, kept
 
 
+OLD_RULE = 90  # points, reached after more than three: a rule is looked at that late
+KEEP, LOOK, FIX, RETIRE = "keep", "look", "fix", "retire"
+# Never advised to go: a rule or a choice does not wear out.
+LASTING = ("value", "user", "feedback", "decision")
+DATED = ("project", "unknown", "session_summary", "runbook")
+MAX_SHORT = 6  # sentences of a memory that is about little else than its date
+LOOK_CHARACTERS = 20_000  # of a memory
+START_CHARACTERS = 120  # of its first sentence
+MIN_WRONG = 2  # stale claims, and none that holds: the code contradicts the memory as a whole
+_DATE = r"(20\d\d-[01]\d-[0-3]\d)"
+# A day that something was due: `until 2026-03-05`, `deadline: 2026-03-05`, `freeze on 2026-03-05`.
+_DUE = re.compile(
+    rf"\b(?:due|deadlines?|expires?|freezes?|frozen|cut-?off|go-?live)\b[^.;\d]{{0,40}}{_DATE}"
+    r"|\b(?:until|till|by|before|ends?|begins?|starts?|starting|scheduled|planned|target|eta"
+    rf"|launch(?:es)?|moves?|migrates?)[\s:*_]{{1,3}}(?:(?:on|at|for|is|the|date)\s+){{0,2}}{_DATE}",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|since|(?:complet|merg|fix|verifi|confirm|decid|discover|reset|releas"
+    r"|shipp|rebuil|updat|creat|approv|audit|measur|audit|land)(?:ed|t)?|ran|found|done)\b",
+    re.IGNORECASE,
+)
+_OVER = re.compile(
+    r"\b(?:superseded|obsolete|deprecated|abandoned|outdated|no longer (?:used|true|valid|applies"
+    r"|needed|relevant))\b",
+    re.IGNORECASE,
+)
+# Said of the whole memory: in its name or description, or as a status of its own.
+_DONE = re.compile(
+    r"(?i:\bstatus\W{1,6}(?:done|shipped|complete[d]?|closed|finished|merged|cancell?ed)\b)"
+    r"|\b(?:DONE|COMPLETED?|FINISHED|SHIPPED|CLOSED|CANCELL?ED)\b|^✅"
+)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Claims of a memory; those `checked` are stale or true."""
+
+    checked: int = 0
+    stale: int = 0
+    unknown: int = 0
+    unasked: int = 0  # of the unknown ones: URLs, and all where there is no repository
+
+
+def advise_on_memory(
+    memory: Memory, text: str, score: int, claims: Tally, today: datetime.date
+) -> tuple[str, tuple[str, ...]]:
+    """The advice, and the reasons other than age and claims; `score` is that of the age alone."""
+    body = memories.read_header(text[:LOOK_CHARACTERS]).body
+    sentences = [text for text, code in split_sentences(body) if not code]
+    kind = type_to_judge_by(memory)
+    labels = f"{memory.name}\n{memory.description}"
+    start = "".join(sentences[:1])[:START_CHARACTERS]
+    over = _OVER.search(labels) or _OVER.search(start)
+    done = _DONE.search(labels) or _DONE.search(start)
+    due = ""
+    if kind in DATED:
+        due = _find_passed_day([memory.description, *sentences], today.isoformat())
+    reasons = [f"it says itself: {match[0].strip().lower()}" for match in (over or done,) if match]
+    reasons += [f"this was due on {due}"] if due else []
+    wrong = claims.stale == claims.checked >= MIN_WRONG
+    finished = over or done or (due and len(sentences) <= MAX_SHORT) or wrong
+    lasting = kind in LASTING or memory.pinned
+    if finished and score >= PRUNE and not lasting:
+        return RETIRE, tuple(reasons)
+    if claims.stale or due or over:
+        return FIX, tuple(reasons)
+    # A rule is seldom about what git can show: that nothing of it could be checked says nothing.
+    if claims.unknown > claims.unasked and not claims.checked and not lasting:
+        reasons.append("none of its claims could be checked")
+    # The half-life of a lasting memory is about how sure it is, not about its worth.
+    old = score >= (OLD_RULE if lasting else REVIEW)
+    return LOOK if old or reasons else KEEP, tuple(reasons)
+
+
+def _find_passed_day(sentences: Sequence[str], today: str) -> str:
+    """The latest day something was due on, if it has passed; else ""."""
+    ahead = [sentence for sentence in sentences if not _PAST.search(sentence)]
+    days = [match[1] or match[2] for sentence in ahead for match in _DUE.finditer(sentence)]
+    last = max(days, default="")
+    return last if last < today else ""
+
+
 @dataclass(frozen=True)
 class Listed:
     """`action` is the band of the age score, `stale` counts claims that no longer hold."""
 
     memory: Memory
+    path: str
+    name: str
+    type: str
+    description: str
+    modified: float  # the time its age counts from, in seconds since 1970
     age_days: int
     score: int
     action: str
-    clock: float = 0.0
-    stale: int = 0
-    advice: str = ""
-    scope: str = ""
-    store: str = ""
-    accepted: bool = True  # False for a memory of others that no agent is told
-
-    @property
-    def path(self) -> str:
-        return self.memory.path
-
-    @property
-    def name(self) -> str:
-        return self.memory.name
-
-    @property
-    def type(self) -> str:
-        return self.memory.type
-
-    @property
-    def description(self) -> str:
-        return self.memory.description
-
-    @property
-    def modified(self) -> float:
-        """The time its age counts from, in seconds since 1970."""
-        return self.clock
-
-    @property
-    def pinned(self) -> bool:
-        return self.memory.pinned
-
-    @property
-    def bytes(self) -> int:
-        return self.memory.size
+    advice: str
+    stale: int
+    pinned: bool
+    bytes: int
+    scope: str
+    store: str
+    accepted: bool  # False for a memory of others that no agent is told
 
     def __repr__(self) -> str:
         return f"<{self.scope}: {self.path}: {self.description}>"
@@ -189,13 +257,10 @@ def find_known_stale_claims(app: App, memories: Iterable[Memory]) -> dict[str, l
 
 def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
     """Most recently confirmed first, ties by path; also remarks on files that cannot be read."""
-    from memdir.audit.advice import Tally, advise_on_memory
-
     scan, now = app.store.scan(), app.now()
     clocks = find_age_starts(app, scan.memories)[0]
     known = find_known_stale_claims(app, scan.memories)
-    waiting, place = unaccepted_paths(app), (str(app.config.scope), app.store.root)
-    listed = []
+    waiting, listed = unaccepted_paths(app), []
     for memory in scan.memories:
         clock = clocks.get(memory.path, memory.clock)
         days = safe.age_days(clock, now)
@@ -206,8 +271,66 @@ def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
         except MemdirError:
             text = memory.head
         advice, _ = advise_on_memory(memory, text, points, Tally(stale, stale), history_day(now))
-        action = choose_audit_action(points)
-        accepted = memory.path not in waiting
-        row = Listed(memory, days, points, action, clock, stale, advice, *place, accepted)
+        row = Listed(
+            *(memory, memory.path, memory.name, memory.type, memory.description, clock, days),
+            *(points, choose_audit_action(points), advice, stale, memory.pinned, memory.size),
+            *(str(app.config.scope), app.store.root, memory.path not in waiting),
+        )
         listed.append(row)
-    return sorted(listed, key=lambda item: (-item.clock, item.memory.path)), scan.findings
+    return sorted(listed, key=lambda item: (-item.modified, item.path)), scan.findings
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A memory, whole: `text` is the file, `body` what stands below its header."""
+
+    path: str
+    name: str
+    type: str
+    description: str
+    modified: float  # the time its age counts from, in seconds since 1970
+    document: Document
+    text: str
+    hash: str  # of the file; `update(…, if_hash=…)` changes only this version
+    stale: tuple[str, ...]  # claims that no longer hold, as far as they were checked
+    scope: str
+    store: str
+    accepted: bool  # False for a memory of others that no agent is told
+
+    @property
+    def body(self) -> str:
+        return self.document.body
+
+    @property
+    def header(self) -> dict[str, str]:
+        """Every key of the header."""
+        return {key: value for key, value in self.document.values.items() if key != memories.NEST}
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The keys below `metadata:`."""
+        start, values = memories.NEST + ".", self.document.values
+        return {key.removeprefix(start): values[key] for key in values if key.startswith(start)}
+
+    def __repr__(self) -> str:
+        return f"<{self.scope}: {self.path}: {self.description}>"
+
+
+def read_memory_detail(app: App, scope: str, path: str, data: bytes, document: Document) -> Detail:
+    """What `store.look.show_memory` has found, with its facts."""
+    facts, view = app.store.facts(path), app.store.view(path, data)
+    item = memories.read_memory(path, view, facts[0] / 1e9 if facts else app.now())
+    return Detail(
+        path=path,
+        name=item.name,
+        type=item.type,
+        description=item.description,
+        modified=item.clock,
+        document=document,
+        text=decode(view),
+        hash=content_hash(data),
+        stale=tuple(find_known_stale_claims(app, [item]).get(path, ())),
+        scope=scope,
+        store=app.store.root,
+        accepted=path not in unaccepted_paths(app),
+    )

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memdir.audit import advice, ages, inspect
-from memdir.audit.advice import Tally
+from memdir.audit import ages, inspect
+from memdir.audit.ages import Tally
 from memdir.claims import claim
 from memdir.claims.claim import Judged
 from memdir.errors import Finding, MemdirError
 from memdir.format import index
-from memdir.format.draft import ARCHIVED, RETIRED, Change
 from memdir.format.index import Survey, cut_index
 from memdir.format.outline import Lookup
 from memdir.hot import safe, types
@@ -23,7 +22,6 @@ from memdir.hot.layout import Scan
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
 from memdir.recall.answer import render_session_section
 from memdir.store.git import find_ignored_memories
-from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import Targets
 from memdir.store.writer import App, history_day, is_store_for_others
 from memdir.text.terminal import plural
@@ -37,7 +35,7 @@ MAX_FINDINGS = 20  # of a kind; the rest is a number
 _CLOSED = {401: "wants a login", 403: "wants a login", 407: "wants a login", 429: "is busy"}
 OK = 200
 ACTIONS = ("prune", "review", "keep")
-ADVICE = (advice.RETIRE, advice.FIX, advice.LOOK, advice.KEEP)
+ADVICE = (ages.RETIRE, ages.FIX, ages.LOOK, ages.KEEP)
 NOT_COUNTED = "the score is that of its age alone: audit --deep counts the stale claims"
 
 Verdicts = Mapping[str, Sequence[Judged]]
@@ -45,11 +43,6 @@ Verdicts = Mapping[str, Sequence[Judged]]
 
 def estimate_audit_tokens(characters: int) -> int:
     return math.ceil(characters / CHARACTERS_PER_TOKEN)
-
-
-def count_index_tokens(text: str) -> int:
-    """Counts only the part of an index that a client loads."""
-    return estimate_audit_tokens(min(cut_index(text).characters, MAX_CHARACTERS))
 
 
 @dataclass(frozen=True)
@@ -90,56 +83,36 @@ class Audit:
 
     memories: tuple[Audited, ...] = ()
     findings: tuple[Finding, ...] = ()
-    load: Load = Load()
+    tokens: Load = Load()
     remarks: tuple[str, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)  # findings of each kind, all of them
+    finding_counts: Mapping[str, int] = field(default_factory=dict)  # of each kind, all of them
     store: str = ""
-
-    @property
-    def tokens(self) -> Load:
-        return self.load
 
     @property
     def actions(self) -> dict[str, int]:
         """How many memories to keep, review and prune by their score."""
-        return {name: self.count(name) for name in ACTIONS}
+        return {name: sum(name == item.action for item in self.memories) for name in ACTIONS}
 
     @property
     def advice(self) -> dict[str, int]:
         """How many to keep, look at, fix and retire."""
-        return {name: len(self.advised(name)) for name in ADVICE}
-
-    @property
-    def finding_counts(self) -> dict[str, int]:
-        """How many findings of each kind there are in all."""
-        return dict(self.counts)
+        return {name: sum(name == item.advice for item in self.memories) for name in ADVICE}
 
     def __repr__(self) -> str:
         parts = [f"{number} {name}" for name, number in self.advice.items() if number]
-        return f"<Audit: {', '.join([*parts, f'{sum(self.counts.values())} findings'])}>"
-
-    def count(self, word: str) -> int:
-        """Memories with this action, which is a band of the score."""
-        return sum(word == memory.action for memory in self.memories)
-
-    def advised(self, word: str) -> list[Audited]:
-        return [memory for memory in self.memories if memory.advice == word]
+        return f"<Audit: {', '.join([*parts, f'{sum(self.finding_counts.values())} findings'])}>"
 
 
-@dataclass(frozen=True)
-class Wish:
-    deep: bool = False
-    online: bool = False
-    private: bool = False  # URLs in the private network may be requested
-    brief: bool = False  # scores and load only; no text is inspected
-    every: bool = False  # all findings of a kind
+def audit(
+    app: App, *, deep: bool = False, online: bool = False, brief: bool = False, every: bool = False
+) -> Audit:
+    """Reads everything once and writes nothing; an unreadable file does not hide the others.
 
-
-def audit(app: App, wish: Wish = Wish()) -> Audit:  # noqa: B008
-    """Reads everything once and writes nothing; an unreadable file does not hide the others."""
+    A `brief` one has scores and tokens only; with `every` no kind of finding is cut short.
+    """
     store, scan = app.store, app.store.scan()
     dated, undated = ages.find_age_starts(app, scan.memories)
-    verdicts, unverified = _verify(app, wish)
+    verdicts, unverified = _verify(app, deep, online)
     shared = [memory.path for memory in scan.memories] if is_store_for_others(app) else []
     ignored = find_ignored_memories(store.root, shared)
     findings = [*app.config.findings, *scan.findings]
@@ -153,7 +126,7 @@ def audit(app: App, wish: Wish = Wish()) -> Audit:  # noqa: B008
     # Of UTF-16 there is nothing to say but that it is no UTF-8, which the scan has said.
     garbled = {finding.path for finding in scan.findings if finding.kind == "not-utf-8"}
     clear = {path for path in texts if path not in garbled or "\0" not in texts[path]}
-    shown = [memory for memory in scan.memories if memory.path in clear and not wish.brief]
+    shown = [memory for memory in scan.memories if memory.path in clear and not brief]
     pages = [inspect.Page(memory, texts[memory.path]) for memory in shown]
     names = {memory.name: memory.path for memory in scan.memories}
     lookup = Lookup([*store.files(), store.index_path], names)
@@ -170,7 +143,7 @@ def audit(app: App, wish: Wish = Wish()) -> Audit:  # noqa: B008
     clocks = {path: dated.get(path, 0.0) for path in texts}
     findings += inspect.audit_similar_pairs({page.path: page.text for page in pages}, clocks)
     findings += inspect.audit_ignored_files(ignored, [page.path for page in pages])
-    known = {} if wish.deep else ages.find_known_stale_claims(app, scan.memories)
+    known = {} if deep else ages.find_known_stale_claims(app, scan.memories)
     audited = []
     for memory in scan.memories:
         days = safe.age_days(dated.get(memory.path, memory.clock), app.now())
@@ -191,7 +164,7 @@ def audit(app: App, wish: Wish = Wish()) -> Audit:  # noqa: B008
         remarks.append("the history is switched off: outside edits and undo are not known")
     distinct = tuple(dict.fromkeys(findings))
     counts = Counter(finding.kind for finding in distinct)
-    shown_findings = distinct if wish.every else tuple(_cap(distinct))
+    shown_findings = distinct if every else tuple(_cap(distinct))
     return Audit(tuple(audited), shown_findings, costs, tuple(remarks), counts, store.root)
 
 
@@ -209,15 +182,8 @@ def _cap(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def find_prune_candidates(result: Audit, every: bool = False) -> list[Audited]:
     """Those advised to retire; with `every` also those to look at or to fix."""
-    unwanted = (advice.KEEP,) if every else (advice.KEEP, advice.LOOK, advice.FIX)
+    unwanted = (ages.KEEP,) if every else (ages.KEEP, ages.LOOK, ages.FIX)
     return [memory for memory in result.memories if memory.advice not in unwanted]
-
-
-def find_lost_prunings(app: App, changes: Sequence[Change]) -> list[str]:
-    """Retired or archived memories that are on no shelf; empty unless something is broken."""
-    shelved = {entry.path for room in (TRASH, ARCHIVE) for entry in app.shelf.list(room)}
-    away = [change.path for change in changes if change.kind in (RETIRED, ARCHIVED)]
-    return [path for path in away if path not in shelved]
 
 
 def _survey_index(app: App, scan: Scan, findings: list[Finding]) -> tuple[Survey, list[str]]:
@@ -279,9 +245,9 @@ def score_memory(
     )
     claims = Tally(counts.count(claim.TRUE) + stale, stale, counts.count(claim.UNKNOWN), unasked)
     claims = claims if judged else Tally(len(known), len(known))
-    word, because = advice.advise_on_memory(memory, text or memory.head, aged, claims, today)
+    word, because = ages.advise_on_memory(memory, text or memory.head, aged, claims, today)
     reasons = []
-    if word != advice.KEEP or aged >= ages.REVIEW:
+    if word != ages.KEEP or aged >= ages.REVIEW:
         reasons.append(f"{safe.age_words(days)}; half-life of {kind}: {half_life} days")
     for kind, first in ages.find_stale_claim_kinds(judged).items():
         many = sum(each.claim.kind == kind and each.verdict == claim.STALE for each in judged)
@@ -302,8 +268,8 @@ def score_memory(
     )
 
 
-def _verify(app: App, wish: Wish) -> tuple[Verdicts, list[str]]:
-    if not wish.deep and not wish.online:
+def _verify(app: App, deep: bool, online: bool) -> tuple[Verdicts, list[str]]:
+    if not deep and not online:
         return {}, []
     # Compiling its patterns would slow a plain audit.
     from memdir.claims.verify import keep_verdicts, verify_memories
@@ -312,11 +278,11 @@ def _verify(app: App, wish: Wish) -> tuple[Verdicts, list[str]]:
     keep_verdicts(app, checked.memories)  # so that `list` and `show` know them too
     judged: Verdicts = checked.memories
     remarks = list(checked.remarks)
-    if not wish.deep:
+    if not deep:
         judged = {path: [*filter(_is_open_url, verdicts)] for path, verdicts in judged.items()}
         remarks = []
-    if wish.online:
-        judged, remark = request_audited_urls(judged, private=wish.private)
+    if online:
+        judged, remark = request_audited_urls(judged, private=app.config.options.private_urls)
         return judged, [*remarks, remark]
     count = sum(_is_open_url(verdict) for verdicts in judged.values() for verdict in verdicts)
     if count:

@@ -30,7 +30,7 @@ def _stems_of(text: str) -> frozenset[str]:
 # A name that no word of the body repeats is fine: in real memories all such names were right.
 
 MISSING, VAGUE, UNRELATED = "description-missing", "description-vague", "description-unrelated"
-DIFFERS, POINTER = "description-differs", "pointer-differs"
+POINTER = "pointer-differs"
 MIN_DESCRIPTION_WORDS = 2  # without filler words; a single word is a label
 MIN_LINE_WORDS = 3  # needed to call a line unrelated
 MIN_BODY_WORDS = 8  # needed to compare a body with its description
@@ -49,60 +49,28 @@ _OVER = re.compile(
 _OVER_SAID = re.compile(
     r"(?i)supersed|obsolet|deprecat|retire|revers|abandon|outdated|replaced by|no longer|historical"
 )
-_BUILT = re.compile(
-    r"(?i)\b(?:since built|now built|since (?:shipped|landed|done|fixed)|now shipped)\b"
-)
-_UNBUILT = re.compile(
-    r"(?i)\b(?:not (?:yet )?(?:built|implemented|started|shipped|done|merged)|deferred|unbuilt)\b"
-)
-_FLAG = re.compile(r"(?<![\w-])(-[A-Za-z])(?![\w-])")
 
 
-@dataclass(frozen=True)
-class Disagreement:
-    """`line` is counted from 1 in the file; 0 if no line is meant."""
-
-    kind: str
-    message: str
-    line: int = 0
-
-
-def find_disagreements(text: str, pointer_line: str = "") -> list[Disagreement]:
+def find_disagreements(text: str, pointer_line: str = "") -> Iterator[tuple[str, str, int]]:
+    """Kind, message and line of each, counted from 1 in the file; 0 if no line is meant."""
     document = memory.read_header(text)
     description = document.values.get("description", "").strip()
     line = document.starts.get("description", -2) + 2
-    return [*_check_description(description, document.body, line), *_check_line(pointer_line, text)]
-
-
-def _check_description(description: str, body: str, line: int) -> Iterator[Disagreement]:
     if not description:
-        yield Disagreement(MISSING, "has no description: recall knows it by its name only")
+        yield MISSING, "has no description: recall knows it by its name only", 0
     elif _says_nothing(description):
-        yield Disagreement(VAGUE, "the description says next to nothing", line)
-    elif _is_unrelated(description, body):
-        yield Disagreement(UNRELATED, "no word of the description occurs in the body", line)
-    else:
-        # `-S` in the description but only `-s` in the body: two different options.
-        mine, theirs = (set(_FLAG.findall(part)) for part in (description, body))
-        for flag in sorted(mine - theirs):
-            if (other := flag.swapcase()) in theirs - mine:
-                yield Disagreement(DIFFERS, f"the description has {flag}, the body {other}", line)
-                break
-
-
-def _check_line(pointer_line: str, text: str) -> Iterator[Disagreement]:
+        yield VAGUE, "the description says next to nothing", line
+    elif _is_unrelated(description, document.body):
+        yield UNRELATED, "no word of the description occurs in the body", line
     pointers = parse_pointers(pointer_line, 1) if pointer_line else []
     if not pointers or any(pointer.form != WIKILINK for pointer in pointers[1:]):
         return  # a line with several pointers describes none of them alone
     hook = pointer_line[pointers[0].end :].strip(" —–-:|*.") or pointers[0].hook
-    over, built, unbuilt = _OVER.search(hook), _BUILT.search(hook), _UNBUILT.search(text)
+    over = _OVER.search(hook)
     if over and not _OVER_SAID.search(text):
-        yield Disagreement(POINTER, f"the index says {over[0].lower()}, the memory does not")
-    elif built and unbuilt:
-        message = f"the index says {built[0].lower()}, the memory {unbuilt[0].lower()}"
-        yield Disagreement(POINTER, message, text.count("\n", 0, unbuilt.start()) + 1)
+        yield POINTER, f"the index says {over[0].lower()}, the memory does not", 0
     elif _is_unrelated(hook, text):
-        yield Disagreement(POINTER, "no word of its index line occurs in it")
+        yield POINTER, "no word of its index line occurs in it", 0
 
 
 def _says_nothing(description: str) -> bool:

@@ -120,8 +120,8 @@ def audit_header(page: Page, pointer_line: str = "") -> Iterator[Finding]:
             yield Finding("no-header", page.path, message, "memdir restructure --dry-run", 1)
         return
     yield from _inspect_type(page)
-    for item in find_disagreements(page.text, pointer_line):
-        yield page.finding(item.kind, item.message, item.line)
+    for found in find_disagreements(page.text, pointer_line):
+        yield page.finding(*found)
 
 
 def _inspect_type(page: Page) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from memdir.audit.audit import Wish, audit
+from memdir.audit.audit import audit
 from memdir.errors import MemdirError
 from memdir.hot.memory import INDEX
 from memdir.store.writer import App
@@ -62,10 +62,10 @@ def look_at_health(app: App) -> Health:
     if count > MAX_READ_MEMORIES:
         return Health(count)
     deep = count <= MAX_CHECKED_MEMORIES and _git_index_bytes(app) <= MAX_GIT_INDEX_BYTES
-    result = audit(app, Wish(deep=deep))
+    result = audit(app, deep=deep)
     stale = sum(bool(memory.claims.stale) for memory in result.memories)
-    double = result.counts.get(DOUBLE, 0)
-    urgent = sum(result.counts.get(kind, 0) for kind in URGENT)
+    double = result.finding_counts.get(DOUBLE, 0)
+    urgent = sum(result.finding_counts.get(kind, 0) for kind in URGENT)
     tokens = _count_tokens_to_save(app)
     if urgent or stale or not deep:
         step = "memdir audit --deep"

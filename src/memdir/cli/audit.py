@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from memdir.audit.advice import FIX, KEEP, LOOK, RETIRE
-from memdir.audit.ages import REVIEW
-from memdir.audit.audit import ACTIONS, Audit, Audited, Load, Wish
+from memdir.audit.ages import FIX, KEEP, LOOK, RETIRE, REVIEW
+from memdir.audit.audit import ACTIONS, Audit, Audited, Load
 from memdir.audit.audit import audit as look_over
 from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
 from memdir.cli.command import Session, command
@@ -58,9 +57,9 @@ def audit_command(
     longer true, a day that has passed) or retire (old, and finished or superseded). The score goes
     from 0 (fresh) to 100; age alone never says more than look. Nothing is changed.
     """
-    wish = Wish(deep, online, session.config.options.private_urls, every=everything)
-    reports = list(_audit_stores(session, wish, all_projects))
-    loads = [report.result.load for report in reports]
+    asked = {"deep": deep, "online": online, "every": everything}
+    reports = list(_audit_stores(session, asked, all_projects))
+    loads = [report.result.tokens for report in reports]
     sums = [sum(getattr(load, key) for load in loads) for key in ("index", "prompt", "memories")]
     memories, findings, stores = [], [], []
     remarks: list[str] = []
@@ -72,18 +71,19 @@ def audit_command(
             memories.append(pick(item, MEMORY, claims=claims))
         for finding in result.findings:
             findings.append(pick(finding, FINDING, fix=report.advise(finding.fix), store=root))
-        stores.append({"title": report.title, "store": root, "tokens": pick(result.load, LOAD)})
+        stores.append({"title": report.title, "store": root, "tokens": pick(result.tokens, LOAD)})
         remarks += result.remarks
         lines += [*[""][: len(lines)], *_report_lines(session, report, everything, all_projects)]
+    kinds = sum((Counter(one.result.finding_counts) for one in reports), Counter[str]())
     fields: Fields = {
         "store": session.config.store,
         "memories": memories,
         "findings": findings,
         "tokens": pick(Load(*sums), LOAD),
         "stores": stores,
-        "actions": {name: sum(one.result.count(name) for one in reports) for name in ACTIONS},
-        "finding_counts": dict(sum((Counter(one.result.counts) for one in reports), Counter())),
-        "advice": {name: sum(len(one.result.advised(name)) for one in reports) for name in ADVICE},
+        "actions": {name: sum(one.result.actions[name] for one in reports) for name in ACTIONS},
+        "finding_counts": dict(kinds),
+        "advice": {name: sum(one.result.advice[name] for one in reports) for name in ADVICE},
         "remarks": list(dict.fromkeys(remarks)),
     }
     if all_projects and reports:
@@ -91,19 +91,19 @@ def audit_command(
     return Answer(fields, lines or [NO_STORE], int(check and bool(findings)))
 
 
-def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[Report]:
+def _audit_stores(session: Session, asked: dict[str, bool], all_projects: bool) -> Iterator[Report]:
     from memdir.audit.projects import open_projects_to_audit
 
     screen, known = session.screen, set[Finding]()
     for place in (
         open_projects_to_audit(session.config, time.time, screen.tell) if all_projects else ()
     ):
-        result = look_over(place.app, wish)
+        result = look_over(place.app, **asked)
         result = replace(result, findings=(*place.findings, *result.findings))
         advise = Advice(screen.advise.commands, place.app.store.root, home=screen.advise.home)
         yield Report(session.short(place.title), place.app, result, advise)
     for scope, app in () if all_projects else session.apps():
-        result = look_over(app, wish)
+        result = look_over(app, **asked)
         # All scopes share the settings, so their findings appear once.
         findings = tuple(finding for finding in result.findings if finding not in known)
         known.update(app.config.findings)
@@ -113,12 +113,11 @@ def _audit_stores(session: Session, wish: Wish, all_projects: bool) -> Iterator[
 
 def _report_lines(session: Session, report: Report, everything: bool, many: bool) -> Iterator[str]:
     screen, (title, app, result, advise) = session.screen, report
-    root, load = app.store.root, result.load
-    counts = {word: len(result.advised(word)) for word in ADVICE}
+    root, load, counts = app.store.root, result.tokens, result.advice
     parts = [plural(len(result.memories), "memory", "memories")]
     parts += [f"{number} {word}" for word, number in counts.items() if number]
     kinds: dict[str, list[Finding]] = {kind: [] for kind in SERIOUS}
-    counted = {finding.kind: 1 for finding in result.findings} | dict(result.counts)
+    counted = {finding.kind: 1 for finding in result.findings} | dict(result.finding_counts)
     for finding in sorted(result.findings, key=lambda it: (-counted[it.kind], it.kind)):
         kinds.setdefault(finding.kind, []).append(finding)
     for text in screen.block(
@@ -174,14 +173,14 @@ def dashboard_command(session: Session) -> Answer:
     from memdir.audit.projects import open_projects_to_audit
 
     places = open_projects_to_audit(session.config, time.time, session.screen.tell)
-    audits = [(place, look_over(place.app, Wish(brief=True))) for place in places]
-    audits.sort(key=lambda pair: (-pair[1].load.total, pair[0].title))
+    audits = [(place, look_over(place.app, brief=True)) for place in places]
+    audits.sort(key=lambda pair: (-pair[1].tokens.total, pair[0].title))
     items = [(place, item) for place, audit in audits for item in audit.memories]
     alerts = [pair for pair in items if pair[1].score > REVIEW]
     alerts.sort(key=lambda pair: (-pair[1].score, pair[1].path))
     longest = sorted(items, key=lambda pair: (-pair[1].tokens, pair[1].path))[:TOP]
     projects = [_project_fields(place, audit) for place, audit in audits]
-    loads = [audit.load for _, audit in audits]
+    loads = [audit.tokens for _, audit in audits]
     types = Counter(item.type for _, item in items)
     fields: Fields = {
         "projects": projects,
@@ -205,7 +204,7 @@ def dashboard_command(session: Session) -> Answer:
     rows: list[list[Cell]] = []
     for (place, audit), project in zip(audits[:TOP], projects, strict=False):
         gone = " (gone)" if project["gone"] else ""
-        memories, tokens = f"{len(audit.memories):8}", f"{audit.load.total:16,}"
+        memories, tokens = f"{len(audit.memories):8}", f"{audit.tokens.total:16,}"
         rows.append([tokens, memories, f"{project['alerts']:6}", session.short(place.title) + gone])
     headings = ("tokens a session", "memories", "alerts", "store")
     lines += ["", *screen.table(rows, headings=headings), *screen.more_lines(len(projects), TOP)]
@@ -232,7 +231,7 @@ def _project_fields(place: Place, audit: Audit) -> Fields:
         alerts=sum(item.score > REVIEW for item in audit.memories),
         # Only files and index; texts are not inspected here.
         index_findings=len(audit.findings) + len(place.findings),
-        tokens=pick(audit.load, LOAD),
+        tokens=pick(audit.tokens, LOAD),
     )
 
 

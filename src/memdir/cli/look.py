@@ -197,7 +197,7 @@ SHOWN = "path name type description metadata header body hash stale store accept
 @click.option("--raw", is_flag=True, help="The file's exact bytes, and nothing else.")
 def show_command(session: Session, name: str, raw: bool) -> Answer | int:
     """The ids of changes: memdir log NAME."""
-    from memdir.audit.detail import read_memory_detail
+    from memdir.audit.ages import read_memory_detail
     from memdir.store.look import show_memory
 
     none = Missing("there is no memory yet", next="memdir remember TEXT")

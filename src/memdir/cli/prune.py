@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import click
 
 from memdir.audit import audit as audits
-from memdir.audit.audit import ACTIONS, Audit, Audited, Wish
+from memdir.audit.audit import Audit, Audited
 from memdir.audit.inspect import audit_command
 from memdir.cli.audit import ADVICE, LOAD
 from memdir.cli.command import Session, command
@@ -19,9 +19,10 @@ from memdir.cli.output import CHANGE, DRY_RUN, Answer, Fields, changed_file_fiel
 from memdir.cli.save import edit_in_editor
 from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import Change, Wishes
+from memdir.format.index import cut_index
 from memdir.format.names import expand_names
 from memdir.hot import safe
-from memdir.hot.memory import decode
+from memdir.hot.memory import MAX_CHARACTERS, decode
 from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import find_memories
@@ -80,7 +81,7 @@ def prune_command(
     if to_trash and to_archive:
         raise click.UsageError("Give --retire or --archive.", click.get_current_context())
     app = replace(session.app, batch=f"prune-{int(session.app.now())}")
-    before = audits.audit(app, Wish(deep=deep, brief=True))
+    before = audits.audit(app, deep=deep, brief=True)
     chosen = audits.find_prune_candidates(before, every)
     if names:
         known = [item.path for item in before.memories]
@@ -172,44 +173,42 @@ def _carry_out(app: App, choice: str, path: str) -> Done:
 
 
 def _answer(session: Session, run: Run, deep: bool) -> Answer:
-    after = (
-        _without(run, run.dry) if run.dry else audits.audit(run.app, Wish(deep=deep, brief=True))
-    )
-    lost = [] if run.dry else audits.find_lost_prunings(run.app, run.changes)
+    after = _without(run, run.dry) if run.dry else audits.audit(run.app, deep=deep, brief=True)
     gone = {change.path for change in run.changes if change.kind in ("retired", "archived")}
     saved = sum(item.tokens for item in run.chosen if item.path in gone)
-    saved += run.before.load.index - after.load.index
+    saved += run.before.tokens.index - after.tokens.index
     fields: Fields = {
         "before": _sum(run.before),
         "after": _sum(after),
         "changes": pick_all(run.changes, CHANGE),
         "batch": run.app.batch if run.changes and not run.dry else "",
-        "lost": lost,
         "tokens_saved": saved,
         "candidates": pick_all(run.chosen, "path score action advice tokens reasons"),
         "dry_run": session.asked.dry_run,
         "store": run.app.store.root,
         "files": changed_file_fields(run.dry.diff) if run.dry else [],
     }
-    return Answer(fields, _lines(session, run, saved, lost), int(bool(lost)))
+    return Answer(fields, _lines(session, run, saved))
 
 
 def _sum(audit: Audit) -> Fields:
-    actions = {action: audit.count(action) for action in ACTIONS}
-    return {"memories": len(audit.memories), "tokens": pick(audit.load, LOAD), **actions}
+    tokens = pick(audit.tokens, LOAD)
+    return {"memories": len(audit.memories), "tokens": tokens, **audit.actions}
 
 
 def _without(run: Run, dry: Done) -> Audit:
     gone = {item.path for item in run.chosen}
     left = tuple(item for item in run.before.memories if item.path not in gone)
-    load = replace(run.before.load, memories=sum(item.tokens for item in left))
+    tokens = replace(run.before.tokens, memories=sum(item.tokens for item in left))
     for path, _, new in dry.diff:
         if path == run.app.store.index_path:
-            load = replace(load, index=audits.count_index_tokens(decode(new or b"")))
-    return replace(run.before, memories=left, load=load)
+            loaded = cut_index(decode(new or b"")).characters
+            size = audits.estimate_audit_tokens(min(loaded, MAX_CHARACTERS))
+            tokens = replace(tokens, index=size)
+    return replace(run.before, memories=left, tokens=tokens)
 
 
-def _lines(session: Session, run: Run, saved: int, lost: Sequence[str]) -> Iterator[str]:
+def _lines(session: Session, run: Run, saved: int) -> Iterator[str]:
     screen = session.screen
     if not run.chosen:
         yield "nothing to prune: no memory is old and finished, superseded or contradicted"
@@ -231,4 +230,3 @@ def _lines(session: Session, run: Run, saved: int, lost: Sequence[str]) -> Itera
     elif run.changes and run.app.history.on:
         back = screen.advise(f"memdir undo --batch {run.app.batch}")
         yield from screen.block("Undo all of it:", back)
-    yield from (f"  lost: {one_line(path)}" for path in lost)

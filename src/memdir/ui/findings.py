@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memdir.audit.advice import KEEP
+from memdir.audit.ages import KEEP
 from memdir.errors import Finding, MemdirError
 from memdir.format.draft import content_hash
 from memdir.store import state
@@ -56,11 +56,11 @@ class Audits:
 
 
 def _run(app: App, job: Job) -> None:
-    from memdir.audit.audit import Wish, audit
+    from memdir.audit.audit import audit
 
     try:
         begun = app.now()
-        rows = _rows(audit(app, Wish(deep=bool(app.config.code))))
+        rows = _rows(audit(app, deep=bool(app.config.code)))
         versions = {path: _version(app, path) for path in dict.fromkeys(row[1] for row in rows)}
         value = {"time": begun, "findings": rows, "versions": versions}
         folder = store_cache_folder(app.config)

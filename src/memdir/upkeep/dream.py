@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from memdir.audit.audit import Wish, audit
+from memdir.audit.audit import audit
 from memdir.capture import signals
 from memdir.capture.inbox import open_inbox
 from memdir.capture.origin import sign_captured_draft
@@ -205,7 +205,7 @@ def _run(app: App) -> Run:
 
 def _orient(app: App, state: State) -> Oriented:
     """Audit and verify, before the lock is taken."""
-    report = audit(app, Wish(deep=True, brief=True, every=True))
+    report = audit(app, deep=True, brief=True, every=True)
     stale: dict[str, tuple[str, ...]] = {}
     for finding in report.findings:
         if finding.kind == "stale-claim":
