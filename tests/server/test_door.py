@@ -5,11 +5,10 @@ import socket
 import threading
 from contextlib import suppress
 
-import psycopg
 import pytest
 
 from tests.helpers.hostile import Hostile, inputs
-from tests.helpers.team import Answer, Team
+from tests.helpers.team import Team
 
 GROUP = "HTTP, MCP and tokens"
 
@@ -108,23 +107,14 @@ def test_a_name_given_at_the_start_is_answered(own_team):
     assert own_team.ask(token, "/v1/spaces", headers={"Host": "other.example"}).status == 421
 
 
-REFUSED = {
-    "none": ("", 401),
-    "a wrong one": ("memdir_" + "x" * 43, 401),
-    "a long one": ("x" * 9_000, 401),
-    "not ASCII": ("é", 401),
-}
-
-
-@pytest.mark.parametrize("token, status", REFUSED.values(), ids=REFUSED)
-def test_a_token_that_is_none_is_refused(member, token, status):
+def test_a_token_that_is_none_is_refused(member):
     team, space, _ = member
-    for path in ("/v1/spaces", f"/v1/spaces/{space}/changes", "/mcp"):
-        given = b"{}" if path == "/mcp" else None
-        answer = team.ask(token, path, given)
-        assert answer.status == status
-        assert answer.headers["www-authenticate"] == "Bearer"
-        assert answer.error["next"]
+    for token in ("", "memdir_" + "x" * 43, "x" * 9_000, "é"):
+        for path in ("/v1/spaces", f"/v1/spaces/{space}/changes", "/mcp"):
+            answer = team.ask(token, path, b"{}" if path == "/mcp" else None)
+            assert answer.status == 401, token
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert answer.error["next"]
 
 
 def test_expired_revoked_and_foreign_tokens_are_refused_at_once(team, owner):
@@ -144,31 +134,20 @@ def test_expired_revoked_and_foreign_tokens_are_refused_at_once(team, owner):
     assert team.ask(gone, "/mcp", b"{}").status == 401
 
 
-LARGE = b'{"items":[' + b" " * 1_000_000 + b"]}"
-
-
 def test_a_large_body_is_refused_by_its_length_before_it_is_read(member):
+    """Without a length, as soon as it is too long."""
     team, space, token = member
     head = (
         f"POST /v1/spaces/{space}/push HTTP/1.1\r\nHost: 127.0.0.1:{team.port}\r\n"
         f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: 2000000000\r\n\r\n"
-    )
-    answer = raw(team, head.encode())
+    ).encode()
+    answer = raw(team, head + b"Content-Length: 2000000000\r\n\r\n")
     assert status_of(answer) == 413
     assert b"1,000,000 bytes" in answer
     assert b'"limit": 1000000' in answer
-
-
-def test_a_large_body_without_a_length_is_refused_when_it_gets_too_long(member):
-    team, space, token = member
-    head = (
-        f"POST /v1/spaces/{space}/push HTTP/1.1\r\nHost: 127.0.0.1:{team.port}\r\n"
-        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-        f"Transfer-Encoding: chunked\r\n\r\n"
-    )
-    chunk = f"{len(LARGE):x}\r\n".encode() + LARGE + b"\r\n0\r\n\r\n"
-    assert status_of(raw(team, head.encode() + chunk)) == 413
+    large = b'{"items":[' + b" " * 1_000_000 + b"]}"
+    chunk = f"{len(large):x}\r\n".encode() + large + b"\r\n0\r\n\r\n"
+    assert status_of(raw(team, head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)) == 413
 
 
 def test_a_body_that_is_no_json_is_refused(member):
@@ -185,18 +164,13 @@ def test_a_body_that_is_no_json_is_refused(member):
     assert team.ask(token, path, ignored).status == 200
 
 
-def ask_often(team: Team, token: str, times: int) -> list[Answer]:
-    return [team.ask(token, "/v1/spaces") for _ in range(times)]
-
-
 def test_a_token_that_asks_too_often_waits_and_others_do_not(own_team):
     own_team.start("--rate", "2")
     space = own_team.space(ann="reader", bob="reader")
     ann, bob = own_team.tokens[f"ann@{space}"], own_team.tokens[f"bob@{space}"]
-    answers = ask_often(own_team, ann, 40)
+    answers = [own_team.ask(ann, "/v1/spaces") for _ in range(40)]
     assert {answer.status for answer in answers} == {200, 429}
-    busy = next(answer for answer in answers if answer.status == 429)
-    assert int(busy.headers["retry-after"]) >= 1
+    assert int(answers[-1].headers["retry-after"]) >= 1
     assert own_team.ask(bob, "/v1/spaces").status == 200
 
 
@@ -296,22 +270,5 @@ def test_others_are_answered_while_a_large_push_is_searched_for_secrets(own_team
     assert [item["path"] for item in own_team.changes(bob, space)["items"]] == ["a.md"]
 
 
-def test_a_member_cannot_be_found_out_by_the_answer_to_a_conflict(team):
-    """A name that exists in another space is no conflict, and says nothing."""
-    one, two = team.space(ann="writer"), team.space(bob="writer")
-    team.push(team.tokens[f"ann@{one}"], one, ("same.md", 0, "of one"))
-    answer = team.push(team.tokens[f"bob@{two}"], two, ("same.md", 0, "of two"))
-    assert answer.status == 200
-
-
 def test_health_tells_whether_the_database_answers(team):
     assert team.ask("", "/healthz").json == {"healthy": True}
-
-
-def test_a_query_that_is_sql_is_searched_as_text(member):
-    team, space, token = member
-    body = "$tag$;select 1;$tag$ x' OR '1'='1"
-    team.push(token, space, ("sql.md", 0, body))
-    assert team.ask(token, f"/v1/spaces/{space}/memories/sql.md").json["body"] == body
-    with psycopg.connect(team.url) as connection:
-        assert connection.execute("select count(*) from memdir.space").fetchone()[0] > 0
