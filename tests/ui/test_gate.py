@@ -48,27 +48,14 @@ def test_no_route_and_no_method_tells_a_byte_to_a_stranger(page, store):
     assert files_of(store) == before
 
 
-@pytest.mark.parametrize(
-    "origin",
-    [
-        None,
-        "null",
-        "http://evil.example",
-        "https://{host}",
-        "http://{host}.evil",
-        "http://127.0.0.1",
-    ],
-)
-def test_a_change_from_elsewhere_is_refused(page, store, origin):
+def test_a_change_from_elsewhere_is_refused(page, store):
     before = files_of(store)
-    home = page.get()
-    for name in POSTS:
-        fields = {"form": page.form(home, "audit")[1]["form"], "path": "use-uv.md"}
-        headers = {**page.headers, "Content-Type": "application/x-www-form-urlencoded"}
-        if origin is not None:
-            headers["Origin"] = origin.format(host=page.host)
-        body = "&".join(f"{key}={value}" for key, value in fields.items())
-        assert page.ask("POST", f"{page.base}do/{name}", headers, body).status == 403
+    body = f"form={page.form(page.get(), 'audit')[1]['form']}&path=use-uv.md"
+    sent = {**page.headers, "Content-Type": "application/x-www-form-urlencoded"}
+    others = ("null", "http://evil.example", "https://{}", "http://{}.evil", "http://127.0.0.1")
+    for headers in (sent, *({**sent, "Origin": it.format(page.host)} for it in others)):
+        for name in POSTS:
+            assert page.ask("POST", f"{page.base}do/{name}", headers, body).status == 403
     assert files_of(store) == before
 
 
@@ -78,20 +65,16 @@ def test_a_form_without_its_token_is_refused(page):
             assert page.post(f"do/{name}", fields).status == 403
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "headers"),
-    [
-        (415, "a=b", {"Content-Type": "application/json"}),
-        (413, "a" * 1_100_000, {}),
-        (400, "&".join(f"f{n}=x" for n in range(300)), {}),
-        (403, "a=%ff%00", {}),
-    ],
-    ids=["another type", "too long", "too many fields", "odd bytes"],
-)
-def test_a_body_that_is_no_form_is_refused(page, status, body, headers):
-    sent = {**page.headers, "Origin": f"http://{page.host}"}
-    sent |= {"Content-Type": "application/x-www-form-urlencoded", **headers}
-    assert page.ask("POST", f"{page.base}do/undo", sent, body).status == status
+def test_a_body_that_is_no_form_is_refused(page):
+    form = "application/x-www-form-urlencoded"
+    for status, body, kind in (
+        (415, "a=b", "application/json"),
+        (413, "a" * 1_100_000, form),
+        (400, "&".join(f"f{n}=x" for n in range(300)), form),
+        (403, "a=%ff%00", form),
+    ):
+        sent = {**page.headers, "Origin": f"http://{page.host}", "Content-Type": kind}
+        assert page.ask("POST", f"{page.base}do/undo", sent, body).status == status
 
 
 def test_the_token_works_once_and_leaves_a_clean_address(page):

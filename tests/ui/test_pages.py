@@ -92,18 +92,8 @@ def write_told(app, **line):
 
 @pytest.mark.parametrize("text", ATTACKS)
 def test_prose_and_differences_are_inert(text):
-    for shape in (
-        "{}",
-        "# {}",
-        "- {}",
-        "> {}",
-        "| {} | b |",
-        "`{}`",
-        "**{}**",
-        "[{}](http://a.b)",
-        "[a]({})",
-        "```\n{}",
-    ):
+    shapes = ["{}", "# {}", "- {}", "> {}", "| {} | b |", "`{}`", "**{}**", "```\n{}"]
+    for shape in (*shapes, "[{}](http://a.b)", "[a]({})"):
         check_inert(str(render_prose(shape.format(text))))
     assert all("\x1b" not in row.text for row in diff_rows(None, text))
 
@@ -111,16 +101,8 @@ def test_prose_and_differences_are_inert(text):
 def test_prose_is_read_as_it_is_meant():
     text = "# One\n\nTwo **three** `f(x)`.\n- a\n  - b\n\n> said\n\n```\n<b>\n```\n| x | y |\n"
     shown = str(render_prose(text))
-    for part in (
-        "<h3>One",
-        "<strong>three",
-        "<code>f(x)",
-        "<li",
-        "<blockquote>",
-        "&lt;b&gt;",
-        "<td>",
-    ):
-        assert part in shown
+    parts = ["<h3>One", "<strong>three", "<code>f(x)", "<li", "<blockquote>", "&lt;b&gt;", "<td>"]
+    assert [part for part in parts if part not in shown] == []
     assert 'rel="noreferrer' in str(render_prose("see https://a.example/b"))
     assert "<img" not in str(render_prose("![a](https://a.example/p.png)"))
 
@@ -131,13 +113,8 @@ def test_an_empty_store_has_a_sentence_for_every_part(project):
         for name, answer in pages_of(page):
             assert answer.status == 200, name
         text = page.get().text
-        for words in (
-            "Nothing has changed yet",
-            "Nothing waits",
-            "No agent was told",
-            "runs only when",
-        ):
-            assert words in text
+        said = ("Nothing has changed yet", "Nothing waits", "No agent was told", "runs only when")
+        assert [words for words in said if words not in text] == []
 
 
 def break_nothing(store, state):

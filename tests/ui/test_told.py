@@ -35,33 +35,26 @@ def logs_of(state: Path) -> list[Path]:
     return [*state.glob(f"stores/*/{TOLD}")]
 
 
-def test_each_answer_of_the_hook_leaves_one_line(client):
+def test_each_answer_of_the_hook_leaves_one_line(client, monkeypatch):
+    began = client.fire("session-start", session_id="s1")
+    client.fire("session-start", session_id="s1", source="resume")  # is told nothing new
     told = client.fire("prompt", prompt=PROMPT, session_id="s1")
     assert "Use uv" in told
     client.fire("prompt", prompt=PROMPT, session_id="s1")  # nothing is told twice
     (log,) = logs_of(client.state)
     assert stat.S_IMODE(os.stat(log).st_mode) == 0o600
-    (line,) = map(json.loads, log.read_text().splitlines())
+    start, line = map(json.loads, log.read_text().splitlines())
+    assert (start["session"], start["prompt"], start["memories"]) == ("s1", "", [])
     assert (line["session"], line["prompt"], line["characters"]) == ("s1", PROMPT, len(told))
     (memory,) = line["memories"]
     assert memory["path"] == "use-uv.md" and memory["whole"] and "uv" in memory["words"]
     assert client.log() == ""
-
-
-def test_the_start_of_a_session_leaves_a_line_too(client, monkeypatch):
-    told = client.fire("session-start", session_id="s1")
-    client.fire("session-start", session_id="s1", source="resume")  # is told nothing new
-    client.fire("prompt", prompt=PROMPT, session_id="s1")
-    (log,) = logs_of(client.state)
-    start, prompt = map(json.loads, log.read_text().splitlines())
-    assert (start["session"], start["prompt"], start["memories"]) == ("s1", "", [])
-    assert start["characters"] == len(told) and prompt["prompt"] == PROMPT
     for name in [it for it in os.environ if it.startswith(("XDG_", "MEMDIR_", "CLAUDE"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(client.home))
     with Page("--project", str(client.project)) as page:
         shown = page.enter().get("told").text
-    assert f"what the session began with {len(told)} characters" in shown and PROMPT in shown
+    assert f"what the session began with {len(began)} characters" in shown and PROMPT in shown
 
 
 def test_the_setting_switches_it_off(client):
@@ -98,13 +91,10 @@ def test_no_secret_of_a_known_form_is_in_the_log(kind):
         assert len(prompt_for_log(prompt)) <= TOLD_PROMPT_CHARACTERS
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
+def test_an_ordinary_prompt_is_kept_as_it_is():
+    for prompt in (
         "how do we cut release 2.10.3 in src/memdir/store/changes.py?",
         "why does issue 1234 fail in test_foo2_bar3 since 2026-11-16?",
         "¿qué gestor de paquetes usamos? パッケージ",
-    ],
-)
-def test_an_ordinary_prompt_is_kept_as_it_is(prompt):
-    assert prompt_for_log(prompt) == prompt
+    ):
+        assert prompt_for_log(prompt) == prompt

@@ -11,23 +11,18 @@ def button(act, having=""):
     return f'main form[action$="do/{act}"]{having} button'
 
 
+ARCHIVE, TEAM, SHARED = ":has([value=archive])", ":has([value=team])", "team/migrations.md"
 # Where, what is pressed there, what the banner says, the file that is concerned, and what it holds
 # afterwards (None: it is gone).
 ACTS = [
     ("memory?path=ada.md", button("retire"), "in the trash", "ada.md", None),
-    (
-        "memory?path=ada.md",
-        button("retire", ":has([value=archive])"),
-        "in the archive",
-        "ada.md",
-        None,
-    ),
+    ("memory?path=ada.md", button("retire", ARCHIVE), "in the archive", "ada.md", None),
     ("memory?path=ada.md", button("confirm"), "still holds", "ada.md", "last_verified"),
     (
         "memory?path=migrations.md",
-        button("share", ":has([value=team])"),
+        button("share", TEAM),
         "in the scope team",
-        "team/migrations.md",
+        SHARED,
         "down script",
     ),
     ("", button("undo"), "Taken back", "deploy-window.md", "between 10:00 and 12:00"),

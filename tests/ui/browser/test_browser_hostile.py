@@ -60,13 +60,7 @@ def fill(project: Path, store: Path, texts):
         line = one_line(text)
         file = store / f"h{number:03}.md"
         write(file, f"---\nname: {line}\ndescription: {line}\ntype: {line}\n---\n\n{text}\n")
-        memory = {
-            "path": line or "x",
-            "scope": "project",
-            "whole": True,
-            "sure": 3,
-            "words": [line],
-        }
+        memory = {"path": line or "x", "scope": "project", "whole": True, "words": [line]}
         told = {"time": 1_790_000_000 + number, "session": line, "prompt": line, "characters": 9}
         lines.append(json.dumps({**told, "memories": [memory]}))
         origin = Origin("claude-code", line, f"m{number}", "tool", line, line)
