@@ -139,11 +139,6 @@ def test_a_description_from_any_text_breaks_no_rule(text):
     assert 0 < len(line) <= DESCRIPTION_AIM
 
 
-@cases("text", "line")
-def test_the_line_about_a_text_ends_before_a_secret(text, line):
-    assert describe_body(text) == line
-
-
 W, H = "**Why:** w", "**How to apply:** h"
 
 

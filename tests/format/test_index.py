@@ -116,12 +116,6 @@ def test_a_line_with_anything_else_to_say_stays(text):
     assert heal_index(text, ["a.md"], never).text is text
 
 
-def test_a_hook_cannot_close_a_comment_that_is_left_open_above_it():
-    text = "<!-- left open\n"
-    healed = heal_index(text, ["a.md"], lambda path: ("`-->`", "a --> b `-->` --> c", ""))
-    assert survey_pointers(healed.text, ["a.md"]).orphans == []
-
-
 def test_replacing_changes_only_a_line_that_is_still_ours():
     old = format_pointer("A", "a.md", "old")
     text = f"\ufeff{old}\r\n```\r\n{old}\r\n```\r\n{old} edited\r\n"
@@ -173,13 +167,6 @@ def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, fil
     left = iter(unix_lines(healed.text))
     for old in unix_lines(text):
         assert old in MAY_GO or old in left, old
-
-
-@settings(deadline=None)  # a busy machine is no finding
-@given(TEXTS)
-def test_reading_and_writing_changes_no_byte(text):
-    assert replace_index_pointer(text, "a.md", ["no such line"], "b") == text
-    assert index.arrange_index_pointers(text, ["b.md", "a.md"], {}) == text
 
 
 @cases("text", ids=lambda text: repr(text[:12]))

@@ -1,6 +1,5 @@
 """An agent gets 200 lines and 25,000 characters of an index, and is told what it misses."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,15 +28,6 @@ def test_line_two_hundred_and_one_is_cut():
     assert "201 lines (limit: 200)" in loaded.warning
     assert "from line 201 on" in loaded.warning
     assert "KB" not in loaded.warning
-
-
-@pytest.mark.parametrize("before", [0, 1, 2, 3])
-def test_a_pair_at_the_boundary_is_never_halved(before):
-    text = "x" * before + ROCKET * MAX_CHARACTERS
-    kept = shown(text)
-    assert kept == text[: len(kept)]
-    assert utf16_units(kept) == MAX_CHARACTERS - before % 2
-    assert cut_index(text).cut_characters == utf16_units(text) - utf16_units(kept)
 
 
 @settings(deadline=None)  # a busy machine is no finding

@@ -10,7 +10,6 @@ import pytest
 
 from memdir import worker
 from memdir.hot.queue import MAX_BYTES, MAX_LINE_BYTES, Queue
-from memdir.hot.run import MAX_LOG_BYTES
 from tests.helpers.hooked import EVENTS, PATIENCE, RECORDED, Client
 from tests.helpers.searching import memory
 from tests.helpers.tables import cases
@@ -53,11 +52,8 @@ def test_what_the_worker_needs_is_noted_and_nothing_is_said(idle, event):
     assert (idle.state / "queue").stat().st_mode & 0o777 == 0o600
     assert first["client"] == "claude-code"
     assert "Done." not in first.values()  # nothing of what was said
-
-
-def test_a_stop_that_a_hook_caused_is_none(idle):
-    assert idle.run("stop", idle.event("Stop", stop_hook_active=True)) == b""
-    assert idle.queue() == []
+    assert idle.run("stop", idle.event("Stop", stop_hook_active=True)) == b""  # a hook caused it
+    assert len(idle.queue()) == 2
 
 
 @cases("given", ids=lambda given: ascii(given[:20]))
@@ -67,15 +63,10 @@ def test_whatever_comes_in_nothing_goes_out(client, event, given):
     assert client.queue() == []
 
 
-def test_a_line_that_is_too_long_is_dropped_and_logged(idle):
+def test_a_line_too_long_and_a_full_queue_are_refused_and_logged(idle):
     idle.run("stop", idle.event("Stop", transcript_path="secret" * MAX_LINE_BYTES))
     assert idle.queue() == []
-    assert "stop: not noted" in idle.log()
-    assert "secret" not in idle.log()
-
-
-def test_a_full_queue_takes_no_more(idle):
-    idle.state.mkdir(parents=True)
+    assert "stop: not noted" in idle.log() and "secret" not in idle.log()
     (idle.state / "queue").write_text("x" * (MAX_BYTES - 100))
     idle.run("stop", idle.event("Stop"))
     assert (idle.state / "queue").stat().st_size == MAX_BYTES - 100
@@ -103,17 +94,6 @@ def test_trouble_stands_in_the_log_without_what_the_user_said(client):
     assert "stop: " in client.log()
     assert str(client.state / "queue") in client.log()
     assert "secret" not in client.log()
-
-
-def test_the_log_is_bounded(client):
-    client.state.mkdir(parents=True)
-    os.mkfifo(client.state / "queue")
-    (client.state / "hooks.log").write_text("an old line\n" * (MAX_LOG_BYTES // 12))
-    for _ in range(2):
-        client.fire("stop")
-    old, *more, new = client.log().splitlines()
-    assert len(client.log()) < 0.6 * MAX_LOG_BYTES
-    assert old == "an old line" and "stop: " in more[-1] and "stop: " in new
 
 
 def test_an_end_that_takes_long_lets_the_client_go_and_is_noted_all_the_same(tmp_path):
@@ -284,12 +264,3 @@ def test_no_line_is_lost_however_much_was_taken_before(tmp_path):
     found += box.take()
     assert [int(line[:7]) for line in found] == list(range(noted))
     assert not os.path.exists(box.path)
-
-
-def test_an_index_too_long_to_be_seen_is_told_at_the_start(client):
-    client.store.mkdir(parents=True, exist_ok=True)
-    lines = [f"- [Fact {number}](fact-{number}.md) — one of many" for number in range(300)]
-    (client.store / "MEMORY.md").write_text("\n".join(lines) + "\n")
-    told = client.run("session-start", client.event(EVENTS["session-start"])).decode()
-    assert "The memory index has 300 lines" in told
-    assert "memdir restructure --dry-run" in told

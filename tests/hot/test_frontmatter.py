@@ -97,11 +97,6 @@ def test_an_edit_of_any_field_changes_exactly_its_line(corpus):
     assert edits > 1000
 
 
-@given(texts)
-def test_a_text_that_was_only_read_is_the_same_text(text):
-    assert memory.read_header(text).text == text
-
-
 @given(texts, st.sampled_from(EDITED), one_line)
 def test_an_edit_leaves_every_other_field_and_the_body_alone(text, key, value):
     document = memory.read_header(text)
@@ -167,14 +162,6 @@ def test_a_hostile_header_is_text_and_comes_back_byte_for_byte(hostile):
     assert document.text == whole
     assert all(isinstance(value, str) for value in document.values.values())
     assert document.body.endswith("body\n" if hostile.field == "frontmatter" else text[-5:])
-
-
-def test_an_edit_keeps_the_quotes_and_line_end_that_the_line_had():
-    text = '---\r\nname: "a"\r\nmetadata: \r\n  type:   user\r\n---\r\nx'
-    document = memory.edit_header(
-        memory.edit_header(memory.read_header(text), "name", "b"), "metadata.type", "value"
-    )
-    assert document.text == '---\r\nname: "b"\r\nmetadata: \r\n  type: value\r\n---\r\nx'
 
 
 # What a memory says of itself, and which paths below a store are memories.

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from memdir.format.prohibitions import find_guards
-from memdir.hot.guard import MAX_GUARDS
 from memdir.hot.shell import read_programs
 from tests.helpers.hooked import Client
 from tests.helpers.tables import toml_cases as cases
@@ -78,13 +77,6 @@ def test_it_is_stopped_once_with_the_reason_and_passes_then(client):
     assert run(client, PUSH, agent_id="a-sub-agent") == {}
 
 
-def test_two_rules_say_one_thing(client):
-    client.write("one.md", memory(RULE))
-    client.write("two.md", memory("Never use `git push`."))
-    assert run(client, PUSH)["permissionDecision"] == "deny"
-    assert run(client, PUSH) == {}
-
-
 def test_a_condition_reminds_and_lets_it_run(client):
     client.write("rule.md", memory("Never `git switch -c` in the main checkout."))
     told = run(client, "git switch -c x")
@@ -124,12 +116,8 @@ def test_a_guard_is_switched_off_and_on(client):
     assert guards(client, "on", "all")["guards"][0]["on"] is True
     assert run(client, PUSH)["permissionDecision"] == "deny"
     assert guards(client, "off", "nothing")["error"]["next"].startswith("memdir guards")
-
-
-def test_the_setting_switches_all_of_it_off(client):
-    client.write("rule.md", memory(RULE))
     client.env["MEMDIR_GUARDS"] = "false"
-    assert run(client, PUSH) == {}
+    assert run(client, PUSH, session_id="another") == {}
 
 
 @pytest.mark.parametrize(
@@ -155,14 +143,6 @@ def test_hostile_text_compiles_to_nothing_harmful(client, text):
     client.write("good.md", memory(RULE))
     assert run(client, "ls -la") == {}
     assert run(client, PUSH)["permissionDecision"] == "deny"
-
-
-def test_there_is_a_limit(client):
-    for i in range(3):
-        rules = "\n".join(f"- Never run `git x{i}-{n}`." for n in range(MAX_GUARDS))
-        client.write(f"many{i}.md", memory(rules))
-    assert run(client, "git x0-0")["permissionDecision"] == "deny"
-    assert run(client, "git x2-9") == {}
 
 
 EVERYTHING = ("ls", "cat", "git", "grep", "python", "npm", "make", "rm", "cd", "find")

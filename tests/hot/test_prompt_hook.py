@@ -47,14 +47,6 @@ def test_several_hooks_at_once_tell_a_memory_once(hook):
     assert sorted(map(bool, told)) == [False] * 5 + [True]
 
 
-def test_it_leaves_a_catalog_and_a_session_and_nothing_in_the_store(hook):
-    hook.ask()
-    assert [path.name for path in hook.store.iterdir()] == ["pelican.md"]
-    (catalog,) = hook.cache.glob("stores/*/catalog.sqlite")
-    assert catalog.stat().st_mode & 0o777 == 0o600
-    assert [path.name for path in (hook.state / "sessions").iterdir()] == ["s"]
-
-
 @cases("prompt")
 def test_a_prompt_that_needs_no_memory_gets_no_answer(hook, prompt):
     assert hook.ask(prompt) == ""
@@ -91,12 +83,6 @@ def test_of_memories_that_all_say_the_same_one_is_told_whole(hook):
         hook.write(f"m{number}.md", memory("Pelican", FACT, f"{FACT} Never by hand."))
     told = hook.ask()
     assert told.count("Never by hand") == 1 and len(told) < 1_000
-
-
-def test_a_huge_index_costs_no_answer(hook):
-    lines = [f"- [M{number}](m{number}.md) — matter {number}\n" for number in range(2_000)]
-    hook.write("MEMORY.md", "".join([*lines, "- [Pelican](pelican.md) — the staging cluster\n"]))
-    assert FACT in hook.ask()
 
 
 def test_a_store_that_changes_meanwhile_is_answered(hook):

@@ -86,12 +86,3 @@ def test_two_indexes_share_what_a_hook_may_say(lines):
     if min(lines) < 60:  # the short one is whole, and its rest is used
         assert len(text) > 0.95 * HOOK_CHARACTERS
         assert text.count("(cut here: ") == 1
-
-
-def test_an_index_that_says_nothing_is_called_empty():
-    said = "The index is empty so far."
-    for text in ("", "\n\n", "<!-- nothing -->\n", "---\nname: x\n---\n"):
-        pairs = [(f"{ROOT}/MEMORY.md", text), (f"{ROOT}/team/MEMORY.md", text)]
-        assert instruct_agent(Setting(ROOT), pairs, nonce="aa11").endswith(said)
-    assert said not in instruct_agent(Setting(ROOT), [*pairs, (ROOT, INDEX)], nonce="aa11")
-    assert said not in instruct_agent(Setting(ROOT, LOG), pairs, nonce="aa11")

@@ -42,9 +42,17 @@ def test_a_session_starts_with_the_standing_rules_and_not_with_the_index(client)
     assert "## How to save" not in told
 
 
+def test_the_directory_exists_afterwards_and_a_long_index_is_told(tmp_path):
+    client = Client(tmp_path)
+    assert client.start_with("startup") == ""
+    assert client.store.stat().st_mode & 0o777 == 0o700
+    client.write("MEMORY.md", "- [Fact](fact.md) — one of many\n" * 300)
+    assert "The memory index has 300 lines" in client.start_with("startup")
+
+
 def test_a_resumed_session_is_told_only_what_changed(client):
     client.start_with("startup")
-    assert client.start_with("resume") == ""
+    assert client.start_with("resume") == client.start_with("fork") == ""
     client.write("short.md", rule("Answer in one sentence where one is enough."))
     told = client.start_with("resume")
     assert "Answer in one sentence" in told
@@ -62,17 +70,6 @@ def test_a_clear_and_a_compact_begin_anew_for_rules_and_memories(client, source)
     assert RULE in client.start_with(source)
     assert "pelican.md" in client.fire("prompt", **asked)
     assert client.start_with("resume") == ""
-
-
-def test_a_fork_goes_on_with_what_it_has(client):
-    assert client.start_with("fork") == ""
-
-
-def test_the_directory_of_the_memories_exists_afterwards(tmp_path):
-    client = Client(tmp_path)
-    assert client.start_with("startup") == ""
-    assert client.store.is_dir()
-    assert client.store.stat().st_mode & 0o777 == 0o700
 
 
 def test_what_the_user_holds_to_be_better_is_a_rule_and_a_fact_is_none(client):
@@ -117,15 +114,6 @@ def test_an_edit_in_place_in_a_large_store_is_noticed_at_the_next_start(client):
     client.write("worktree.md", rule("Never use a worktree."))
     told = client.start_with("startup", session_id="c")
     assert "Never use a worktree." in told and RULE not in told
-
-
-@pytest.mark.parametrize("damage", [b"", b"memdir standing 3 0\nx\0evil", b"\0" * 70_000])
-def test_damaged_rules_in_the_cache_are_read_anew(client, damage):
-    time.sleep(SETTLED)
-    client.start_with("startup", session_id="a")
-    (kept,) = (client.cache / "standing").iterdir()
-    kept.write_bytes(damage)
-    assert RULE in client.start_with("startup", session_id="b")
 
 
 # A client whose own memory is off

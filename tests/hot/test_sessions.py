@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memdir.hot import run
 from memdir.hot.run import Sessions
@@ -51,23 +49,6 @@ def test_whatever_is_in_its_place_recall_goes_on(scopes, what):
         assert bodies(scopes.recall(session="s")) == ["pelican.md"]
     outside = scopes.session_files.parent / "outside"
     assert not outside.exists() or outside.read_text() == "surfaced /x\n"
-
-
-def test_a_folder_that_cannot_be_made_costs_only_the_remembering(scopes):
-    scopes.session_files.parent.mkdir(parents=True, exist_ok=True)
-    scopes.session_files.write_text("a file where the folder should be")
-    for _ in range(2):
-        assert bodies(scopes.recall(session="s")) == ["pelican.md"]
-
-
-@given(told=st.lists(st.text(min_size=1).map(lambda text: text.replace("\0", "")), max_size=5))
-def test_what_was_written_is_read(tmp_path_factory, told):
-    told = [one.encode("utf-8", "replace").decode() for one in told if one]
-    sessions = Sessions(str(tmp_path_factory.mktemp("state")))
-    sessions.add_told("s", told, 7)
-    state = sessions.load("s")
-    assert state.surfaced == set(told)
-    assert state.left == run.SESSION_BYTES - 7
 
 
 def test_old_files_go_and_young_ones_stay(tmp_path):

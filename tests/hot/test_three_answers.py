@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -154,48 +153,12 @@ def test_a_fresh_clone_is_not_saved_today(client, tmp_path):
     assert f"{days} days old" in ask(client, prompt, "b")
 
 
-@cases("prompt", "told", ids=lambda value: ascii(str(value)[:20]))
-def test_a_bad_prompt_gets_what_it_deserves(client, prompt, told):
-    client.write("deploy.md", memory("Deploy", DEPLOY, DEPLOY))
-    assert (DEPLOY in ask(client, prompt)) == told
-
-
-def test_memories_that_all_say_the_same_take_one_place(client):
-    for number in range(60):
-        client.write(f"m{number}.md", memory("Deploy", DEPLOY, DEPLOY))
-    assert ask(client, "on which day of the week do we deploy?").count(f"\n{DEPLOY}") <= 1
-
-
 def test_an_index_of_2000_lines_hides_only_what_the_client_loads(client):
     client.write("wal.md", WAL)
     fill(client, 40)
     lines = [f"- [Other {number}](other{number}.md) — x" for number in range(2000)]
     client.write("MEMORY.md", "\n".join([*lines, "- [Postgres](wal.md) — no WAL"]))
     assert "- wal.md (" in ask(client, UNSURE[40])
-
-
-def test_a_store_that_changes_during_recall_is_answered(client):
-    client.write("deploy.md", memory("Deploy", DEPLOY, DEPLOY))
-    fill(client, 30)
-    done = threading.Event()
-
-    def change() -> None:
-        number = 0
-        while not done.is_set():
-            number += 1
-            path = client.write(f"new{number % 7}.md", memory(f"N{number}", f"matter {number}"))
-            if number % 3 == 0:
-                path.unlink()
-
-    writer = threading.Thread(target=change)
-    writer.start()
-    try:
-        for turn in range(8):
-            assert DEPLOY in ask(client, "on which day of the week do we deploy?", f"s{turn}")
-    finally:
-        done.set()
-        writer.join()
-    assert client.log() == ""
 
 
 # The tools in use (M14)

@@ -10,7 +10,6 @@ from memdir.text.similar import (
     SHOW,
     Alike,
     compare_two_texts,
-    find_named_values,
     find_similar_texts,
     find_twin_text,
 )
@@ -27,13 +26,6 @@ UV = memory(
     "Install packages with uv, never with pip.\n\n**Why:** uv.lock pins every version.\n\n"
     "**How to apply:** Run `uv add` for each new package.",
 )
-RELEASE = memory(
-    "release-train",
-    "The release train leaves on Friday afternoon.",
-    "Tag the release on Friday, then tell the channel.\n\n**Why:** support is awake.\n\n"
-    "**How to apply:** Nothing is tagged after four o'clock.",
-    "project",
-)
 WAIT = memory(
     "Monitor PR comments after push",
     "After pushing to a PR, poll for new review comments and handle them before moving on",
@@ -46,13 +38,6 @@ CHECK = memory(
     "After every push to a PR, check for new review threads by yourself.\n\n"
     "**Why:** the user had to ask three times.\n\n"
     "**How to apply:** after a push wait two minutes, check unresolved threads, fix and resolve.",
-)
-HANDBOOK = memory(
-    "handbook",
-    "How we work: packages, releases, reviews",
-    "## Packages\n\nInstall packages with uv, never with pip. uv.lock pins every version. "
-    "Run `uv add` for each new package.\n\n## Reviews\n\nTwo people read each change.\n\n"
-    "## Style\n\nLines end at one hundred characters.",
 )
 
 
@@ -70,10 +55,6 @@ def test_the_same_in_other_words_has_a_score_and_needs_the_same_names_to_be_show
     wait, check = (text.replace("threads", "threads of Gemini and GH-12") for text in (WAIT, CHECK))
     (pair,) = found(wait, check)
     assert pair.held == () and {"gemini", "gh-12"} <= {*pair.values}
-
-
-def test_two_subjects_are_not_shown():
-    assert compared(UV, RELEASE).score < SHOW and found(UV, RELEASE) == []
 
 
 def test_a_memory_that_stands_sentence_by_sentence_in_another_is_held_by_it():
@@ -117,12 +98,6 @@ def test_the_same_body_about_two_things_is_not_merged():
     assert compared(staging, production).held == ()
 
 
-def test_what_was_too_long_to_read_is_never_merged():
-    long = "\n".join(f"- Step {at} of the long list is done by hand." for at in range(1500))
-    one, other = (memory("steps", "All steps of the list", long + end) for end in ("\nA.", "\nB."))
-    assert compared(one, other).held == ()
-
-
 def test_a_link_to_the_other_makes_them_less_alike_and_no_twins():
     linked = CHECK.replace("ask three times.", "ask three times. Not [[wait-for-review]].")
     plain = CHECK.replace("ask three times.", "ask three times. Not that other one.")
@@ -155,20 +130,6 @@ def test_the_same_words_in_another_order_are_the_same(text, found):
     assert twin(text) == found
 
 
-def test_few_words_are_alike_by_chance_unless_they_are_the_same():
-    assert twin("Anna owns billing.", ["Anna owns shipping", "anna owns billing"])
-    assert twin("Anna owns billing.", ["Anna owns shipping"]) == ""
-    assert twin("Anna owns billing.", ["Anna owns billing and shipping"]) == ""
-    assert twin("Some text", ["Some text"]) == ""
-
-
-def test_a_line_with_another_number_or_name_is_no_twin():
-    rule = "Rule 1: service number 1 is deployed from branch release-1 by the deploy bot"
-    assert twin(rule, [rule.replace("1", "0")]) == ""
-    asks = "The deploy bot asks Ana before every release"
-    assert twin(asks, [asks.replace("Ana", "Bob")]) == ""
-
-
 def test_distinct_memories_of_the_wild_are_no_twins(shared):
     def description(side: dict[str, str]) -> str:
         path = shared / "corpus" / side["repo"].replace("/", "__") / side["file"]
@@ -180,9 +141,3 @@ def test_distinct_memories_of_the_wild_are_no_twins(shared):
     compared = [(one, other) for one, other in texts if one and other]
     assert len(compared) > 20
     assert [pair for pair in compared if twin(pair[0], [pair[1]])] == []
-
-
-def test_names_paths_and_identifiers_are_values():
-    text = "we open src/a_b/__init__.py, call __init__ or snake_case_name on host-7.example.org"
-    values = ["src/a_b/__init__.py", "__init__", "snake_case_name", "host-7.example.org"]
-    assert [*find_named_values([text])] == values

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memdir.text.terminal import cut_text, one_line, text_width, visible_text, wrap_text
+from memdir.text.terminal import cut_text, visible_text, wrap_text
 from tests.helpers.tables import table
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -40,17 +40,6 @@ def test_every_control_character_is_harmless():
     assert [
         c for c in visible_text(everything) if c != "\n" and c != "\t" and not c.isprintable()
     ] == []
-
-
-def test_one_line_stays_one_line():
-    assert one_line("a\nb\tc\r\n") == "a␊b c␍␊"
-
-
-@pytest.mark.parametrize(
-    ("text", "columns"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("🧠a", 3), ("❤\ufe0f", 1)]
-)
-def test_wide_characters_take_two_columns(text, columns):
-    assert text_width(text) == columns
 
 
 @pytest.mark.parametrize(
