@@ -19,13 +19,6 @@ class Guess(NamedTuple):
     sure: bool
 
 
-class _Evidence(NamedTuple):
-    type: str
-    points: int
-    place: str
-    pattern: re.Pattern[str]
-
-
 _MARKS = pattern(r"^[\s>#*_`-]+")
 START, HEAD, SHORT, ANYWHERE = "start", "head", "short", "anywhere"
 # A verb in the imperative opens a rule; words that are nouns as often are left out.
@@ -81,17 +74,14 @@ _TABLE: tuple[tuple[str, int, str, str], ...] = (
     (FEEDBACK, 5, START, r"(?:from now on|always|never|don['’]?t|do not)\b"),
     (FEEDBACK, 4, START, r"(?:before|after|when(?:ever)?|for (?:any|every|each|all))\b"),
     (FEEDBACK, 3, START, r"(?:no|every)\b"),
-    (FEEDBACK, 3, START, r"we (?:prefer|avoid|never|always|don['’]?t|do not)\b"),
     (FEEDBACK, 3, HEAD, rf"\b(?:{_RULES})\b"),
     (FEEDBACK, 2, ANYWHERE, r"\buser (?:\w+ )?(?:wants?|corrected|pushed back|rejected|prefers)\b"),
     (FEEDBACK, 1, ANYWHERE, r"\*\*How to apply"),
-    (FEEDBACK, 3, SHORT, rf"^\s*(?:please )?(?:{_VERBS})(?![\w:-])"),
     # what is going on
     (PROJECT, 2, HEAD, r"\b20\d\d-\d\d(?:-\d\d)?\b"),
-    (PROJECT, 1, HEAD, r"\b[A-Z]{2,6}-\d+\b|(?<!\w)#\d+\b"),
     (PROJECT, 2, HEAD, rf"\b(?:{_STATES}|v?\d+\.\d+\.\d+)\b"),
 )  # fmt: skip
-_EVIDENCE = [_Evidence(*row[:3], pattern(row[3], re.I)) for row in _TABLE]
+_EVIDENCE = [(*row[:3], pattern(row[3], re.I)) for row in _TABLE]
 
 
 def guess_memory_type(text: str, description: str = "") -> Guess:
