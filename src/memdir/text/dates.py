@@ -47,6 +47,8 @@ _PHRASE = pattern(
           (?:from {_GAP})? {_ANY_DAY} [ \t]{{0,2}}(?:to|through|thru|-|–)[ \t]{{0,2}} {_ANY_DAY}
         | (?:the {_GAP})? (?:first|second|third|fourth|last) {_GAP} {_ANY_DAY} {_GAP}
               (?:of|in) {_GAP} (?:the|each|every|a) {_GAP} (?:month|quarter|year|sprint)
+        | than {_GAP} (?:last|this|next) {_GAP} {_PERIOD}
+        | (?:once|twice|times) {_GAP} in {_GAP} \w+
         | as[ ]soon[ ]as | (?:too|how)[ ]soon | (?:most|least)[ ]recently
         | (?:{_CUE} {_GAP})? {_DAY_NAME} {_GAP} (?: {_MEETING} | demos? | reviews? | releases
               | deploys | mornings | afternoons | evenings | nights )\b
