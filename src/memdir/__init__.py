@@ -1,32 +1,6 @@
 """memdir: a memory for coding agents that its users can trust.
 
-The map of the house, from the ground up; a package imports only what stands above it here.
-
-hot          all that a hook may import: light, written once, used by everybody below
-text         text in, values out: Markdown, sentences, dates, secrets, near-duplicates
-format       what lies in a store: types, names, MEMORY.md, drafts
-config       settings and environment in, one frozen Config out
-store        one store: the one writer, history, trash, undo
-models       question in, answer out, within a budget
-claims       what memories say of the code, checked against the repository
-recall       search, and what comes back for a prompt or a new session
-audit        a store's scores and findings
-clients      one file per agent: install, read transcripts, import its memories
-capture      a conversation becomes drafts: saved, held for review, or refused
-upkeep       a tidier store: restructure and dream
-sync         several machines and a team: one engine, over git or a server
-records      structured records, a second layout with rules of its own
-share        what others get
-evals        how good memory is, in figures
-care         doctor and status
-worker       what hooks leave to a process of its own
-library      `from memdir import Memdir`
-memory_tool  the Anthropic memory tool on a store
-mcp          the MCP server
-server       the team server: PostgreSQL, HTTP and MCP
-ui           the page of `memdir ui`
-integrations adapters for frameworks, a file each
-cli          the command line: parse, call one function, print
+docs/design/architecture.md has the map of its packages.
 """
 
 import sys

@@ -1,7 +1,4 @@
-"""MemdirError family, Finding, Check."""
-
-
-# Broken promises. Each says what happened, where, and what to do next.
+"""Broken promises, each with what happened, where and what to do next; and findings."""
 
 
 class MemdirError(Exception):
@@ -62,9 +59,6 @@ class KnowledgeAtRisk(MemdirError):
     """A line would disappear: the plan is wrong, so nothing of it is carried out."""
 
     code = "knowledge_at_risk"
-
-
-# A finding: something about a store that a person should know, with the way to mend it.
 
 
 class Finding:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 import time
@@ -47,40 +46,6 @@ def known_scopes(scopes: Mapping[str, str]) -> list[str]:
     return [it for it in (*MAIN_SCOPES, RECORDS) if os.path.isdir(scopes.get(it, ""))]
 
 
-# Annotations of arguments that are checked at every call, with their words for a person.
-KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "str": ((str,), "text"),
-    "int": ((int,), "a whole number"),
-    "bool": ((bool,), "True or False"),
-    "str | None": ((str, type(None)), "text, or None"),
-    "bool | None": ((bool, type(None)), "True, False or None"),
-    "Place | None": ((str, PathLike, type(None)), "a path"),
-}
-
-
-def checked(method: Callable[P, R]) -> Callable[P, R]:
-    """The method, which refuses an argument of a wrong type with a sentence, and a closed store."""
-    code, kinds = method.__code__, method.__annotations__
-    names, several = code.co_varnames[: code.co_argcount], code.co_argcount + code.co_kwonlyargcount
-    rest = (*code.co_varnames, "")[several]  # of `*names`
-
-    @functools.wraps(method)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        more = ((rest, value) for value in args[len(names) :])
-        for name, value in (*zip(names, args, strict=False), *more, *kwargs.items()):
-            types, words = KINDS.get(kinds.get(name, ""), ((object,), ""))
-            if not isinstance(value, types) or (isinstance(value, bool) and types == (int,)):
-                message = f"{name} is of the type {type(value).__name__}"
-                raise BadInput(message, next=f"give {name} as {words}")
-            if isinstance(value, int) and types == (int,) and value < 0:
-                raise BadInput(f"the {name} {value} is negative", next="give 0 or more")
-        if getattr(args[0], "closed", False):
-            raise BadInput("this Memdir is closed", next="open the store again: Memdir.open(…)")
-        return method(*args, **kwargs)
-
-    return call
-
-
 class Prefetch:
     """A recall that runs in the background."""
 
@@ -89,9 +54,6 @@ class Prefetch:
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._fill, args=(run,), daemon=True)
         self._thread.start()
-
-    def __repr__(self) -> str:
-        return f"<Prefetch: {self._answer or ('failed' if self._error else 'on its way')}>"
 
     def _fill(self, run: Callable[[], Recall]) -> None:
         try:
@@ -121,10 +83,8 @@ class Memdir:
     def __init__(self, apps: Sequence[tuple[str, App]], open_scope: Callable[[str], App]) -> None:
         self._every, self._own = apps, apps[0]
         self._open_scope = open_scope
-        self.closed = False
 
     @classmethod
-    @checked
     def open(
         cls,
         project: Place | None = None,
@@ -159,8 +119,7 @@ class Memdir:
         return cls([(own, app), *others], open_scope)
 
     def close(self) -> None:
-        """No call is answered afterwards; `with Memdir.open() as memory:` closes at its end."""
-        self.closed = True
+        """Nothing stays open between two calls; this is for `with Memdir.open() as memory:`."""
 
     def __enter__(self) -> Memdir:
         return self
@@ -169,8 +128,7 @@ class Memdir:
         self.close()
 
     def __repr__(self) -> str:
-        scopes = "closed" if self.closed else ", ".join(name for name, _ in self._apps)
-        return f"<Memdir {self.app.store.root}: {scopes or 'nothing yet'}>"
+        return f"<Memdir {self.app.store.root}: {', '.join(self.scopes()) or 'nothing yet'}>"
 
     @property
     def _apps(self) -> list[tuple[str, App]]:
@@ -198,7 +156,6 @@ class Memdir:
         """The same methods to be awaited: each runs in a thread, so that nothing else waits."""
         return AsyncMemdir(self)
 
-    @checked
     def prompt(self, mode: str = "", *, indexes: bool = True) -> Prompt:
         """How an agent is to use its memory, as `.text`; empty where memory is switched off."""
         if mode not in ("", *MODES):
@@ -206,7 +163,6 @@ class Memdir:
         others = [item for item in self._apps if item[0] != self._own[0]]
         return answer.render_memory_prompt([self._own, *others], mode, indexes=indexes)
 
-    @checked
     def recall(
         self, prompt: str, *, session: str = "", limit: int = 5, model: bool | None = None
     ) -> Recall:
@@ -226,14 +182,12 @@ class Memdir:
         """The same in the background, so that no answer waits for it."""
         return Prefetch(lambda: self.recall(prompt, session=session, limit=limit, model=model))
 
-    @checked
     def search(self, words: str, *, limit: int = 20) -> list[RecalledMemory]:
         """What has one of these words, best first, also where recall would rather say nothing."""
         found = answer.recall(self._apps, words, limit=0, pointers=MAX_FOUND, abstain=False)
         items = [item for item in found.found.pointers if item.words]
         return [recalled_memory(item, found.now) for item in items[:limit]]
 
-    @checked
     def get(self, name: str) -> Detail:
         """One memory by its name, path or `name@change`, whole: `.text` holds header and body."""
         missing = Missing("there is no memory yet", next="memory.add(TEXT) makes the first one")
@@ -245,7 +199,6 @@ class Memdir:
                 missing = error
         raise missing
 
-    @checked
     def save(
         self,
         text: str,
@@ -273,7 +226,6 @@ class Memdir:
 
     add = save
 
-    @checked
     def update(
         self,
         name: str,
@@ -298,29 +250,24 @@ class Memdir:
         revision = Revision("", given, text, if_hash or "", why, how)
         return changes.edit_memory(self.app, name, revision, Wishes(secret=allow_secret))
 
-    @checked
     def forget(self, *names: str, reason: str = "") -> Done:
         """Retire memories; `undo` brings them back."""
         return changes.retire_memories(self.app, names, reason=reason)
 
-    @checked
     def history(self, name: str = "", limit: int = 20) -> list[Logged]:
         """The changes of the store or of one memory, newest first, whoever made them."""
         return [replace(it, scope=self._own[0]) for it in look.store_log(self.app, name, limit)]
 
-    @checked
     def verify(self, *names: str) -> Checked:
         """What memories say of the code, checked now: these, or all of them with their index."""
         return verify.verify_memories(self.app, names)
 
-    @checked
     def audit(self, *, deep: bool = False) -> Audit:
         """What has aged, doubled or lost its place; `deep` checks claims too. Only looks."""
         from memdir.audit.audit import audit  # half of the modules there are
 
         return audit(self.app, deep=deep)
 
-    @checked
     def capture(
         self,
         conversation: str | PathLike[str] | Sequence[Mapping[str, object]],
@@ -346,27 +293,22 @@ class Memdir:
         )
         return replace(outcome, store=self.app.store.root)
 
-    @checked
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
         return review.undo_and_hold_again(self.app, change)
 
-    @checked
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""
         return answer.render_session_section(self._apps, session=session, full=full)
 
-    @checked
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""
         answer.forget_recalled(self._apps, session)
 
-    @checked
     def standing(self) -> str:
         """The rules that hold whatever the prompt is, for the start of a session."""
         return answer.recall_standing_rules(self._apps)[0]
 
-    @checked
     def list(self, type: str = "") -> list[ages.Listed]:
         """Every memory, most recently confirmed first."""  # last: it hides the type `list`
         check_memory_type(type or UNKNOWN)
@@ -416,6 +358,3 @@ class AsyncMemdir:
     section = _Awaited(Memdir.section)
     begin_anew = _Awaited(Memdir.begin_anew)
     standing = _Awaited(Memdir.standing)
-
-    def __repr__(self) -> str:
-        return repr(self.memory).replace("<Memdir", "<AsyncMemdir", 1)

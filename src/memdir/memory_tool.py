@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from memdir.errors import BadInput, MemdirError
-from memdir.format.draft import CREATED, UPDATED, Change, content_hash
+from memdir.format.draft import CREATED, UPDATED, memory_change
 from memdir.format.names import fold_paths, why_not_portable
 from memdir.hot import memory, safe
-from memdir.hot.disk import TEMPORARY
 from memdir.hot.memory import INDEX, TEAM, is_record_file, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
@@ -203,7 +201,7 @@ class MemoryTool:
             if INDEX in paths and desk.store.files():
                 hint = "edit it, or delete the memories that it lists"
                 raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next=hint)
-            desk.plan, now = paths, self._app.now()
+            now = self._app.now()
             done = [retire_memory(item, desk.store, desk.shelf, now) for item in paths]
             finish_change(self._app, desk, done)
         return f"Successfully deleted {path}"
@@ -221,14 +219,10 @@ class MemoryTool:
                 raise BadInput(f"{to_below} lies inside {below}", next="choose another place")
             pairs = [(item, to_below + item[len(below) :]) for item in paths]
             # Whatever stands there, a link too, is neither followed nor replaced.
-            if self._app.store.exists(to_below) and not self._is_half_moved(pairs, to_below):
+            if self._app.store.exists(to_below):
                 raise taken
             if INDEX in (*paths, to_below):
                 raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next="edit it")
-            desk.plan = [
-                *(path for pair in pairs for path in reversed(pair)),
-                desk.store.index_path,
-            ]
             standing = fold_paths(self._app.store.tree())
             for _, new in pairs:  # every file may lie where it goes to, or none is moved
                 if reason := self._refuse_file(new, b"", standing):
@@ -236,17 +230,6 @@ class MemoryTool:
             moved = [move_memory(old, new, desk.store) for old, new in pairs]
             finish_change(self._app, desk, moved)
         return f"Successfully renamed {path} to {to}"
-
-    def _is_half_moved(self, pairs: list[tuple[str, str]], to: str) -> bool:
-        """Copies of what is to be moved, or an empty folder: a rename was killed on its way."""
-        store, sources = self._app.store, {new: old for old, new in pairs if new != old}
-        there = [path for path in store.tree() if path == to or path.startswith(f"{to}/")]
-        place = os.path.join(store.root, to)
-        if not there and os.path.isdir(place) and not os.path.islink(place):
-            return all(name.startswith(TEMPORARY) for name in os.listdir(place))
-        return bool(there) and all(
-            path in sources and store.read(path) == store.read(sources[path]) for path in there
-        )
 
     @contextmanager
     def _file(
@@ -272,7 +255,7 @@ class MemoryTool:
         kind = CREATED if old is None else UPDATED
         is_memory = old and desk.store.is_memory(below)
         before = read_memory(below, old or b"", 0) if is_memory else None
-        change = Change(kind, memory.stem(below), below, content_hash(data))
+        change = memory_change(kind, below, data)
         finish_change(self._app, desk, [change], before)
 
     def _refuse_file(

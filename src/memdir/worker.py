@@ -11,18 +11,13 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
 from memdir.audit.ages import find_age_starts
-from memdir.capture.capture import (
-    begin_capture_session,
-    capture,
-    find_uncaptured_sessions,
-    finish_capture_plan,
-)
+from memdir.capture import capture as captures
 from memdir.capture.plan import Request, capture_report_lines
 from memdir.capture.progress import is_capture_due
 from memdir.capture.sessions import captured_session_directory, open_session
@@ -54,8 +49,6 @@ TRIES = 3  # per job: one that kills the worker must not do so forever
 DEADLY_TRIES = 6  # across workers that died; a living worker gives up earlier
 MAX_TOGETHER = 50  # conversations
 MAX_MISSED = 20  # conversations that one session start catches up on
-MAX_MOMENT_SECONDS = 1e12  # later times are invalid
-MAX_WAITING = 2_000  # jobs; the oldest are dropped, and their session catches up later
 SECONDS, MORE_SECONDS = 120, 5  # until the first signal to stop, and between further ones
 MAX_STOPS = 3  # then it exits
 NICE = 10
@@ -107,21 +100,14 @@ class Job:
 def read_worker_job(line: bytes) -> Job | None:
     try:
         fields = json.loads(line)
-        cwd, tries = fields["cwd"], fields["tries"]
-    except (ValueError, RecursionError, TypeError, KeyError):
+        cwd, tries, after = fields["cwd"], fields["tries"], fields.pop("after", 0.0)
+        if type(cwd) is not str or type(tries) is not int:
+            return None
+        fields.pop("last", None)  # a reply, which older versions queued
+        looked = fields.pop("looked", False) is True
+        return Job(cwd, tries, fields, looked, float(after))
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return None
-    if type(cwd) is not str or type(tries) is not int:
-        return None
-    fields.pop("last", None)  # a reply, which older versions queued
-    after, looked = fields.pop("after", 0.0), fields.pop("looked", False) is True
-    is_moment = isinstance(after, (int, float)) and 0 <= after < MAX_MOMENT_SECONDS
-    return Job(cwd, tries, fields, looked, float(after) if is_moment else 0.0)
-
-
-def read_worker_jobs(lines: Iterable[bytes]) -> list[Job]:
-    jobs = [job for job in map(read_worker_job, lines) if job]
-    gone = {id(job) for job in [job for job in jobs if job.after][:-MAX_WAITING]}
-    return [job for job in jobs if id(job) not in gone]
 
 
 def next_sessions_for_worker(
@@ -164,31 +150,31 @@ def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first
     config = app.config
     outcomes = []
     if any(job.event == START for job in jobs):
-        begin_capture_session(app, asked)
+        captures.begin_capture_session(app, asked)
         # Conversations that were killed never reported their end.
         outcomes += [
-            capture(app, missing)
-            for missing in find_uncaptured_sessions(app, [latest.session], MAX_MISSED)
+            captures.capture(app, missing)
+            for missing in captures.find_uncaptured_sessions(app, [latest.session], MAX_MISSED)
         ]
     if turns or asked.ends:
-        outcomes.append(capture(app, asked))
+        outcomes.append(captures.capture(app, asked))
     elif not outcomes:
-        outcomes.append(finish_capture_plan(app))
+        outcomes.append(captures.finish_capture_plan(app))
     for line in [line for outcome in outcomes for line in capture_report_lines(outcome)]:
         leave_hook_report(config.state_dir, config.checkout, line)
     if (turns or asked.ends) and RECORDS in config.scopes and not config.options.records_agent:
-        _hold_records(environ, latest, asked, app)
+        _hold_records(environ, latest, asked)
     if config.options.dream:
         _consolidate(app, latest)
     return max((outcome.after for outcome in outcomes), default=0.0)
 
 
-def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, project: App) -> None:
+def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request) -> None:
     """Let a model draft records; nothing is saved without the user's approval."""
     from memdir.records.batch import hold_records
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
-    app = open_app(config, now=time.time, tell=project.tell, actor=CAPTURE)
+    app = _open_app(config, CAPTURE)
     reader, origin = open_session(app, asked.client), Origin(asked.client, asked.session)
     held = hold_records(app, asked.transcript, reader, origin, ends=asked.ends)
     if held:
@@ -200,24 +186,29 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request, proje
 def _open(environ: Mapping[str, str], asked: Request, cwd: str, first: Config) -> App | None:
     """The project in which the conversation started, even if the agent has moved since."""
     for _ in range(2):
-        config = read_config(environ, cwd)
-        if (
-            is_config_silent(config)
-            or not config.options.capture
-            or config.state_dir != first.state_dir
-        ):
+        config = _read_config(environ, cwd, first)
+        if config is None or not config.options.capture:
             return None
-        app = open_app(
-            config,
-            now=time.time,
-            tell=lambda message: log_hook(first.state_dir, CAPTURE, message),
-            actor=CAPTURE,
-        )
+        app = _open_app(config, CAPTURE)
         started = captured_session_directory(app, asked, cwd)
         if started == cwd:
             break
         cwd = started
     return app
+
+
+def _read_config(environ: Mapping[str, str], cwd: str, first: Config) -> Config | None:
+    """Of a directory that hooks look after and whose state lies where ours does."""
+    config = read_config(environ, cwd)
+    silent = is_config_silent(config) or config.state_dir != first.state_dir
+    return None if silent else config
+
+
+def _open_app(config: Config, actor: str) -> App:
+    def tell(message: str) -> None:
+        log_hook(config.state_dir, actor, message)
+
+    return open_app(config, now=time.time, tell=tell, actor=actor)
 
 
 def _consolidate(app: App, latest: Job) -> None:
@@ -260,7 +251,7 @@ def _drain(environ: Mapping[str, str], config: Config, start: str) -> int:
     looked, heard, ended = set[str](), set[tuple[str, str]](), set[str]()
     while True:
         jobs = []
-        for job in read_worker_jobs(queue.take()):
+        for job in filter(None, map(read_worker_job, queue.take())):
             if job.tries < DEADLY_TRIES:
                 jobs.append(job)
             else:
@@ -281,6 +272,20 @@ def _drain(environ: Mapping[str, str], config: Config, start: str) -> int:
             return done
 
 
+def _attempt(config: Config, work: Callable[[], float | None]) -> float | None:
+    """What the work gives, 0 if there is nothing; None if it is worth another try."""
+    try:
+        return work() or 0.0
+    except (BadInput, Missing) as error:
+        log_hook(config.state_dir, NAME, error.message)  # the directory is gone or unsuitable
+        return 0.0
+    except TimeoutError:
+        raise
+    except (MemdirError, OSError) as error:
+        log_hook(config.state_dir, NAME, hook_trouble(error))
+        return None
+
+
 def _sync(environ: Mapping[str, str], cwd: str, first: Config) -> None:
     """With the remotes that the user named; silent while one gives no answer."""
     if not os.path.exists(os.path.join(first.state_dir, REMOTES)):
@@ -291,14 +296,11 @@ def _sync(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         chosen = read_config(environ, cwd, scope=scope)
         return open_app(chosen, now=time.time, tell=lambda text: None, actor="sync")
 
-    try:
-        config = read_config(environ, cwd)
-        if not is_config_silent(config) and config.state_dir == first.state_dir:
+    def work() -> None:
+        if config := _read_config(environ, cwd, first):
             sync_project(config, open_store, tell=lambda text: None, wait=False)
-    except TimeoutError:
-        raise
-    except (MemdirError, OSError) as error:
-        log_hook(first.state_dir, NAME, hook_trouble(error))
+
+    _attempt(first, work)
 
 
 def _look_once(
@@ -310,7 +312,7 @@ def _look_once(
     _keep(queue, jobs)
     if any(job.event == START for job in mine):
         _sync(environ, cwd, config)
-    finished = _try(environ, cwd, config)
+    finished = _attempt(config, lambda: _look_after(environ, cwd, config)) is not None
     given_up = [job for job in mine if job.tries >= TRIES]
     if not finished and given_up:
         log_hook(config.state_dir, NAME, f"given up after {TRIES} tries: {cwd}")
@@ -341,17 +343,10 @@ def _hear_once(
 
 def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
     latest = some[-1]
-    try:
-        latest.after = capture_job_in_worker(environ, some, config)
-        latest.tries = 0
-        return [latest] if latest.after else []
-    except (BadInput, Missing) as error:
-        log_hook(config.state_dir, NAME, error.message)
-        return []
-    except TimeoutError:
-        raise
-    except (MemdirError, OSError) as error:
-        log_hook(config.state_dir, NAME, hook_trouble(error))
+    after = _attempt(config, lambda: capture_job_in_worker(environ, some, config))
+    if after is not None:
+        latest.after, latest.tries = after, 0
+        return [latest] if after else []
     if latest.tries < TRIES:
         return some
     log_hook(config.state_dir, NAME, f"given up after {TRIES} tries: a conversation")
@@ -362,33 +357,15 @@ def _keep(queue: Queue, jobs: list[Job]) -> None:
     queue.keep([job.written() for job in jobs])
 
 
-def _try(environ: Mapping[str, str], cwd: str, config: Config) -> bool:
-    try:
-        _look_after(environ, cwd, config)
-    except (BadInput, Missing) as error:
-        log_hook(config.state_dir, NAME, error.message)  # the directory is gone or unsuitable
-    except TimeoutError:
-        raise
-    except (MemdirError, OSError) as error:
-        log_hook(config.state_dir, NAME, hook_trouble(error))
-        return False
-    return True
-
-
 def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
-    config = read_config(environ, cwd)
-    if is_config_silent(config) or config.state_dir != first.state_dir:
+    config = _read_config(environ, cwd, first)
+    if config is None:
         return
     for scope, store in config.scopes.items():
         if not os.path.isdir(store):
             continue
         chosen = read_config(environ, cwd, scope=scope)
-        app = open_app(
-            chosen,
-            now=time.time,
-            tell=lambda message: log_hook(first.state_dir, NAME, message),
-            actor=NAME,
-        )
+        app = _open_app(chosen, NAME)
         app.snapshot()
         accept_own_writes(app)
         app.search.find("what is there", 1)  # any search updates the catalog

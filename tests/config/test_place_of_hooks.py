@@ -1,7 +1,6 @@
 """A hook finds its stores by its directory and the environment, whoever wants otherwise."""
 
 import json
-import os
 import shutil
 import time
 from pathlib import Path
@@ -111,32 +110,6 @@ def test_a_place_that_others_may_write_does_not_count(client):
     assert LIE in ask(client)  # so the plant is good
     kept.chmod(0o666)
     assert LIE not in ask(client)
-
-
-@pytest.mark.parametrize("special", ["fifo", "folder", "link"])
-def test_a_special_file_in_its_place_is_no_trouble(client, special):
-    ask(client)
-    (kept,) = places(client)
-    kept.unlink()
-    if special == "fifo":
-        os.mkfifo(kept)
-    elif special == "folder":
-        kept.mkdir()
-    else:
-        kept.symlink_to("/dev/zero")
-    assert FACT in ask(client)
-
-
-def test_what_was_left_behind_reads_as_it_was_written(tmp_path):
-    scopes = {"project": "/a b\nc\t=d", "agent:x@user": "/\udcff"}
-    here = place.Here("/state", "/cache", "/code", frozenset({"index", "silent"}), scopes, 77)
-    path = str(tmp_path / "place")
-    seen = "/x\0A=b\nc\0/y"
-    place.write_kept_place(path, seen, {str(tmp_path): False, "/no/such": True}, here)
-    found = place.read_kept_place(path, seen)
-    assert vars(found) == vars(here)
-    assert place.read_kept_place(path, seen.replace("\n", "\0")) is None
-    assert place.read_kept_place(path, seen + "x") is None
 
 
 # A repository that wants to decide

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pwd
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -224,12 +223,6 @@ def test_our_directories_follow_xdg(world):
     assert world.read(MEMDIR_STATE_DIR="/own/state").state_dir == "/own/state"
 
 
-def test_a_missing_home_is_the_one_of_the_account(world):
-    account = pwd.getpwuid(os.getuid()).pw_dir
-    for value in ("", "relative"):
-        assert world.read(HOME=value).home == account
-
-
 def toml(world: World, text: str | bytes) -> Path:
     file = world.home / ".config/memdir/config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -295,13 +288,3 @@ def test_a_broken_config_file_is_reported_with_its_line(world, content, line):
     assert config.options == Options()
     (finding,) = config.findings
     assert (finding.kind, finding.path, finding.line) == ("broken-settings", str(file), line)
-
-
-def test_a_repository_that_would_switch_memory_on_is_told(world):
-    world.user(autoMemoryEnabled=False)
-    file = world.repository("settings.json", autoMemoryEnabled=True)
-    config = world.read()
-    assert not config.enabled
-    assert [(finding.kind, finding.path) for finding in config.findings] == [
-        ("ignored-setting", str(file))
-    ]

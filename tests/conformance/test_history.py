@@ -213,7 +213,7 @@ def test_what_others_did_is_committed_before_ours(opened):
     review.undo_and_hold_again(opened.app())
     assert "Theirs" in opened.read("a.md")
     assert opened.app().shelf.list(TRASH) == []
-    assert opened.app().history.find(look.store_log(opened.app())[0].id).cause.undoes
+    assert opened.app().history.find(look.store_log(opened.app())[0].id).undoes
 
 
 def test_an_edit_of_the_same_size_in_the_same_tick_is_seen(opened):
@@ -262,7 +262,7 @@ def test_a_killed_writers_change_gets_its_name(opened):
     opened.write("c.md", memory("c"))
     opened.save("Two", "b")
     assert opened.verbs() == ["begin", "save a", "edit a.md", "outside c.md", "save b"]
-    actors = [change.cause.actor for change in look.store_log(opened.app())]
+    actors = [change.actor for change in look.store_log(opened.app())]
     assert actors == ["tester", "outside", "killed", "tester", "memdir"]
 
 

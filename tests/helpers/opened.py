@@ -64,7 +64,7 @@ class Opened:
     def verbs(self) -> list[str]:
         """The log, the oldest first, as `verb name`."""
         logged = look.store_log(self.app())
-        return [f"{one.cause.verb} {one.cause.name}".strip() for one in reversed(logged)]
+        return [f"{one.verb} {one.name}".strip() for one in reversed(logged)]
 
     @property
     def state(self) -> Path:

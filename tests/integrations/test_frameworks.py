@@ -164,4 +164,4 @@ def test_a_snippet_of_the_guide_runs(code, monkeypatch):
 def test_every_adapter_has_a_snippet_in_the_guide():
     adapters = {path.stem for path in (PACKAGE / "integrations").glob("*.py")}
     named = {re.findall(r"integrations\.(\w+)", code)[0] for code in SNIPPETS}
-    assert named == adapters - {"__init__", "toolbox", "item"}
+    assert named == adapters - {"__init__", "toolbox"}

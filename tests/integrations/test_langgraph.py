@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from memdir import Memdir, MemdirError
-from tests.helpers.scripted_server import Reply, serve
 
 pytest.importorskip("langgraph", reason="langgraph is not installed: make integrations-test")
 
@@ -145,34 +144,3 @@ def test_what_cannot_be_kept_is_an_error_and_not_lost_silently(store, folder, va
     with pytest.raises(MemdirError, match=says) as caught:
         store.put(ANN, "food", value)
     assert caught.value.next and store.search(ANN) == []
-
-
-def test_an_agent_of_langgraph_saves_and_finds_through_the_store(store):
-    from langchain_core.tools import tool
-    from langchain_openai import ChatOpenAI
-    from langgraph.config import get_store
-    from langgraph.prebuilt import create_react_agent
-
-    @tool
-    def keep(text: str) -> str:
-        """Keep a fact."""
-        get_store().put(ANN, "fact", {"text": text})
-        return "kept"
-
-    @tool
-    def find(words: str) -> str:
-        """Find facts."""
-        return "; ".join(it.value["text"] for it in get_store().search(ANN, query=words))
-
-    replies = (
-        Reply(data={"text": "Ann likes figs."}, tool="keep"),
-        Reply(data={"words": "figs"}, tool="find"),
-        Reply("She likes figs."),
-    )
-    with serve(*replies) as script:
-        model = ChatOpenAI(model="m", base_url=f"{script.address}/v1", api_key="k")
-        agent = create_react_agent(model, [keep, find], store=store)
-        result = agent.invoke({"messages": [("user", "what does Ann like?")]})
-    assert result["messages"][-1].content == "She likes figs."
-    assert script.requests[-1].body["messages"][-1]["content"] == "Ann likes figs."
-    assert store.memory.history()[0].actor == "agent:langgraph"

@@ -152,10 +152,3 @@ def _same(text: str) -> str:
     for more in MORE:
         text = text.replace(more, "")
     return text.partition(" give a path")[0]
-
-
-@pytest.mark.parametrize("name", ["memory.md", "Memory.md", "TEAM/a.md"])
-def test_no_new_file_is_one_that_other_systems_take_for_the_index_or_the_team(tool, name):
-    for given in (create(name), rename("a.md", name)):
-        assert tool.call(given).is_error
-    assert view(tool) == CONTENT + SHOWN

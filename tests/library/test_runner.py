@@ -86,7 +86,7 @@ def test_every_command_goes_through_the_runner_as_a_stream(tool, tmp_path):
     assert said[-1] == "Done."
     assert all(request.body["stream"] for request in script.requests)
     check(script)
-    verbs = [one.cause.verb for one in Memdir.open(dir=str(tmp_path / "store")).app.history.log()]
+    verbs = [one.verb for one in Memdir.open(dir=str(tmp_path / "store")).app.history.log()]
     assert verbs[:5] == ["retire", "rename", "edit", "edit", "save"]
 
 

@@ -1,4 +1,4 @@
-"""Wrong types, a closed store, threads beside asyncio, two processes, a store that vanishes."""
+"""Wrong words, threads beside asyncio, two processes, a store that vanishes."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import memdir
-from memdir import BadInput, Conflict, Memdir, MemdirError, Missing
+from memdir import Conflict, Memdir, MemdirError, Missing
 from tests.self.source import SRC
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -25,18 +25,6 @@ def memory(tmp_path: Path) -> Memdir:
 
 
 WRONG = [
-    (lambda m: m.recall(5), "prompt is of the type int"),
-    (lambda m: m.recall("x", limit="3"), "limit is of the type str"),
-    (lambda m: m.recall("x", limit=True), "limit is of the type bool"),
-    (lambda m: m.recall("x", model="yes"), "model is of the type str"),
-    (lambda m: m.search("x", limit=-1), "limit -1 is negative"),
-    (lambda m: m.search(None), "words is of the type NoneType"),
-    (lambda m: m.get(b"release"), "name is of the type bytes"),
-    (lambda m: m.save({"text": "x"}), "text is of the type dict"),
-    (lambda m: m.save("Use uv.", pinned="yes"), "pinned is of the type str"),
-    (lambda m: m.update("release", 5), "text is of the type int"),
-    (lambda m: m.forget("release", 7), "names is of the type int"),
-    (lambda m: m.undo(1), "change is of the type int"),
     (lambda m: m.list("nonsense"), "type 'nonsense' is not known"),
     (lambda m: m.save("Use uv.", type="nonsense"), "type 'nonsense' is not known"),
     (lambda m: m.save("Use uv.", name="../../etc/passwd"), "name"),
@@ -47,7 +35,8 @@ WRONG = [
     (lambda m: m.forget("/etc/passwd"), "passwd"),
     (lambda m: m.update("release", "New.", if_hash=""), "hash to expect is empty"),
     (lambda m: m.capture("/no/such/file.jsonl"), "there is no transcript"),
-    (lambda m: Memdir.open(dir=5), "dir is of the type int"),
+    (lambda m: m.capture(None), "a list of messages"),
+    (lambda m: m.prompt("quiet"), "there is no mode 'quiet'"),
     (lambda m: Memdir.open(scope="nowhere"), "nowhere"),
 ]
 
@@ -58,15 +47,6 @@ def test_what_cannot_be_taken_is_a_sentence_with_a_next_step(memory, ask, says):
         ask(memory)
     assert says in caught.value.message and caught.value.next
     assert [row.name for row in memory.list()] == ["release"]
-
-
-def test_a_closed_store_says_so(memory):
-    with memory as opened:
-        assert opened.list()
-    for ask in (memory.list, lambda: memory.recall("x"), lambda: asyncio.run(memory.aio.list())):
-        with pytest.raises(BadInput, match="closed"):
-            ask()
-    assert repr(memory).endswith(": closed>")
 
 
 def test_only_the_version_that_was_read_is_changed(memory):

@@ -4,17 +4,13 @@ import pytest
 
 from memdir.audit import ages
 from memdir.capture import review
-from memdir.errors import BadInput, Conflict, Missing
-from memdir.format.draft import Draft, Revision, Wishes, content_hash
+from memdir.errors import BadInput
+from memdir.format.draft import Draft, Revision, Wishes
 from memdir.hot.memory import read_header
 from memdir.store import changes, look, purge
 from tests.helpers.opened import DAY, Opened, memory, tree
 from tests.helpers.tables import cases
 from tests.helpers.terminal import memdir
-
-LONG = (
-    "The integration tests need a running PostgreSQL with the extension installed, else they skip."
-)
 
 
 def save(opened: Opened, draft: Draft, **wishes: bool):
@@ -58,16 +54,6 @@ def test_a_second_line_for_a_memory_goes_only_if_it_says_the_same(store):
     index = (store / "MEMORY.md").read_text("utf-8")
     assert index.splitlines(keepends=True)[:2] == lines
     assert index.count("deploy.md") == 2
-
-
-@cases("first", "second")
-def test_a_near_duplicate_is_answered_with_the_memory_that_says_it(opened, first, second):
-    (kept,) = save(opened, Draft(first)).changes
-    (change,) = save(opened, Draft(second)).changes
-    assert (change.kind, change.path) == ("skipped", kept.path)
-    assert change.reason.endswith(f"says nearly the same; update it (memdir edit {kept.name})")
-    (change,) = save(opened, Draft(second), anyway=True).changes
-    assert (change.kind, change.path == kept.path) == ("created", False)
 
 
 @pytest.mark.parametrize(
@@ -116,20 +102,6 @@ def test_a_secret_is_refused_in_a_shared_scope_even_when_insisting(opened):
     ).changes
     assert change.kind == "skipped"
     assert not any(key.encode() in data for data in tree(opened.top).values())
-
-
-def test_an_update_that_read_another_version_is_a_conflict(opened):
-    save(opened, Draft("One", name="a"))
-    read_hash = content_hash((opened.root / "a.md").read_bytes())
-    opened.write("a.md", memory("a", body="Theirs"))
-    before = opened.files()
-    with pytest.raises(Conflict) as conflict:
-        save(opened, Draft("Ours", name="a", expected=read_hash))
-    assert b"Theirs" in conflict.value.theirs
-    assert conflict.value.ours.endswith(b"\n\nOurs\n")
-    assert opened.files() == before
-    with pytest.raises(Missing):
-        save(opened, Draft("Ours", name="b", expected=read_hash))
 
 
 # -- editing -------------------------------------------------------------------------------

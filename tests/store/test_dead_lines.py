@@ -84,8 +84,3 @@ def test_what_no_repair_takes_away_is_not_sent_to_a_repair_again(index, line, re
     found = memdir("audit", "--json").json["findings"]
     fixes = {item["fix"] for item in found if item["kind"] == "dangling-pointer"}
     assert fixes == {"memdir index --check"}
-
-
-def test_one_dead_pointer_is_counted_in_good_english(index):
-    write(index, "- [Gone](gone.md)")
-    assert "1 dead pointer\n" in memdir("doctor").text

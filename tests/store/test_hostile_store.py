@@ -10,7 +10,6 @@ import pytest
 from memdir.audit import ages
 from memdir.capture import review
 from memdir.errors import MemdirError, Unwritable
-from memdir.format.draft import Draft, Wishes
 from memdir.format.index import survey_pointers
 from memdir.library import Memdir
 from memdir.store import changes, look
@@ -109,19 +108,6 @@ def test_a_hard_link_is_replaced_and_its_other_name_keeps_its_bytes(opened):
     edit(opened, "beta", "New words")
     assert "New words" in opened.read("beta.md")
     assert other.read_text() == memory("beta")
-
-
-def test_a_store_that_is_a_file_is_refused_with_its_path(tmp_path):
-    opened = Opened(tmp_path)
-    app = opened.app()
-    opened.root.write_text("not a directory")
-    for call in (
-        lambda: changes.save_memory(app, Draft("x", name="a"), Wishes()),
-        lambda: ages.list_memory_ages(app),
-    ):
-        with pytest.raises(Unwritable, match="memory"):
-            call()
-    assert opened.root.read_text() == "not a directory"
 
 
 def test_a_store_that_became_a_file_is_one_sentence(store):

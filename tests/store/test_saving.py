@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from memdir.library import Memdir
-from tests.helpers.repositories import Checkout
 from tests.helpers.tables import cases
 from tests.helpers.terminal import memdir
 
@@ -19,12 +17,6 @@ def remember(text: str, *more: str):
 @cases("text", "type")
 def test_a_sentence_gets_the_type_of_its_wording(text, type):
     assert remember(text, "--anyway").json["type"] == type
-
-
-def test_the_library_guesses_the_same_type(project):
-    done = Memdir.open(project).save("Bugs are tracked in Linear, project INGEST.")
-    assert done.changes[0].changed
-    assert memdir("list", "--json").json["memories"][0]["type"] == "reference"
 
 
 def test_an_unsure_guess_says_so():
@@ -109,10 +101,3 @@ def test_an_edit_that_loses_the_header_names_a_way_that_keeps_the_memory(tmp_pat
     copy = Path(answer.error["next"].rpartition("kept in ")[2])
     assert memdir("edit", "ann", "--body-file", str(copy)).code == 0
     assert [one["name"] for one in memdir("list", "--json").json["memories"]] == ["ann"]
-
-
-def test_git_shows_a_path_of_a_real_checkout(tmp_path, monkeypatch):
-    checkout = Checkout((tmp_path / "repo").resolve())
-    checkout.commit({"src/auth/login.py": "x"})
-    monkeypatch.chdir(checkout.folder)
-    assert remember("The login code lives in src/auth/login.py.").code == 1

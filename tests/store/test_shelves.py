@@ -31,7 +31,7 @@ def test_a_memory_goes_onto_its_shelf_whole_and_comes_back_whole(opened, room, k
     assert "deep/a.md" not in opened.files()
     assert "deep/a.md" not in opened.index
     assert shelved(opened) == [(room, "deep/a.md")]
-    assert look.store_log(opened.app())[0].cause.reason == "too old"
+    assert look.store_log(opened.app())[0].reason == "too old"
     assert not any(path.suffix == ".md" for path in opened.root.rglob("*/*") if path.is_file())
     changes.restore_memories(opened.app(), ["a"])
     assert opened.files() == before

@@ -60,7 +60,7 @@ def test_every_kind_of_change_can_be_undone_and_redone(opened, verb):
     undo(opened)
     assert files(opened) == before
     newest = look.store_log(opened.app())[0]
-    assert newest.cause.verb == "undo"
+    assert newest.verb == "undo"
     undo(opened, newest.id)
     assert files(opened) == after
     undo(opened)
@@ -279,5 +279,5 @@ def test_an_undo_that_was_killed_does_not_answer_for_a_later_change(opened):
     opened.save("About the first.", "first")
     review.undo_until_answered(opened.app())
     opened.save("About the second.", "second")
-    assert review.undo_and_hold_again(opened.app()).undone[0].cause.name == "second"
+    assert review.undo_and_hold_again(opened.app()).undone[0].name == "second"
     assert "second.md" not in opened.files()

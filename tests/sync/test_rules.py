@@ -1,6 +1,6 @@
 """Pure rules of sync: who a project is, what three versions give, which names may come in."""
 
-from memdir.store.identity import identity_folder, identity_of_address
+from memdir.store.git import identity_folder, identity_of_address
 from memdir.sync.border import why_not_taken
 from memdir.sync.path_merge import merge_path
 from tests.helpers.tables import table, toml_cases

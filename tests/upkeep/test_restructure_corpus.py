@@ -81,7 +81,7 @@ def applied(request, tmp_path_factory) -> Applied:
     second = restructure_store(opened.app())
     cause = None
     if first[1].changes:
-        cause = look.store_log(opened.app())[0].cause
+        cause = look.store_log(opened.app())[0]
         review.undo_and_hold_again(opened.app())
     return Applied(before, dry, dried, first, after, second, cause, opened.files())
 
@@ -160,6 +160,6 @@ def test_a_dream_loses_nothing_one_undo_takes_it_back_and_a_second_run_rests(for
     assert not_kept(before, {**after, **shelved}, accounted) == []
     second = dream.run_dream(forgotten.app())
     assert second.done.changes == () and second.batch == "" and forgotten.files() == after
-    assert look.store_log(app)[0].cause.batch == first.batch
+    assert look.store_log(app)[0].batch == first.batch
     review.undo_and_hold_again(forgotten.app())
     assert forgotten.files() == before

@@ -127,13 +127,13 @@ def _read_history(app: App) -> tuple[dict[str, float], dict[str, float]]:
         for logged in islice(app.history.log(), MAX_CHANGES) if app.history.begun else ():
             if logged.id in undone:
                 continue
-            undone.update(logged.cause.undoes)
-            if logged.cause.verb in _BROUGHT_BACK:
+            undone.update(logged.undoes)
+            if logged.verb in _BROUGHT_BACK:
                 continue
             for change, path in logged.paths:
                 if change != ports.GONE:
                     kept.setdefault(path, logged.time)
-                if change == ports.MODIFIED and logged.cause.verb == ports.OUTSIDE:
+                if change == ports.MODIFIED and logged.verb == ports.OUTSIDE:
                     edited.setdefault(path, logged.time)
     except MemdirError:
         pass  # doctor reports a damaged history; mtimes still work

@@ -102,7 +102,7 @@ def _find_unanswered_undo(app: App) -> tuple[Logged, list[Logged]] | None:
         return None
     log = readable_store_log(app) if ids else iter(())
     newest = next(log, None)
-    if newest is None or set(newest.cause.undoes) != ids:
+    if newest is None or set(newest.undoes) != ids:
         return None
     found = (logged for logged in log if logged.id in ids)
     return newest, list(itertools.islice(found, len(ids)))
@@ -111,7 +111,7 @@ def _find_unanswered_undo(app: App) -> tuple[Logged, list[Logged]] | None:
 def _reopen_drafts(app: App, undone: Sequence[Logged]) -> list[str]:
     remarks = []
     would = "would wait" if app.dry_run else "waits"
-    for id in filter(None, (held_id_in_reason(logged.cause.reason) for logged in undone)):
+    for id in filter(None, (held_id_in_reason(logged.reason) for logged in undone)):
         # It may wait already, or was approved too long ago.
         with suppress(MemdirError):
             if not app.dry_run:

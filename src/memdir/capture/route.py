@@ -178,8 +178,8 @@ def find_undone_captures(app: App) -> list[Undone]:
     try:
         for logged in app.history.log():
             if logged.id not in times:
-                times.update(dict.fromkeys(logged.cause.undoes, logged.time))
-            elif not logged.cause.undoes:
+                times.update(dict.fromkeys(logged.undoes, logged.time))
+            elif not logged.undoes:
                 for kind, path in logged.paths:
                     data = app.history.content(logged.id, path) if kind == ADDED else None
                     text = text_learned_before(path, data) if data else None

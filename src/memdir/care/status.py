@@ -120,7 +120,7 @@ def _last_save(app: App) -> tuple[float, str]:
     try:
         for logged in list_standing_changes(readable_store_log(app)):
             if any(kind != "D" and path.endswith(".md") for kind, path in logged.paths):
-                return logged.time, logged.cause.name or logged.paths[0][1]
+                return logged.time, logged.name or logged.paths[0][1]
     except MemdirError:
         return 0.0, ""  # broken history; memdir doctor reports it
     return 0.0, ""

@@ -73,13 +73,12 @@ def _row(logged: Logged, *scope: str) -> list[output.Cell]:
     # Nearly every change touches the index; it is listed only if nothing else changed.
     paths = [(c, path) for c, path in logged.paths if path not in INDEXES] or logged.paths
     files = [SIGNS[change] + path for change, path in paths]
-    cause = logged.cause
     text = ""
-    if cause.verb != ports.OUTSIDE:
-        named = any(memory_name_means(cause.name, path) for _, path in logged.paths)
-        text = cause.verb if named else f"{cause.verb} {cause.name}".strip()
-        text += f" ({cause.reason})" * bool(cause.reason) + ": " * bool(files)
-    where = [*scope, output.show_local_time(logged.time), cause.actor]
+    if logged.verb != ports.OUTSIDE:
+        named = any(memory_name_means(logged.name, path) for _, path in logged.paths)
+        text = logged.verb if named else f"{logged.verb} {logged.name}".strip()
+        text += f" ({logged.reason})" * bool(logged.reason) + ": " * bool(files)
+    where = [*scope, output.show_local_time(logged.time), logged.actor]
     return [(logged.id[: output.SHORT_ID], "cyan"), *where, text + " ".join(files)]
 
 
@@ -204,21 +203,15 @@ def restore_command(session: Session, names: tuple[str, ...], show_list: bool) -
 @some_names_argument
 @click.option("--expired", is_flag=True, help="All trash that is past its days.")
 @click.option("--secret", metavar="NAME", help="The secrets in any version of this memory.")
-@click.option("--everywhere", is_flag=True, help="With --secret: short or plain values, too.")
 @click.option("--yes", is_flag=True, help="Without it nothing is deleted.")
 def purge_command(
-    session: Session,
-    names: tuple[str, ...],
-    expired: bool,
-    secret: str | None,
-    everywhere: bool,
-    yes: bool,
+    session: Session, names: tuple[str, ...], expired: bool, secret: str | None, yes: bool
 ) -> output.Answer:
     """The history keeps the versions of NAME. With --secret the values are removed from every
     memory, the history, the shelves, state and cache, and the ids of changes are new. A value
-    that is short or a word is removed from the versions of NAME only, unless --everywhere.
+    that is short or a word is removed from the versions of NAME only.
     """
-    if bool(names or expired) == bool(secret) or (everywhere and not secret):
+    if bool(names or expired) == bool(secret):
         raise click.UsageError("Give NAME..., --expired or --secret.", click.get_current_context())
     app = session.app
     if not yes and not session.asked.dry_run:
@@ -229,7 +222,7 @@ def purge_command(
 
     if secret:
         says = "change the secret where it is used: others may have read it"
-        return session.done_answer(app, purging.purge_secret(app, secret, everywhere), says)
+        return session.done_answer(app, purging.purge_secret(app, secret), says)
     says = "the history still has its versions; a secret goes with: memdir purge --secret NAME"
     done = purging.purge_memories(app, names, expired)
     return session.done_answer(app, done, *[says] * app.history.on)

@@ -86,7 +86,7 @@ def _first_step(app: App, scope: str) -> tuple[str, str]:
     from memdir.store.look import store_log
 
     newest = store_log(app, limit=1)
-    if newest and newest[0].cause.verb != "undo" and any(it == GONE for it, _ in newest[0].paths):
+    if newest and newest[0].verb != "undo" and any(it == GONE for it, _ in newest[0].paths):
         return "Bring back what the last change removed:", "memdir undo"
     step = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
     return "Save the first one:", step

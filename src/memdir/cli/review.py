@@ -23,8 +23,7 @@ from memdir.format.draft import ANYWAY as INSIST
 from memdir.format.draft import HELD, Draft, Wishes, add_why_and_how
 from memdir.hot import acceptance, memory, safe
 from memdir.hot.place import RECORDS
-from memdir.store.accept import Source, Waiting, find_source_in_store, keep_decision
-from memdir.store.givers import UNVERIFIED
+from memdir.store.accept import UNVERIFIED, Source, Waiting, find_source_in_store, keep_decision
 from memdir.store.writer import App
 from memdir.text.terminal import cut_text, one_line, plural, visible_text
 

@@ -14,7 +14,7 @@ from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import check_memory_name
 from memdir.hot.memory import TEAM
 from memdir.hot.place import store_key
-from memdir.store.identity import find_origin, identity_of_address
+from memdir.store.git import find_origin, identity_of_address
 from memdir.sync import flow
 from memdir.sync.delivery import IN_STEP, Item, Report
 from memdir.sync.git_transport import PERSONAL_BRANCH, TEAM_BRANCH, shown_address

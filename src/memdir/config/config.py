@@ -9,31 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from memdir.config.scope import (
-    AGENT_PLACES,
-    NAME_CHARACTERS,
-    Scope,
-    agent_scope_folder,
-    bare_mode,
-    expand_setting,
-    is_memory_enabled,
-    parse_scope,
-    project_scope_name,
-    setting_override_problem,
-)
-from memdir.config.settings import (
-    MANAGED_SETTINGS,
-    REMOTE,
-    SHOWN_CHARACTERS,
-    Options,
-    SettingsFile,
-    Site,
-    directory_from_config,
-    find_config_site,
-    read_config_options,
-    read_settings,
-    rejected_setting,
-)
+from memdir.config import scope as scope_rules
+from memdir.config import settings
+from memdir.config.scope import Scope, parse_scope
+from memdir.config.settings import REMOTE, Options, SettingsFile, Site
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import place
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS
@@ -65,14 +44,14 @@ def project_store_setting(site: Site, findings: list[Finding]) -> tuple[str, str
         (f"managed setting {DIRECTORY}", site.managed, True),
         (f"user setting {DIRECTORY}", site.user, True),
     )
-    for step, settings, tilde in chain:
-        value = settings.values.get(DIRECTORY)
+    for step, file, tilde in chain:
+        value = file.values.get(DIRECTORY)
         if value is None or value == "":
             continue
         problem = _problem(value, tilde, site)
         if not problem and isinstance(value, str):
-            return os.path.realpath(expand_setting(value, site.home)), step
-        findings.append(rejected_setting(settings.path, step, value, problem))
+            return os.path.realpath(scope_rules.expand_setting(value, site.home)), step
+        findings.append(settings.rejected_setting(file.path, step, value, problem))
     base = site.env.get(REMOTE, "")
     projects = os.path.join(base or site.claude, "projects")
     store = os.path.join(projects, _folder(projects, site.root), "memory")
@@ -82,10 +61,10 @@ def project_store_setting(site: Site, findings: list[Finding]) -> tuple[str, str
 def _problem(value: object, tilde: bool, site: Site) -> str:
     if not isinstance(value, str):
         return "it is not a text"
-    if problem := setting_override_problem(value, tilde=tilde):
+    if problem := scope_rules.setting_override_problem(value, tilde=tilde):
         return problem
     home = site.home
-    path = expand_setting(value, home)
+    path = scope_rules.expand_setting(value, home)
     # The home and a top directory may be links; directories below them may not.
     anchor = home if is_below(path, home) else "/" + path.split("/")[1]
     real = os.path.realpath(path)
@@ -135,10 +114,10 @@ def _exposed(path: str) -> str:
 
 def _folder(projects: str, root: str) -> str:
     """The client's folder of a project; other versions may hash long names differently."""
-    name = project_scope_name(root)
-    if len(name) <= NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
+    name = scope_rules.project_scope_name(root)
+    if len(name) <= scope_rules.NAME_CHARACTERS or os.path.isdir(os.path.join(projects, name)):
         return name
-    start = name[: NAME_CHARACTERS + 1]
+    start = name[: scope_rules.NAME_CHARACTERS + 1]
     alike = [other for other in _directories(projects) if other.startswith(start)]
     alike.sort(key=lambda other: not os.path.isdir(os.path.join(projects, other, "memory")))
     return alike[0] if alike else name
@@ -151,9 +130,9 @@ def _directories(path: str) -> list[str]:
 def all_configured_scopes(project: str, site: Site, findings: list[Finding]) -> dict[str, str]:
     agents = [
         Scope("agent", name, where)
-        for where in AGENT_PLACES
+        for where in scope_rules.AGENT_PLACES
         for name in _directories(_agents_folder(site, where))
-        if agent_scope_folder(name) == name  # skip folders of others
+        if scope_rules.agent_scope_folder(name) == name  # skip folders of others
     ]
     scopes: dict[str, str] = {}
     for scope in [*map(Scope, place.MAIN_SCOPES), *agents]:
@@ -270,13 +249,13 @@ def read_config(
     scope: str = "project",
 ) -> Config:
     wanted, findings = parse_scope(scope), list[Finding]()
-    site = find_config_site(environ, cwd, project, findings)
-    on, by = is_memory_enabled(site.env, _switches(site, findings))
+    site = settings.find_config_site(environ, cwd, project, findings)
+    on, by = scope_rules.is_memory_enabled(site.env, _switches(site, findings))
     store, step = project_store_setting(site, findings)
     known = tuple((scopes := all_configured_scopes(store, site, findings)).values())
     if dir is not None:
         (wanted, store), step = (
-            scope_of_named_store(directory_from_config(cwd, dir), wanted, scopes, site),
+            scope_of_named_store(settings.directory_from_config(cwd, dir), wanted, scopes, site),
             DIR,
         )
     elif wanted.kind not in ("project", "all"):
@@ -292,7 +271,7 @@ def read_config(
         project_root=site.root,
         checkout=site.checkout,
         code=code,
-        project_name=project_scope_name(site.root),
+        project_name=scope_rules.project_scope_name(site.root),
         enabled=on,
         enabled_by=by,
         scopes=MappingProxyType(scopes),
@@ -301,7 +280,7 @@ def read_config(
         state_dir=site.own("STATE"),
         cache_dir=site.own("CACHE"),
         config_file=site.config_file,
-        options=read_config_options(site.env, site.config_file, findings),
+        options=settings.read_config_options(site.env, site.config_file, findings),
         environ=environ,
         findings=tuple(dict.fromkeys(findings)),
         foreign=step == DIR and store not in known,
@@ -317,16 +296,8 @@ def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
         if isinstance(value, bool) and not (source == "repository" and value):
             switches.append((f"{source} setting {SWITCH}", value))
         elif value is not None and value is not True:
-            message = f"{SWITCH} = {repr(value)[:SHOWN_CHARACTERS]} is ignored"
+            message = f"{SWITCH} = {repr(value)[: settings.SHOWN_CHARACTERS]} is ignored"
             findings.append(Finding("bad-setting", file.path, message, "Write true or false."))
-    if switches and not switches[0][1]:
-        message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
-        fix = "Switch it on in your user settings if you want it."
-        findings += [
-            Finding("ignored-setting", file.path, message, fix)
-            for file in site.repository
-            if file.values.get(SWITCH) is True
-        ]
     return switches
 
 
@@ -334,7 +305,7 @@ def decide_config(cwd: str, environ: Mapping[str, str], around: Around, path: st
     """The configuration that hooks need in a directory, cached at `path`; None if unclear."""
     begun, unclear = time.time_ns(), list[Finding]()
     for name in around.doubtful:
-        read_settings(name, unclear)
+        settings.read_settings(name, unclear)
     if unclear:
         return None  # the client may understand these settings: better no memory
     try:
@@ -353,12 +324,12 @@ def clean_environment(environ: Mapping[str, str], cwd: str) -> Mapping[str, str]
     top = environ.get(place.PROJECT, "")
     if not top.startswith("/") or not os.path.isdir(top) or top == cwd:
         return environ
-    return find_config_site(environ, top, None, []).env
+    return settings.find_config_site(environ, top, None, []).env
 
 
 def is_config_silent(config: Config) -> bool:
     """True if hooks do nothing: bare modes of the client, or memory is switched off."""
-    if bare_mode(config.environ) or not config.options.hooks:
+    if scope_rules.bare_mode(config.environ) or not config.options.hooks:
         return True
     # Other clients have no such switch; hooks.always means memdir instead of the client's memory.
     theirs = config.environ.get(CALLER) or config.options.hooks_always
@@ -387,7 +358,7 @@ def hook_config(config: Config, around: Around) -> Here:
 
 def _basis(config: Config, environ: Mapping[str, str]) -> dict[str, bool]:
     """Paths that the decision depends on; False if only their type matters."""
-    managed = environ.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS
+    managed = environ.get("MEMDIR_MANAGED_SETTINGS") or settings.MANAGED_SETTINGS
     parts = os.path.splitext(managed)[0] + ".d"
     own = f"{config.checkout}/.claude"
     basis = {f"{config.claude_dir}/settings.json": True, managed: True, config.config_file: True}

@@ -22,6 +22,7 @@ MOVED = {
     "memdir.adapters.layouts._files": ("hot.layout",),
     "memdir.adapters.searches": (),
     "memdir.adapters.searches.scan": ("recall.scan",),
+    "memdir.core.errors": ("errors",),
     "memdir.core.hit": ("hot.recall",),
     "memdir.core.memory": ("hot.memory",),
     "memdir.core.model": ("models.model",),

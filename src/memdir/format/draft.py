@@ -72,6 +72,17 @@ class Change:
         return self.kind != SKIPPED
 
 
+def memory_change(
+    kind: str,
+    path: str,
+    data: bytes | None = None,
+    reason: str = "",
+    remarks: tuple[str, ...] = (),
+) -> Change:
+    hash = "" if data is None else content_hash(data)
+    return Change(kind, memory.stem(path), path, hash, reason, remarks)
+
+
 MAX_DESCRIPTION = 1024  # characters
 DESCRIPTION_AIM = 120
 FINDABLE_WORDS = 2  # with a meaning; "ok" alone is found by nobody

@@ -188,7 +188,7 @@ def _forget(stores: Stores, given: Given, client: str) -> Answer:
     done = changes.retire_memories(app, [name], reason=given.get("reason", ""))
     # Another process may have added a newer change.
     logged = look.store_log(app, done.changes[0].path, LOOKED_AT)
-    ours = [f"change {it.id[:SHOWN_ID]}" for it in logged if it.cause.verb == "retire"]
+    ours = [f"change {it.id[:SHOWN_ID]}" for it in logged if it.verb == "retire"]
     id = ours[0] if ours else "the id that history shows"
     return _changed(done.changes[0], [*done.remarks, f"to bring it back, call undo with {id}"])
 
@@ -335,11 +335,10 @@ def _history(stores: Stores, given: Given, client: str) -> Answer:
 
 
 def _change(logged: Logged) -> str:
-    cause = logged.cause
     paths = ", ".join(change + " " + path for change, path in logged.paths[:MAX_PATHS])
     more = f" and {len(logged.paths) - MAX_PATHS} more" if len(logged.paths) > MAX_PATHS else ""
-    reason = f" ({cause.reason})" if cause.reason else ""
-    text = f"{cause.actor}: {cause.verb} {cause.name}{reason}: {paths}{more}"
+    reason = f" ({logged.reason})" if logged.reason else ""
+    text = f"{logged.actor}: {logged.verb} {logged.name}{reason}: {paths}{more}"
     return inert_line(f"- {logged.id[:SHOWN_ID]} {safe.iso_time(logged.time)} {text}", LINE_BYTES)
 
 

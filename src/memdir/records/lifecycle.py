@@ -399,7 +399,6 @@ def collect_record_garbage(app: App) -> Done:
         settings, records, now = _sure_settings(desk), _everything(desk), app.now()
         going = find_records_past_grace(records, settings, now)
         going = [*find_expired_records(records, settings, now), *going]
-        desk.plan = [it.path for it in going]
         desk.changes += _let_go(desk, going, now)
     return desk.done
 

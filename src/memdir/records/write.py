@@ -86,8 +86,7 @@ def write_record_request(app: App, request: Request) -> Done:
 def change_status_of_records(app: App, names: Sequence[str], action: str, reason: str) -> Done:
     """Without an action, each record is restored."""
     with change_records(app, VERBS.get(action, action or "restore"), reason) as desk:
-        desk.plan = list(dict.fromkeys(find_record(name, desk.store) for name in names))
-        for path in desk.plan:
+        for path in dict.fromkeys([find_record(name, desk.store) for name in names]):
             how = action
             if not how:
                 status = fields.status_of_record(read_record(desk.store.read(path), path)[0])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 
@@ -17,7 +16,7 @@ from memdir.format.merge import Merged, merge_indexes
 from memdir.hot import memory
 from memdir.hot.disk import Disk, disk_failure
 from memdir.hot.memory import INDEX
-from memdir.store.git import ENVIRONMENT, KEPT
+from memdir.store.git import Git, find_git_program
 
 ATTRIBUTES = ".gitattributes"
 DRIVER = "memdir-index"
@@ -135,16 +134,13 @@ def _set(root: str, file: str, wanted: dict[str, str]) -> None:
 
 
 def _git(root: str, *words: str) -> str:
-    env = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
-    try:
-        done = subprocess.run(
-            ["git", *words], cwd=root, capture_output=True, env=env, timeout=GIT_SECONDS
-        )
-    except FileNotFoundError:
-        raise Missing("there is no git on this machine", next="install git") from None
-    except (OSError, subprocess.SubprocessError):
-        raise BadInput(f"git gave no answer in {root}", path=root, next="try again") from None
-    if done.returncode:
-        reason = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:200]
+    program = find_git_program(os.environ.get("PATH", ""))
+    if not program:
+        raise Missing("there is no git on this machine", next="install git")
+    out, ended = Git(root, program, work_tree=False).ask(*words, seconds=GIT_SECONDS)
+    if ended.late:
+        raise BadInput(f"git gave no answer in {root}", path=root, next="try again")
+    if ended.code:
+        reason = ended.said.strip().split("\n")[0][:200]
         raise BadInput(f"git refused: {reason}", path=root, next=f"look with: git -C {root} status")
-    return os.fsdecode(done.stdout).rstrip("\n")
+    return os.fsdecode(out).rstrip("\n")

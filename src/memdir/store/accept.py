@@ -1,9 +1,14 @@
-"""Review of memories from repositories and teams: accepted or rejected by the user."""
+"""Review of memories from repositories and teams: accepted or rejected by the user.
+
+Also who wrote each of them, and the authors whom the user accepts: their memories are told at once,
+with their source, unless one gives an agent orders; all others wait in `memdir review`.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from memdir.errors import HistoryBroken, MemdirError
 from memdir.hot.acceptance import (
@@ -16,14 +21,61 @@ from memdir.hot.acceptance import (
 )
 from memdir.hot.disk import digest_of
 from memdir.hot.memory import Memory, read_memory
+from memdir.store import state
 from memdir.store.accepted import AcceptanceSearch, AcceptanceView
-from memdir.store.givers import read_givers
 from memdir.store.history import History
 from memdir.store.ports import GONE
 from memdir.store.writer import App, store_state_folder
 
 ID_CHARACTERS = 12
 RESTORE = "restore"
+GIVERS = "givers.json"
+UNVERIFIED = "not verified"
+
+
+@dataclass(frozen=True)
+class Giver:
+    """The author of exactly this content; `verified` if the remote checked who it was."""
+
+    digest: str
+    name: str
+    id: str
+    verified: bool = False
+    time: float = 0.0
+
+    @property
+    def label(self) -> str:
+        name = self.name or self.id
+        return name if self.verified or not name else f"{name} ({UNVERIFIED})"
+
+
+@dataclass
+class Givers:
+    folder: str
+    files: dict[str, Giver] = field(default_factory=dict)
+    accepted: dict[str, str] = field(default_factory=dict)  # id -> name
+
+    def of(self, path: str, data: bytes) -> Giver | None:
+        giver = self.files.get(path)
+        return giver if giver is not None and giver.digest == digest_of(data) else None
+
+    def save(self) -> None:
+        value = {
+            "files": {path: asdict(giver) for path, giver in self.files.items()},
+            "accepted": self.accepted,
+        }
+        with state.state_errors(os.path.join(self.folder, GIVERS), "cannot be written"):
+            state.replace_state_json(self.folder, GIVERS, value)
+
+
+def read_givers(folder: str) -> Givers:
+    """Damaged or missing: nobody is accepted, and everything waits."""
+    try:
+        value = state.read_state_json(folder, GIVERS, dict) or {}
+        files = {path: Giver(**row) for path, row in value["files"].items()}
+        return Givers(folder, files, dict(value["accepted"]))
+    except (OSError, *state.DAMAGE):
+        return Givers(folder)
 
 
 def own_written_paths(history: History, contents: dict[str, bytes], *, upkeep: bool) -> set[str]:
@@ -34,7 +86,7 @@ def own_written_paths(history: History, contents: dict[str, bytes], *, upkeep: b
         for logged in history.log():
             if not left:
                 break
-            if logged.cause.verb in passed:
+            if logged.verb in passed:
                 continue
             for kind, path in logged.paths:
                 wanted = contents[path] if kind != GONE and path in left else None

@@ -8,21 +8,8 @@ from functools import cache
 
 from memdir.config.settings import repository_root
 from memdir.errors import BadInput, Conflict, MemdirError, Missing, Unwritable
-from memdir.format.draft import (
-    ARCHIVED,
-    CREATED,
-    REBUILT,
-    RESTORED,
-    RETIRED,
-    SKIPPED,
-    UNDONE,
-    UPDATED,
-    Change,
-    Draft,
-    Revision,
-    Wishes,
-    content_hash,
-)
+from memdir.format import draft as drafts
+from memdir.format.draft import SKIPPED, Change, Draft, Revision, Wishes, memory_change
 from memdir.format.index import survey_pointers
 from memdir.format.names import expand_names, find_named_path, fold_paths
 from memdir.format.outline import Lookup
@@ -31,15 +18,7 @@ from memdir.hot import safe
 from memdir.hot.memory import INDEX, Memory, decode, encode, read_memory, stem, write_header
 from memdir.store import ports, save
 from memdir.store.history import History
-from memdir.store.ports import (
-    ARCHIVE,
-    TRASH,
-    Logged,
-    Shelved,
-    Store,
-    name_few_paths,
-    read_if_stored,
-)
+from memdir.store.ports import ARCHIVE, TRASH, Logged, Shelved, Store, read_if_stored
 from memdir.store.trash import Shelf
 from memdir.store.writer import App, Desk, Done, DryRun, is_store_for_others
 
@@ -61,7 +40,7 @@ def remark_git_ignored(app: App, paths: Sequence[str]) -> list[str]:
     if not left_out:
         return []
     why = "others who have this repository do not get it; git check-ignore -v says why"
-    return [f"git ignores {name_few_paths(left_out)}: {why}"]
+    return [f"git ignores {ports.name_few_paths(left_out)}: {why}"]
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:
@@ -75,7 +54,7 @@ def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str =
     data = store.read(path)
     shelf.lay(room, path, data, now)
     store.drop(path)
-    return Change(ARCHIVED if room == ARCHIVE else RETIRED, stem(path), path, content_hash(data))
+    return memory_change(drafts.ARCHIVED if room == ARCHIVE else drafts.RETIRED, path, data)
 
 
 def move_memory(path: str, to: str, store: Store) -> Change:
@@ -94,7 +73,7 @@ def move_memory(path: str, to: str, store: Store) -> Change:
         ]
         if (text := encode("\n".join(lines))) != index:
             store.put(store.index_path, text)
-    return Change(UPDATED, stem(to), to, content_hash(data), remarks=(f"renamed from {path}",))
+    return memory_change(drafts.UPDATED, to, data, remarks=(f"renamed from {path}",))
 
 
 def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
@@ -102,11 +81,9 @@ def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
     standing = read_if_stored(store, path)
     if standing is None:
         store.put(path, data)
-        return Change(RESTORED, stem(path), path, content_hash(data))
+        return memory_change(drafts.RESTORED, path, data)
     if standing == data:
-        return Change(
-            SKIPPED, stem(path), path, content_hash(data), "it is there already, the same"
-        )
+        return memory_change(SKIPPED, path, data, "it is there already, the same")
     raise BadInput(
         f"{path}: another memory stands there now; it is not overwritten",
         path=path,
@@ -128,9 +105,8 @@ def edit_memory(app: App, name: str, revision: Revision, wishes: Wishes) -> Done
     with app.changing("edit") as desk:
         memory = save.find_memories(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
-        finish_change(
-            app, desk, [save.write_memory_edit(revision, desk.store, app.rules(), wishes)], memory
-        )
+        change = save.write_memory_edit(revision, desk.store, app.rules(), wishes)
+        finish_change(app, desk, [change], memory)
     return desk.done
 
 
@@ -138,20 +114,18 @@ def touch_memories(app: App, names: Sequence[str]) -> Done:
     with app.changing("touch") as desk:
         rules = app.rules()
         seen = (("last_verified", safe.iso_time(rules.now)),)
-        desk.plan = _find_paths(desk, names)
-        revisions = [Revision(path, seen) for path in desk.plan]
-        finish_change(
-            app,
-            desk,
-            [save.write_memory_edit(item, desk.store, rules, Wishes()) for item in revisions],
-        )
+        done = [
+            save.write_memory_edit(Revision(path, seen), desk.store, rules, Wishes())
+            for path in _find_paths(desk, names)
+        ]
+        finish_change(app, desk, done)
     return desk.done
 
 
 def retire_memories(app: App, names: Sequence[str], room: str = TRASH, reason: str = "") -> Done:
     with app.changing("archive" if room == ARCHIVE else "retire", reason) as desk:
-        desk.plan, now = _find_paths(desk, names), app.now()
-        done = [retire_memory(path, desk.store, desk.shelf, now, room) for path in desk.plan]
+        paths, now = _find_paths(desk, names), app.now()
+        done = [retire_memory(path, desk.store, desk.shelf, now, room) for path in paths]
         finish_change(app, desk, done)
     return desk.done
 
@@ -161,7 +135,6 @@ def restore_memories(app: App, names: Sequence[str]) -> Done:
         everything = app.shelf.list_all()
         wanted = expand_names(names, [item.path for item in everything])
         chosen = list(dict.fromkeys(find_shelved(everything, name)[0] for name in wanted))
-        desk.plan = [item.path for item in chosen]
         dry = DryRun(desk.store)
         for item in chosen:  # fails before anything is written if one cannot be restored
             restore_memory(item, dry, desk.shelf)
@@ -180,7 +153,7 @@ def rebuild_memory_index(app: App) -> Done:
         if not isinstance(app.store, ports.IndexKeeper):
             desk.changes += _keep_words_of_dead_lines(app, desk)
         changed = _keep_index(app, desk, anew=True)
-        desk.changes.append(Change(REBUILT if changed else SKIPPED, stem(path), path))
+        desk.changes.append(memory_change(drafts.REBUILT if changed else SKIPPED, path))
     return desk.done
 
 
@@ -203,7 +176,7 @@ def _keep_words_of_dead_lines(app: App, desk: Desk) -> list[Change]:
     data = encode(head.rstrip("\n") + "\n" * (2 - bool(old)) + "\n".join(new) + "\n")
     desk.store.put(path, data)
     desk.remarks.append(f"{path} has the words of lines whose file is gone")
-    return [Change(UPDATED if old else CREATED, DEAD_LINES, path, content_hash(data))]
+    return [memory_change(drafts.UPDATED if old else drafts.CREATED, path, data)]
 
 
 def _ask_if_kept(app: App, changed: Iterable[str] = ()) -> Callable[[Pointer], bool]:
@@ -227,7 +200,6 @@ def import_into_store(
         rules = app.rules()
         reason = f"from {origin}" if origin else ""
         desk.cause = replace(desk.cause, batch=f"import-{int(rules.now)}", reason=reason)
-        desk.plan = [path for path, _ in files]
         standing = fold_paths(desk.store.tree())
         secret = allow_secret and not rules.shared
         done = [save.adopt_memory(*file, desk.store, rules, standing, secret) for file in files]
@@ -271,7 +243,7 @@ def _keep_index(app: App, desk: Desk, *, anew: bool = False) -> bool:
 
 def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: bool) -> list[Change]:
     """Undo these changes, all or none; one that a killed undo had finished is only recorded."""
-    name = f"{chosen[0].cause.verb} {chosen[0].cause.name}".strip()
+    name = f"{chosen[0].verb} {chosen[0].name}".strip()
     more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
     desk.cause = replace(desk.cause, name=name + more, undoes=tuple(logged.id for logged in chosen))
     desk.undone[:] = chosen
@@ -283,7 +255,6 @@ def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: boo
         message = f"{chosen[0].id[:8]} is taken back already; nothing was written"
         hint = "memdir undo ID takes back an older change: memdir log lists them"
         raise Missing(message, next=hint)
-    desk.plan += wanted
     index_path, done = desk.store.index_path, []
     for path, data in wanted.items():
         if data is None:
@@ -292,15 +263,14 @@ def undo_these_changes(app: App, desk: Desk, chosen: list[Logged], explicit: boo
             desk.store.put(path, data)
         if path != index_path or not remark:
             reason = "gone again" if data is None else ""
-            done.append(Change(UNDONE, stem(path), path, reason=reason))
+            done.append(memory_change(drafts.UNDONE, path, reason=reason))
     # These record their changes of the index, so it needs no update here.
-    alone = all(logged.cause.verb in ("restructure", "dream") for logged in chosen)
+    alone = all(logged.verb in ("restructure", "dream") for logged in chosen)
     if remark or (_leads_nowhere(app, desk) if index_path in wanted else not alone):
-        desk.plan.append(index_path)
         _keep_index(app, desk)
     if remark:
-        kind = UNDONE if index_path in wanted else SKIPPED
-        done.append(Change(kind, stem(index_path), index_path, reason=remark))
+        kind = drafts.UNDONE if index_path in wanted else SKIPPED
+        done.append(memory_change(kind, index_path, reason=remark))
         desk.remarks.append(f"{index_path} {remark}; its pointers are in step")
     return done
 
@@ -362,7 +332,7 @@ def put_back_memories(app: App, desk: Desk, paths: Iterable[str]) -> list[Change
             desk.store.put(path, data)
         elif desk.store.exists(path):
             desk.store.drop(path)
-    return [Change(ports.UNDO, stem(path), path) for path in paths]
+    return [memory_change(ports.UNDO, path) for path in paths]
 
 
 def _read_memory(store: Store, path: str) -> Memory | None:

@@ -1,12 +1,14 @@
 """Runs git: no prompts, no network, nothing of the user's settings that could run code.
 
-Also finds commit times, authors and ignored files of a checkout.
+Also finds commit times, authors and ignored files of a checkout, and who a project is on every
+machine: its origin, else its first commit, else a name once given.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -14,8 +16,10 @@ import time
 from collections.abc import Collection, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
 
 from memdir.config.settings import repository_root
+from memdir.hot.place import tidy_path
 from memdir.store import state
 
 CHUNK = 1 << 20
@@ -65,6 +69,18 @@ MAX_LOG_BYTES = 1 << 30
 SHALLOW = "this clone is shallow: memories may be older than their ages say"
 _MARK = b"\x01"  # precedes a commit's field; no path of a store starts with it
 DRIVERS = ("clean", "smudge", "process", "required")
+# Hosts that answer for another one, on a port that firewalls let through.
+ALIASES = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+    "ssh.dev.azure.com": "dev.azure.com",
+}
+_URL = re.compile(
+    r"(?:(?:git\+)?(?:ssh|https?|git)(?:\+git)?)://([^/?#]*)([^?#]*)(?:[?#].*)?", re.I
+)
+_SCP = re.compile(r"(?:[^@/:\s]+@)?(\[[^\]]+\]|[^@/:\s]+):(?!//|:)(.*)")
+_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass
@@ -288,3 +304,59 @@ def _read_commit(text: bytes) -> tuple[str, list[str]]:
     head, *paths = [part.strip(b"\n") for part in text.split(b"\0")]
     first, _, more = head.partition(b"\n")
     return first.decode("utf-8", "replace"), [os.fsdecode(path) for path in (more, *paths) if path]
+
+
+def identity_of_address(url: str) -> str:
+    """`host/owner/name` of every spelling; "" for a path, which means nothing elsewhere."""
+    url = url.strip()
+    if match := _URL.fullmatch(url):
+        host, path = match[1].rpartition("@")[2], match[2]
+        host = re.sub(r":\d*\Z", "", host)
+    elif "://" not in url and (match := _SCP.fullmatch(url)):
+        host, path = match[1], match[2]
+    else:
+        return ""
+    if "%" in path:
+        path = unquote(path)
+    host = host.strip("[]").rstrip(".").lower()
+    host = ALIASES.get(host, host)
+    path = tidy_path("/" + path.strip())
+    path = re.sub(r"(?i)\.git\Z", "", path).strip("/")
+    if host == "dev.azure.com":
+        path = path.removeprefix("v3/").replace("/_git/", "/")
+    if len(host) < 2 or not path or any(char < " " for char in path) or path.split("/")[0] == "..":
+        return ""
+    return f"{host}/{path}"
+
+
+def find_project_identity(checkout: str) -> str:
+    """ "" for a directory without git, or without an origin and a commit."""
+    program = find_git_program(os.environ.get("PATH", ""))
+    if not program or not os.path.lexists(os.path.join(checkout, ".git")):
+        return ""
+    git = Git(checkout, program, work_tree=False)
+    address = find_origin(checkout)
+    if identity := identity_of_address(address):
+        return identity
+    shallow, _ = git.ask("rev-parse", "--is-shallow-repository", seconds=SECONDS)
+    if shallow.strip() != b"false":
+        return ""  # its first commit is not here
+    out, ended = git.ask("rev-list", "--max-parents=0", "HEAD", seconds=SECONDS)
+    roots = sorted(out.decode("ascii", "replace").split()) if ended.whole else []
+    return f"commit/{roots[0]}" if roots and _OID.fullmatch(roots[0]) else ""
+
+
+def find_origin(checkout: str) -> str:
+    """The address of `origin`, rewritten as the user's git would; "" without one."""
+    program = find_git_program(os.environ.get("PATH", ""))
+    if not program:
+        return ""
+    git = Git(checkout, program, work_tree=False)
+    out, ended = git.ask("ls-remote", "--get-url", "origin", seconds=SECONDS)
+    address = os.fsdecode(out).strip() if ended.whole else ""
+    return "" if address == "origin" else address  # git gives back the name it does not know
+
+
+def identity_folder(identity: str) -> str:
+    """One name of a folder, different for every identity: `github.com+owner+name`."""
+    return quote(identity.replace("+", "++").replace("/", "+"), safe="+")

@@ -37,7 +37,6 @@ PACKS = "objects/pack"
 # the commits after it are found by their packs.
 _SINGLE = re.compile(r"pack-([0-9a-f]{40})-([0-9a-f]{40})\.idx")
 MAX_SINGLE_PACKS = 50  # then git joins them, which makes a tenth of their size
-MAX_JOINED_PACKS = 50
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 _OFFSET_DELTA, _OID_DELTA = 6, 7
 
@@ -174,37 +173,27 @@ class Objects:
 
     def join_packs(self) -> None:
         """Have git put many small packs together; the caller holds the lock."""
-        singles = self._singles()
-        newest = self.head()
-        if len(singles) <= MAX_SINGLE_PACKS:
+        if len(self._singles()) <= MAX_SINGLE_PACKS:
             return
         from memdir.store.git import Git, find_git_program  # rarely needed, and slow to import
 
         program = find_git_program(os.environ.get("PATH", ""))
         if not program:
             return  # they take more room, no harm else
-        names = self._list_packs()
-        joined = [name for name in names if not _SINGLE.fullmatch(name)]
-        keep = joined if len(joined) < MAX_JOINED_PACKS else []
-        doomed = [name for name in names if name not in keep and newest not in name]
-        folder = os.path.join(self.folder, PACKS)
+        newest, names, loose = self.head(), self._list_packs(), self.list_loose()
         sync_directory(os.path.join(self.folder, os.path.dirname(BRANCH)))
-        ids = {oid for name in doomed for oid in _Pack(self.disk, f"{PACKS}/{name[:-4]}").ids()}
-        ids |= set(self.list_loose())
         git = Git(self.folder, program, work_tree=False)
-        words = "-c", "core.fsync=all", "--git-dir", self.folder, "pack-objects", "--quiet"
-        given = "".join(f"{oid}\n" for oid in sorted(ids)).encode()
-        made, ended = git.ask(*words, os.path.join(folder, "pack"), given=given)
-        if not ended.whole:
+        words = "-c", "core.fsync=all", "--git-dir", self.folder, "repack", "-a", "-q"
+        ended = git.ask(*words, seconds=60.0)[1]
+        if not ended.whole or names == self._list_packs():
             return
-        sync_directory(folder)
-        new = f"pack-{made.decode().strip()}"
-        if ids <= set(_Pack(self.disk, f"{PACKS}/{new}").ids()):
-            for name in doomed:
-                for ending in ("idx", "rev", "pack") if name[:-4] != new else ():
-                    remove_file(os.path.join(folder, f"{name[:-4]}.{ending}"))
-            for oid in self.list_loose():
-                remove_file(os.path.join(self.folder, loose_path(oid)))
+        # All that the newest commit reaches is in the new pack, durable before the old ones go.
+        sync_directory(os.path.join(self.folder, PACKS))
+        for name in names:
+            for ending in ("idx", "rev", "pack") if newest not in name else ():
+                remove_file(os.path.join(self.folder, PACKS, f"{name[:-4]}.{ending}"))
+        for oid in loose:
+            remove_file(os.path.join(self.folder, loose_path(oid)))
 
     def list_loose(self) -> list[str]:
         folder = os.path.join(self.folder, "objects")
@@ -245,10 +234,6 @@ class _Pack:
                 raise ValueError("cut off")
         except (OSError, *_DAMAGE):  # what only it has is missing then
             self._index, self._count = b"", 0
-
-    def ids(self) -> list[str]:
-        start = 8 + 1024
-        return [self._index[start + 20 * n : start + 20 * n + 20].hex() for n in range(self._count)]
 
     def __contains__(self, oid: str) -> bool:
         return self._find(oid) >= 0
@@ -430,4 +415,4 @@ def read_history_commit(objects: Objects, oid: str) -> Logged:
         elif key == "committer":
             time = float(value.rsplit(" ", 2)[-2])
     cause, paths = read_history_message(message)
-    return Logged(oid, parent, tree, time, cause, paths)
+    return Logged(**vars(cause), id=oid, parent=parent, tree=tree, time=time, paths=paths)

@@ -102,18 +102,8 @@ def diff_of_change(
 
 
 def list_shelved_and_missing(app: App) -> list[Shelved]:
-    """Shelved memories that are not in the store; an undo leaves its copy on the shelf."""
-
-    def is_back(item: Shelved) -> bool:
-        try:
-            there, shelved = app.store.read(item.path), app.shelf.read(item)
-        except MemdirError:
-            return False  # not there, or it cannot be compared
-        texts = map(memory.decode, (there, shelved))
-        created = {memory.read_header(text).get(*memory.CREATED_KEYS) for text in texts}
-        return there == shelved or (len(created) == 1 and "" not in created)  # edited since
-
-    return [item for item in app.shelf.list_all() if not is_back(item)]
+    """Shelved memories whose place in the store is free; an undo leaves its copy on the shelf."""
+    return [item for item in app.shelf.list_all() if not app.store.exists(item.path)]
 
 
 def find_expired_trash(app: App) -> list[Shelved]:

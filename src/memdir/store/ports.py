@@ -21,14 +21,14 @@ ADDED, MODIFIED, GONE = "A", "M", "D"
 
 @dataclass(frozen=True)
 class Cause:
-    """Who changed what, how and why; `undoes` are ids of undone changes."""
+    """Who changed what, how and why."""
 
     verb: str
-    name: str = ""
-    actor: str = "memdir"
+    name: str = ""  # what was changed, in words
+    actor: str = "memdir"  # `cli`, `library`, `mcp`, …; `outside` for others
     reason: str = ""
     batch: str = ""
-    undoes: tuple[str, ...] = ()
+    undoes: tuple[str, ...] = ()  # ids of the changes that this one takes back
 
 
 class Touched(NamedTuple):
@@ -37,43 +37,15 @@ class Touched(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Logged:
+class Logged(Cause):
     """A change in the history; `time` is in seconds since 1970."""
 
-    id: str
-    parent: str
-    tree: str
-    time: float
-    cause: Cause
-    paths: tuple[Touched, ...]
+    id: str = ""
+    parent: str = ""
+    tree: str = ""
+    time: float = 0.0
+    paths: tuple[Touched, ...] = ()
     scope: str = ""
-
-    @property
-    def actor(self) -> str:
-        """Who: `cli`, `library`, `mcp`, `outside` for others."""
-        return self.cause.actor
-
-    @property
-    def verb(self) -> str:
-        return self.cause.verb
-
-    @property
-    def name(self) -> str:
-        """What was changed, in words."""
-        return self.cause.name
-
-    @property
-    def reason(self) -> str:
-        return self.cause.reason
-
-    @property
-    def batch(self) -> str:
-        return self.cause.batch
-
-    @property
-    def undoes(self) -> tuple[str, ...]:
-        """Ids of the changes that this one takes back."""
-        return self.cause.undoes
 
     def __repr__(self) -> str:
         return f"<Change {self.id[:8]}: {self.actor}: {self.verb} {self.name}>"
@@ -113,7 +85,7 @@ def changes_to_undo(
         if len(chosen) > 1:
             raise BadInput(f"{change!r} is the start of several changes", next="memdir log")
     elif batch:
-        chosen = [logged for logged in log if logged.cause.batch == batch]
+        chosen = [logged for logged in log if logged.batch == batch]
     elif since is not None:
         chosen = list(log)
         # A change dated in the future (the clock was ahead) does not mark the start.
@@ -123,9 +95,9 @@ def changes_to_undo(
         # The newest change not undone, with its whole batch: one run is one undo.
         changes = list_standing_changes(log)
         chosen = list(itertools.islice(changes, 1))
-        if chosen and chosen[0].cause.batch:
-            chosen += [logged for logged in changes if logged.cause.batch == chosen[0].cause.batch]
-    later = [logged for logged in chosen if logged.cause.verb != BEGIN]
+        if chosen and chosen[0].batch:
+            chosen += [logged for logged in changes if logged.batch == chosen[0].batch]
+    later = [logged for logged in chosen if logged.verb != BEGIN]
     wanted = change or batch
     message = f"there is no change {wanted!r}" if wanted else "there is nothing to undo"
     if change and len(later) < len(chosen):
@@ -139,12 +111,12 @@ def list_standing_changes(log: Iterable[Logged]) -> Iterator[Logged]:
     undone: set[str] = set()
     for logged in log:
         # An undo without `undoes` was killed: the changes that it was to undo still stand.
-        cut_off = logged.cause.verb == UNDO and not logged.cause.undoes
-        if logged.id in undone or logged.cause.verb == BEGIN or cut_off:
+        cut_off = logged.verb == UNDO and not logged.undoes
+        if logged.id in undone or logged.verb == BEGIN or cut_off:
             continue
-        if not logged.cause.undoes:
+        if not logged.undoes:
             yield logged
-        undone.update(logged.cause.undoes)
+        undone.update(logged.undoes)
 
 
 class Store(Protocol):

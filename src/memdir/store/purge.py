@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memdir.errors import MemdirError, Missing
-from memdir.format.draft import PURGED, UPDATED, Change, content_hash
+from memdir.format.draft import PURGED, UPDATED, memory_change
 from memdir.hot.acceptance import HISTORY
 from memdir.hot.disk import Disk, sync_directory
 from memdir.hot.memory import decode, encode, stem
@@ -41,7 +41,7 @@ def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Don
         doomed += look.find_expired_trash(app) if expired else []
         for item in dict.fromkeys(doomed):
             desk.shelf.clear(item)
-            desk.changes.append(Change(PURGED, stem(item.path), item.path))
+            desk.changes.append(memory_change(PURGED, item.path))
     return desk.done
 
 
@@ -93,7 +93,7 @@ def _cut(data: bytes, values: Sequence[bytes]) -> bytes:
     return data
 
 
-def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
+def purge_secret(app: App, name: str) -> Done:
     """The secrets of one memory, out of its versions and, if nothing else can be meant, all else.
 
     The histories of other stores are not looked at: their packs are not this store's to rewrite.
@@ -107,7 +107,7 @@ def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
             path=path,
             next="memdir log NAME lists its versions; edit the memory if it is none that is known",
         )
-    sure = [value for value in values if everywhere or _is_unmistakable(value)]
+    sure = [value for value in values if _is_unmistakable(value)]
     here = [encode(value) for value in values if value not in sure]
     cleaner = _Cleaner(path, app.store.index_path, tuple(map(encode, sure)), tuple(here))
     others = set[str]()
@@ -122,13 +122,13 @@ def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
             cleaned = cleaner.clean(data, found.removeprefix(FOLDER))
             if cleaned != data:
                 desk.store.put(found, cleaned)
-                desk.changes.append(Change(UPDATED, stem(found), found, content_hash(cleaned)))
+                desk.changes.append(memory_change(UPDATED, found, cleaned))
             if any(value in cleaned for value in here):
                 others.add(found)
     if not app.dry_run:
         with app.lock.held("memdir purge", app.tell):
             _clean_what_is_kept(app, cleaner)
-    desk.changes.append(Change(PURGED, stem(path), path, reason=f"{len(values)} found"))
+    desk.changes.append(memory_change(PURGED, path, reason=f"{len(values)} found"))
     if here:
         desk.remarks.append(_name_what_stays(len(here), path, sorted(others)))
     return replace(desk.done, diff=())  # a diff would show the value
@@ -142,9 +142,7 @@ def _is_unmistakable(value: str) -> bool:
 
 def _name_what_stays(count: int, path: str, others: list[str]) -> str:
     says = f"{count} short or plain: cut out of the versions of {path} only"
-    if others:
-        says += f"; also in {name_few_paths(others)}"
-    return f"{says}. With --everywhere out of all that is kept, whatever it means there"
+    return f"{says}; also in {name_few_paths(others)}" if others else says
 
 
 def _find_values(app: App, path: str) -> Iterator[str]:
@@ -234,11 +232,11 @@ def _rewrite_history(folder: str, cleaner: _Cleaner) -> None:
                 blobs[key] = objects.write("blob", cleaned)[0]
             files[path] = mode, blobs[key]
         tree = git_objects.write_tree(objects, files)
-        undoes = tuple(new.get(id, id) for id in logged.cause.undoes)
+        undoes = tuple(new.get(id, id) for id in logged.undoes)
         name, reason = (
-            decode(cleaner.clean(encode(text))) for text in (logged.cause.name, logged.cause.reason)
+            decode(cleaner.clean(encode(text))) for text in (logged.name, logged.reason)
         )
-        cause = replace(logged.cause, name=name, reason=reason, undoes=undoes)
+        cause = replace(logged, name=name, reason=reason, undoes=undoes)
         new[logged.id] = git_objects.write_history_commit(
             objects, tree, new.get(logged.parent, ""), logged.time, cause, list(logged.paths)
         )

@@ -13,21 +13,14 @@ from memdir.format import draft as drafts
 from memdir.format import index as index_module
 from memdir.format import names
 from memdir.format.draft import (
-    ANYWAY,
-    CREATED,
-    HOW,
     SKIPPED,
-    UPDATED,
-    WHY,
     Change,
     Draft,
     Revision,
     Rules,
     Style,
     Wishes,
-    content_hash,
-    describe_body,
-    revise_memory,
+    memory_change,
 )
 from memdir.format.names import find_named_memory
 from memdir.format.outline import Lookup, unescape_target
@@ -40,7 +33,6 @@ from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide the style of a new header
 NOTES = "notes"  # file for the content of a standalone index
-SAID_ALREADY = "it says exactly this already"
 SHARED = "; this store is shared with others"
 SECRET = "what looks like a secret"
 SPECIAL = "special-file"  # a link, a hidden file, a folder where a memory could be
@@ -67,23 +59,20 @@ def adopt_memory(
     try:
         old = read_if_stored(store, path)
     except Unwritable as error:  # a link or a directory; other files can still be saved
-        return Change(SKIPPED, stem(path), path, reason=error.message)
+        return memory_change(SKIPPED, path, reason=error.message)
     if old is None:
         if reason := names.why_not_portable(path, standing):
-            return Change(SKIPPED, stem(path), path, reason=reason)
+            return memory_change(SKIPPED, path, reason=reason)
         store.put(path, data)
-        return Change(CREATED, stem(path), path, content_hash(data))
-    if old == data:
-        reason = "it is there already, the same"
-        return Change(SKIPPED, stem(path), path, content_hash(data), reason)
-    reason = "another memory of that name stands there; rename one of the two"
-    return Change(SKIPPED, stem(path), path, content_hash(old), reason)
+        return memory_change(drafts.CREATED, path, data)
+    same = "it is there already, the same"
+    other = "another memory of that name stands there; rename one of the two"
+    return memory_change(SKIPPED, path, old, same if old == data else other)
 
 
 def refused_file(path: str, reason: str) -> Change:
     """Its name may be what is refused: a secret is not repeated."""
-    shown = secrets.hide_secrets(path)
-    return Change(SKIPPED, stem(shown), shown, reason=reason)
+    return memory_change(SKIPPED, secrets.hide_secrets(path), reason=reason)
 
 
 def refuse_file_in_store(
@@ -125,36 +114,34 @@ def write_memory_edit(revision: Revision, store: Store, rules: Rules, wishes: Wi
     for field, value in revision.fields:
         if not value.strip():
             raise BadInput(f"{field} is empty", path=path, next=f"say what {field} should be")
+    for field, value in (*revision.fields, ("why", revision.why), ("how", revision.how)):
         drafts.check_header_line(field, value)
     old = store.read(path)
+    before = memory.read_header(memory.decode(old))
     if revision.why or revision.how:
-        drafts.check_header_line("why", revision.why)
-        drafts.check_header_line("how", revision.how)
-        text = memory.read_header(memory.decode(old)).body
-        text = text if revision.body is None else revision.body
+        text = before.body if revision.body is None else revision.body
         body = drafts.add_why_and_how(text, revision.why, revision.how)
         revision = replace(revision, body=body)
     if revision.body is not None:
         drafts.check_draft(Draft(revision.body), rules)
-        before = memory.read_header(memory.decode(old))
-        made = before.get("description") == describe_body(before.body)
+        made = before.get("description") == drafts.describe_body(before.body)
         if made and "description" not in values:  # it follows the text that it was made of
-            described = ("description", describe_body(revision.body))
+            described = ("description", drafts.describe_body(revision.body))
             revision = replace(revision, fields=(*revision.fields, described))
     draft = Draft("\n".join((revision.body or "", *values.values())))
     if reason := drafts.why_refuse_draft(draft, rules, replace(wishes, anyway=True)):
-        return Change(SKIPPED, stem(path), path, reason=reason)
+        return memory_change(SKIPPED, path, reason=reason)
     return _put_revision(revision, old, store, rules)
 
 
 def _put_revision(
     revision: Revision, old: bytes, store: Store, rules: Rules, remarks: tuple[str, ...] = ()
 ) -> Change:
-    path, data = revision.path, revise_memory(old, revision, rules.now)
+    path, data = revision.path, drafts.revise_memory(old, revision, rules.now)
     if data == old:
-        return Change(SKIPPED, stem(path), path, content_hash(old), SAID_ALREADY)
+        return memory_change(SKIPPED, path, old, "it says exactly this already")
     store.put(path, data)
-    return Change(UPDATED, stem(path), path, content_hash(data), remarks=remarks)
+    return memory_change(drafts.UPDATED, path, data, remarks=remarks)
 
 
 def save_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
@@ -171,12 +158,12 @@ def save_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Chan
         return _update(given, path, store, rules, remarks)
     if draft.expected:
         raise Missing(f"there is no memory {draft.name!r} to update", next="memdir list shows them")
-    described = replace(given, description=given.description or describe_body(given.body))
+    described = replace(given, description=given.description or drafts.describe_body(given.body))
     twin = "" if wishes.anyway else _find_twin(described.description, store)
     if twin:
-        insist = f", or {ANYWAY}" if ANYWAY in wishes.offered else ""
+        insist = f", or {drafts.ANYWAY}" if drafts.ANYWAY in wishes.offered else ""
         reason = f"{twin} says nearly the same; update it (memdir edit {stem(twin)}){insist}"
-        return Change(SKIPPED, stem(twin), twin, reason=reason)
+        return memory_change(SKIPPED, twin, reason=reason)
     return _create(described, store, rules, files, remarks)
 
 
@@ -196,7 +183,7 @@ def _create(
         drafts.format_new_memory(draft, name, drafts.moment_draft_was_said(draft, rules), style)
     )
     store.put(name + ".md", data)
-    return Change(CREATED, name, name + ".md", content_hash(data), remarks=remarks)
+    return memory_change(drafts.CREATED, name + ".md", data, remarks=remarks)
 
 
 def _update(
@@ -215,11 +202,11 @@ def _update(
 def _left_behind(old: Document, draft: Draft, fields: list[tuple[str, str]]) -> tuple[str, ...]:
     remarks = []
     before = old.get("description")
-    if not draft.description and before == describe_body(old.body):
-        fields.append(("description", describe_body(draft.body)))
+    if not draft.description and before == drafts.describe_body(old.body):
+        fields.append(("description", drafts.describe_body(draft.body)))
     elif not draft.description and before:
         remarks.append(f'its description stays "{before}"; change it with --description')
-    lost = [mark for mark in (WHY, HOW) if mark in old.body]
+    lost = [mark for mark in (drafts.WHY, drafts.HOW) if mark in old.body]
     if any(mark not in draft.body for mark in lost):
         remarks.append("the old text had reasons (Why, How to apply) that the new one has not")
     return tuple(remarks)
@@ -267,7 +254,7 @@ def _convert_standalone(store: Store, files: list[str], taken: str) -> str:
         return ""
     text = memory.decode(data)
     document = memory.read_header(text)
-    about = document.get("description") or describe_body(document.body)
+    about = document.get("description") or drafts.describe_body(document.body)
     name = NOTES if taken != NOTES else f"earlier-{NOTES}"
     if document.lines is None:
         text = memory.write_header([("name", name), ("description", about)], text)

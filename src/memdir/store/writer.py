@@ -192,7 +192,6 @@ class Desk:
     shelf: Shelf
     cause: Cause
     remarks: list[str] = field(default_factory=list)
-    plan: list[str] = field(default_factory=list)  # paths to change, in order
     undone: list[Logged] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     diff: list[tuple[str, bytes | None, bytes | None]] = field(default_factory=list)
@@ -269,7 +268,7 @@ class App:
             except BaseException as error:
                 desk.cause = replace(desk.cause, undoes=())  # half an undo counts as none
                 if isinstance(error, MemdirError):
-                    _add_what_was_done(error, desk.plan, store.written, history)
+                    _add_what_was_done(error, store.written, history)
                 raise
             finally:
                 accept(store.written)
@@ -381,17 +380,13 @@ def history_day(now: float) -> datetime.date:
 
 
 def _add_what_was_done(
-    error: MemdirError, plan: list[str], written: Mapping[str, bytes | None], history: History
+    error: MemdirError, written: Mapping[str, bytes | None], history: History
 ) -> None:
-    done = [path for path in plan or written if path in written]
-    left = [path for path in dict.fromkeys(plan) if path not in written]
-    if not plan:  # a single change says itself what it did to its memory
-        done = [path for path in done if path not in error.message]
-    if not done or (plan and not left):
+    done = [path for path in written if path not in error.message]
+    if not done:
         return
     where = "the history has it" if history.on else "old versions are in the trash"
     error.message += f". Done before that ({where}): {name_few_paths(done)}"
-    error.message += f". Not done: {name_few_paths(left)}" if left else ""
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"

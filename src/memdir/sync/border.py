@@ -13,8 +13,7 @@ from memdir.hot import types
 from memdir.hot.acceptance import ACCEPTED, save_acceptance
 from memdir.hot.disk import digest_of
 from memdir.hot.memory import INDEX, decode, encode, is_memory_file, read_header, read_memory
-from memdir.store.accept import store_acceptance
-from memdir.store.givers import Giver, read_givers
+from memdir.store.accept import Giver, read_givers, store_acceptance
 from memdir.store.guards import compile_guards
 from memdir.store.writer import App, store_state_folder
 from memdir.sync.transport import MAX_FILE_BYTES, Author

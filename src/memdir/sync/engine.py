@@ -290,7 +290,6 @@ class Turn:
         with replace(self.app, store=unmoved).changing(VERB) as desk:
             reason = f"by {', '.join([*givers][:3])}" if givers else ""
             desk.cause = replace(desk.cause, reason=reason)
-            desk.plan = [*written]
             for path, data in sorted(written.items(), key=lambda row: (row[0] == INDEX, row[0])):
                 try:
                     _put(desk, path, data)

@@ -13,8 +13,7 @@ from memdir.errors import BadInput
 from memdir.format.names import slugify
 from memdir.hot.place import store_key
 from memdir.store import state
-from memdir.store.git import Git, find_git_program
-from memdir.store.identity import find_project_identity, identity_folder
+from memdir.store.git import Git, find_git_program, find_project_identity, identity_folder
 from memdir.sync.transport import Remote
 
 FOLDER, FILE = "sync", "remotes.json"

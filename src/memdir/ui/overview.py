@@ -47,7 +47,7 @@ def is_taken_back(changes: Sequence[Logged]) -> set[str]:
     gone: set[str] = set()
     for logged in changes:
         if logged.id not in gone:
-            gone.update(logged.cause.undoes)
+            gone.update(logged.undoes)
     return gone
 
 
@@ -56,7 +56,7 @@ def read_strip(app: App, census: Census, told: Sequence[Told]) -> dict[str, Any]
     loaded = census.once("index", lambda: cut_index(decode(app.store.index() or b"")))
     rules = census.once("rules", lambda: recall_standing_rules([("project", app)])[0])
     prompts = [answer.characters for answer in told if answer.prompt]
-    saved = (it.time for it in read_changes(app, census) if it.cause.verb != "begin" and it.paths)
+    saved = (it.time for it in read_changes(app, census) if it.verb != "begin" and it.paths)
     return {
         "memories": len(census.scan.memories),
         "last_saved": next(saved, 0) or max((it.clock for it in census.scan.memories), default=0),

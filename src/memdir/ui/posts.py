@@ -103,7 +103,7 @@ def _undo(app: App, change: str = "", batch: str = "") -> Outcome:
     files = [f"{it.path} {it.reason or 'is as it was before'}" for it in done.changes]
     name = "the change"
     if done.undone:
-        cause = done.undone[0].cause
+        cause = done.undone[0]
         is_outside = cause.verb == OUTSIDE
         name = "what was changed outside memdir" if is_outside else f"{cause.verb} {cause.name}"
     return Outcome(f"Taken back: {name.strip()}.", (*files, *done.remarks), _taker(app, app.batch))

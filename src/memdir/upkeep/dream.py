@@ -336,7 +336,6 @@ def _consolidate(app: App, desk: Desk, oriented: Oriented) -> Run:
     if away:
         plans.append(plan_restructure(read_restructured_store(paper, oriented.stale)))
         apply_restructure(plans[1], paper, shelf, rules.now)
-    desk.plan = [*plans[0].texts, *plans[0].gone, *oriented.drifted]
     done, refused = _save(desk.store, rules, oriented)
     done += apply_restructure(plans[0], desk.store, desk.shelf, rules.now)
     done += _put_away(desk.store, desk.shelf, rules, oriented)

@@ -122,8 +122,6 @@ def restructure_store(app: App) -> tuple[Plan, Done]:
         result = replace(plan, batch=f"{VERB}-{int(now)}")
         remark_missing_reasons(result.work)
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
-        index = [] if result.index is None else [result.work.given.index_path]
-        desk.plan = [*result.texts, *index, *result.gone]
         desk.changes += apply_restructure(result, desk.store, desk.shelf, now)
     return result, desk.done
 
