@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from memdir.capture import review
-from memdir.capture.ask import NOBODY_SAID_IT
 from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, find_uncaptured_sessions
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
-from memdir.capture.progress import HELD, MAX_FAILURES, REFUSED, SAVED
+from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
 from memdir.capture.sessions import open_session
 from memdir.care.status import collect_status
 from memdir.models.ledger import Ledger, Limits, ledger_day
@@ -87,15 +85,6 @@ def test_a_model_reads_a_conversation_once_when_it_ends(opened):
     assert opened.memories() == ["real-database-in-tests.md", "staging-cluster-oslo.md"]
     assert opened.capture().reason == NOTHING_NEW
     assert opened.counts()[-1] == 0
-
-
-def test_one_undo_takes_back_one_turn(opened):
-    turn = Request(str(opened.talk.path), "s1", ends=False)
-    for text in (OSLO, "Remember that invoices are numbered per country."):
-        opened.say("Please write the tests against a real database.", "I will.", text, "Noted.")
-        assert len(names(capture(opened.app(), turn))) == 1
-    review.undo_and_hold_again(opened.app())
-    assert opened.memories() == ["staging-cluster-oslo.md"]
 
 
 def test_after_an_error_what_was_asked_for_is_saved_and_the_rest_is_done_later(opened):
@@ -197,13 +186,6 @@ def test_a_model_that_broke_off_lost_what_it_had_not_come_to(opened):
     assert names(outcome) == ["real-database-in-tests"]
     assert len(outcome.of(HELD)) == 1
     assert opened.counts() == (2, 1, 0, 1, 0)
-
-
-def test_what_nobody_said_is_refused_and_counted(opened):
-    opened.say("Please look at the tests of the billing service.", "They mock the database.")
-    outcome = opened.capture()
-    assert [item.reason for item in outcome.of(REFUSED)] == [NOBODY_SAID_IT]
-    assert (opened.memories(), opened.counts()) == ([], (1, 0, 1, 0, 0))
 
 
 def test_a_turn_in_which_the_agent_saved_something_is_not_shown_to_the_model(opened):

@@ -164,13 +164,6 @@ def test_a_session_that_was_killed_is_made_up_for_at_the_next_start(client):
     assert client.memories() == ["we-deploy-only-on-tuesdays"]
 
 
-def test_hooks_of_a_client_that_we_started_ask_for_nothing(client):
-    client.env["MEMDIR_NESTED"] = "1"
-    for event in ("stop", "session-end", "session-start"):
-        client.hook(event, client.talk().say(TUESDAY))
-    assert client.queue() == []
-
-
 def test_switched_off_nothing_of_a_conversation_is_noted(client):
     client.env["MEMDIR_CAPTURE"] = "false"
     (client.cache).mkdir(parents=True)

@@ -83,14 +83,6 @@ def test_the_progress_of_the_first_version_is_read(captures, tmp_path):
     assert captures.load("s1") == PROGRESS
 
 
-def test_what_nobody_goes_on_with_is_let_go_of(captures):
-    captures.keep(PROGRESS)
-    captures.prune(0.0)
-    assert list(captures.sessions()) == [PROGRESS]
-    captures.prune(10.0**11)
-    assert list(captures.sessions()) == []
-
-
 def entries(count: int, start: int = 0, decision: str = SAVED) -> list[Entry]:
     ids = [f"e{number}" for number in range(start, start + count)]
     return [Entry(id, what, 1.0, "s1", "n") for id in ids for what in (RECEIVED, decision) if what]

@@ -75,14 +75,6 @@ def test_what_is_no_page_of_the_project_gets_no_patch_and_nobody_waits_for_it(pa
     assert (made.patches, item.routed.to, item.outcome) == ([], MEMORY, HOLD)
 
 
-def test_a_line_cannot_break_out_of_its_patch(past):
-    past.session("Never commit to main.\u2028+++ b/../evil\u2028@@ -1 +1 @@")
-    for patch in past.extract().patches:
-        assert "\u2028" not in patch.text
-        assert patch.text.count("\n+++ ") == 1
-        apply(patch.text, patch.root)
-
-
 @pytest.mark.parametrize(
     "old",
     [

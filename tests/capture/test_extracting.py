@@ -70,14 +70,6 @@ def test_a_transcript_in_the_wrong_folder_is_never_taken_for_this_project(past):
     assert past.held() == []
 
 
-@pytest.mark.parametrize("folder", ["src", "gone/deeper"])
-def test_a_session_in_a_subdirectory_counts_for_the_project(past, folder):
-    (past.shop / "src").mkdir()
-    past.session(OSLO, cwd=past.shop / folder)
-    past.extract()
-    assert list(past.memories()) == [OSLO_FILE]
-
-
 @pytest.mark.parametrize("standing", ["shop", "tree"])
 def test_a_worktree_shares_the_store_and_the_root_of_its_repository(past, standing):
     past.session(OSLO, "Noted.", NO_FORCE, cwd=past.tree)
@@ -98,23 +90,9 @@ def test_a_directory_that_is_gone_gets_nothing_and_the_reason_is_said(past):
 
 
 @cases("capture")
-def test_nothing_is_learned_from_what_nobody_said(past, flags):
-    past.session("Hello there.", "Hello.").record(PERSON, OSLO, **flags)
-    made = past.extract()
-    assert (made.items, past.memories(), past.held()) == ([], {}, [])
-
-
-@cases("capture")
 def test_nothing_is_learned_from_what_was_injected(past, text):
     past.session(text, "Yes.")
     assert (past.extract().items, past.memories()) == ([], {})
-
-
-def test_what_the_agent_wrote_down_itself_is_not_saved_again(past):
-    past.session(OSLO).wrote(str(past.store() / "oslo.md"))
-    (one,) = past.extract().items
-    assert (one.outcome, past.memories()) == (LEAVE_OUT, {})
-    assert "oslo.md" in one.reason
 
 
 def test_what_was_put_away_does_not_come_back(past):
@@ -237,17 +215,6 @@ def test_no_secret_reaches_the_disk(past, row):
     }
     assert not [path for path, data in written.items() if secret in data]
     assert not [one for one in made.patches if secret.decode() in one.text]
-
-
-@pytest.mark.parametrize("row", inputs("transcripts for extraction", "transcript"))
-def test_a_hostile_transcript_hides_no_other(past, row):
-    talk = past.session("Hello.", "Hello.")
-    with talk.path.open("ab") as file:
-        file.write(row.value.encode("utf-8", "surrogateescape") + b"\n")
-    past.session(OSLO)
-    made = past.extract()
-    assert OSLO_FILE in past.memories()
-    assert made.lost == []
 
 
 @pytest.mark.parametrize("row", inputs("tag and frame break-out", "body"))

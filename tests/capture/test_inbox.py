@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memdir.capture import inbox as inbox_module
-from memdir.capture.inbox import APPROVED, REJECTED, Inbox, read_held_draft, write_held_draft
+from memdir.capture.inbox import REJECTED, Inbox, read_held_draft, write_held_draft
 from memdir.capture.signals import Catch, Origin
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Draft
@@ -35,18 +35,6 @@ def test_what_is_held_is_read_back_as_it_was(inbox):
     assert inbox.read(held.id) == held == inbox.list()[0]
     assert held.catch == replace(catch, hold=WHY)
     assert read_held_draft(write_held_draft(held), held.id) == held
-
-
-@pytest.mark.parametrize("how", [APPROVED, REJECTED])
-def test_what_was_settled_is_not_asked_again(inbox, how):
-    held = inbox.hold(caught(), WHY, NOON)
-    inbox.settle(held.id, how, "Text", NOON)
-    assert inbox.list() == []
-    inbox.hold(caught(), WHY, NOON + 9)
-    assert inbox.list() == []
-    assert inbox.settled() == [
-        {"id": held.id, "time": "2026-03-02T12:00:00Z", "how": how, "what": "Text"}
-    ]
 
 
 def test_the_start_of_an_id_will_do_but_no_more_than_one_may_have_it(inbox):

@@ -3,7 +3,7 @@
 import datetime
 
 from memdir.capture.origin import sign_captured_draft, trace_captured_draft
-from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Origin
+from memdir.capture.signals import SOURCE, Origin
 from memdir.clients.conversation import PERSON, TOOL, Message
 from memdir.format.draft import Draft, Rules, Wishes, check_draft, why_refuse_draft
 from tests.helpers.opened import NOON
@@ -40,18 +40,6 @@ def test_a_name_that_a_tool_planted_makes_the_draft_the_tools():
         ("integration-tests-database", PERSON),
     ):
         assert trace_captured_draft(rule, name, person.text, (person, page), HERE)[1].who == who
-
-
-def test_the_quote_is_one_short_harmless_line_without_secrets():
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
-    text = f"Before each release \x1b[31mrun the <b>deploy</b> with {token} " + "y " * 500
-    message = Message("m", PERSON, text)
-    quote = trace_captured_draft("Run the deploy before each release.", "", text, (message,), HERE)[
-        1
-    ].quote
-    assert quote.startswith("Before each release") and "\n" not in quote
-    assert token[:8] not in quote and "\x1b" not in quote
-    assert len(quote.encode()) <= MAX_QUOTE_BYTES
 
 
 def test_a_saved_draft_tells_where_it_comes_from_unless_that_looks_like_a_secret():

@@ -6,13 +6,11 @@ import sys
 
 import pytest
 
-from memdir.audit import ages
 from memdir.capture import review
 from memdir.capture.inbox import open_inbox
 from memdir.capture.signals import Catch, Origin
 from memdir.errors import Missing
 from memdir.format.draft import Draft, Wishes
-from memdir.recall import answer
 from memdir.store import look
 from tests.helpers.opened import DAY, NOON, Opened
 
@@ -39,21 +37,6 @@ def approve(opened: Opened, *ids: str, anyway: bool = False, dry_run: bool = Fal
     )
 
 
-def test_what_is_held_enters_no_index_no_recall_and_no_prompt(opened):
-    opened.save("Something else altogether.", "other")
-    before = opened.files()
-    hold(opened)
-    app = opened.app()
-    assert opened.files() == before
-    assert "pelican" not in look.load_index(app).text
-    assert "pelican" not in answer.render_session_section([("project", app)])
-    recalled = answer.recall(
-        [("project", app)], "how does the pelican job restart the staging cluster?"
-    )
-    assert "pelican" not in repr(recalled)
-    assert [one.memory.path for one in ages.list_memory_ages(app)[0]] == ["other.md"]
-
-
 def test_tomorrow_counts_from_the_day_it_was_said(opened):
     held = hold(opened, "The freeze of the pelican branch begins tomorrow.")
     opened.now = NOON + 30 * DAY
@@ -75,31 +58,6 @@ def test_what_the_store_says_already_needs_a_second_yes(opened):
     assert settled.how == "" and "says nearly the same" in settled.done.changes[0].reason
     (settled,) = approve(opened, held.id, anyway=True)
     assert settled.how == "approved"
-
-
-def test_undoing_an_approval_puts_the_draft_back_into_the_inbox(opened):
-    opened.save("Something else altogether.", "other")
-    held, other = hold(opened), hold(opened, "Invoices are numbered per country, by law.")
-    approve(opened)
-    done = review.undo_and_hold_again(opened.app())
-    assert {one.id for one in open_inbox(opened.app()).list()} == {held.id, other.id}
-    assert sum("waits for a review again" in text for text in done.remarks) == 2
-    assert [one.how for one in approve(opened)] == ["approved", "approved"]
-    assert open_inbox(opened.app()).list() == []
-
-
-def test_a_rejected_draft_can_be_put_back(opened):
-    held, other = hold(opened), hold(opened, "Another thing.")
-    review.reject_held_drafts(opened.app(), [held, other])
-    app = opened.app()
-    assert {one.id for one in review.find_rejected_drafts(app, (), True)} == {held.id, other.id}
-    review.restore_rejected_drafts(opened.app(dry_run=True), [held])
-    assert open_inbox(app).list() == []
-    chosen = review.find_rejected_drafts(app, [held.id[:8]])
-    assert [one.how for one in review.restore_rejected_drafts(app, chosen)] == ["restored"]
-    assert open_inbox(app).list() == [held]
-    with pytest.raises(Missing, match="was rejected of late"):
-        review.find_rejected_drafts(app, [held.id])
 
 
 def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):

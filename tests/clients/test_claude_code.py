@@ -138,19 +138,6 @@ def test_an_answer_to_a_question_is_the_persons(home, folder):
     assert words(forged) == [(TOOL, "chosen")]
 
 
-def test_a_search_of_the_web_is_a_tools_word(home, folder):
-    content = [
-        {"type": "server_tool_use", "id": "w", "name": "web_search", "input": {}},
-        {"type": "web_search_tool_result", "tool_use_id": "w", "content": [{"title": "A page"}]},
-        {"type": "text", "text": "Found."},
-    ]
-    said = read(home, folder, record("assistant", content)).said
-    assert [(one.who, one.text, one.tool) for one in said] == [
-        (AGENT, "Found.", ""),
-        (TOOL, "A page", "web_search"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("tool", "given", "wrote"), table("clients", "calls_say_which_files_they_write")
 )
@@ -173,19 +160,6 @@ def test_a_call_that_failed_wrote_nothing(home, folder):
 def test_a_clock_that_is_wrong_is_an_unknown_time(home, folder, time):
     (one,) = read(home, folder, record("user", "hello", timestamp=time)).said
     assert one.time == 0.0
-
-
-def test_the_clients_directory_may_be_elsewhere_or_a_link(home, tmp_path):
-    real = tmp_path / "real"
-    path = real / "projects/p/s.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text(line(record("user", "hello")))
-    (home / ".claude").symlink_to(real)
-    for reader, way in (
-        (open_reader(str(home), {}), home / ".claude/projects/p/s.jsonl"),
-        (open_reader(str(home), {"CLAUDE_CONFIG_DIR": str(real)}), path),
-    ):
-        assert words(reader.read(str(way), Cursor())) == [(PERSON, "hello")]
 
 
 def test_sessions_of_folders_in_the_project_count_and_subagents_do_not(home, tmp_path):

@@ -229,12 +229,6 @@ def test_an_export_is_private_complete_and_the_same_each_time(filled, tmp_path):
         assert archive.read("one.md") == MEMORY
 
 
-def test_an_export_comes_back_as_it_was(filled, tmp_path, project):
-    assert memdir("export", "--output", "out.zip").code == 0
-    assert memdir("import", "out.zip", "--dir", str(tmp_path / "new"), "--json").code == 0
-    assert (tmp_path / "new/one.md").read_bytes() == MEMORY
-
-
 def test_an_export_replaces_nothing_without_force(filled, project):
     path, target = project / "there.zip", "there.zip"
     path.write_text("precious")

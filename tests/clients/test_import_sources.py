@@ -1,7 +1,6 @@
 """`memdir import` from what other tools keep: taken whole, told where from, theirs untouched."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -115,12 +114,6 @@ def test_files_that_are_something_else_are_refused(text, tmp_path, store):
     assert refused.error["next"] and not store.exists()
 
 
-def test_half_a_character_does_not_stop_an_import(tmp_path, store):
-    (tmp_path / "x.json").write_text('[{"memory": "tea \\ud800 at\\u0000 five"}]')
-    assert memdir("import", "mem0", str(tmp_path / "x.json")).code == 0
-    assert "tea ? at five" in (store / "tea-at-five.md").read_text()
-
-
 def test_links_in_a_repository_are_not_followed(project, tmp_path, store):
     put(tmp_path / "away", **{"key.mdc": "private"})
     (project / ".cursor").mkdir()
@@ -146,38 +139,3 @@ def test_entries_that_would_get_one_name_are_all_taken(project, tmp_path, store)
     assert {*names} == {"A.md", "a-2.md", "a-3.md", "notes.md", "notes-2.md"}
     for word in ("One.", "Two.", "Three.", "Four.", "Five."):
         assert sum(word in text for text in names.values()) == 1
-
-
-def test_the_same_entry_thrice_is_one_memory(tmp_path, store):
-    rows = [{"id": "1", "memory": text} for text in ("Same.", "Same.", "Same!", "Same.", "Same!")]
-    (tmp_path / "mem0.json").write_text(json.dumps(rows))
-    assert memdir("import", "mem0", str(tmp_path / "mem0.json")).code == 0
-    assert sorted(path.name for path in store.glob("same*")) == ["same-2.md", "same.md"]
-
-
-@pytest.mark.parametrize("root", [b"/x\0y", b"", None], ids=["NUL", "empty", "a pipe"])
-def test_a_folder_of_gemini_that_names_no_project_is_passed_over(root, laid, home, store):
-    folder = home / ".gemini/tmp/odd"
-    folder.mkdir()
-    if root is None:
-        os.mkfifo(folder / ".project_root")
-    else:
-        (folder / ".project_root").write_bytes(root)
-    assert memdir("import", "gemini-cli").code == 0
-    assert (store / "ports.md").exists()
-
-
-@pytest.mark.parametrize("source", ["mem0", "gemini-cli", "cursor"])
-def test_a_directory_in_place_of_a_file_is_refused(source, home, project, tmp_path):
-    places = {"gemini-cli": home / ".gemini/GEMINI.md", "cursor": project / ".cursorrules"}
-    place = places.get(source, tmp_path / "export.json")
-    place.mkdir(parents=True)
-    words = [] if source in places else [str(place)]
-    refused = memdir("import", source, *words, "--json")
-    assert refused.code == 1 and "not a regular file" in refused.error["message"]
-
-
-def test_a_file_without_a_heading_holds_nothing_to_import(home):
-    put(home, **{".gemini__GEMINI.md": "Be brief.\n"})
-    answer = memdir("import", "gemini-cli", "--json")
-    assert answer.code == 0 and answer.json["files"] == []

@@ -132,12 +132,6 @@ def test_a_call_of_gemini_that_failed_wrote_nothing(home):
     assert gemini_cli.open_reader(str(home), {}).read(path, START).said == ()
 
 
-def test_sessions_of_gemini_are_found_by_the_directory_they_name(home, tmp_path):
-    path = gemini_file(home, project=f"{tmp_path}\n")
-    found = gemini_cli.open_reader(str(home), {}).sessions(str(tmp_path))
-    assert [session.path for session in found] == [path]
-
-
 # opencode
 
 
@@ -160,15 +154,6 @@ def test_a_reply_of_opencode_waits_until_it_is_whole(home, tmp_path):
     assert words(first) == [(PERSON, "hello")]
     rewrite(path, 1, lambda data: whole[0])
     assert words(reader.read(str(path), first.cursor)) == [(AGENT, "half a reply")]
-
-
-@pytest.mark.parametrize(
-    "more", [{"summary": True}, {"role": "system"}, {"role": None}, {"role": ["user"]}]
-)
-def test_a_message_of_opencode_that_nobody_said(home, tmp_path, more):
-    path = OpencodeTable().lay(home, tmp_path, "ses_1", [Message("", AGENT, "They talked.")])
-    rewrite(path, 0, lambda data: json.dumps({**json.loads(data), **more}))
-    assert opencode.open_reader(str(home), {}).read(str(path), START).said == ()
 
 
 def test_one_broken_row_of_opencode_hides_no_other(home, tmp_path):

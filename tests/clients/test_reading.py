@@ -1,7 +1,5 @@
 """How a transcript of lines is read: little by little, in little memory, while it is written."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -176,29 +174,3 @@ def test_hostile_transcripts(file, row):
         assert file.read(stretch.cursor).said == ()
     else:
         pytest.fail(f"{row.id} is new: {row.expected}")
-
-
-MEASURE = """
-import resource, sys
-from memdir.clients.claude_transcript import open_reader
-from memdir.clients.conversation import Cursor
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-stretch = open_reader(sys.argv[1], {}).read(sys.argv[2], Cursor())
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(after - before, stretch.broken, len(stretch.said))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("megabytes", "broken", "count"), [(31, 1, 2), (50, 1, 2), (100, 0, 1)])
-def test_a_long_line_does_not_fill_the_memory(file, home, megabytes, broken, count):
-    """The newest part of the largest one begins inside of it: so nobody counts it as broken."""
-    file.write(said("first"))
-    with file.path.open("r+b") as handle:
-        handle.truncate(megabytes << 20)  # a hole: NULs that take no disk
-    file.add("\n" + said("last"))
-    command = [sys.executable, "-c", MEASURE, str(home), str(file.path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    kilobytes, *found = map(int, done.stdout.split())
-    assert found == [broken, count]
-    assert kilobytes < 120_000

@@ -188,27 +188,6 @@ def test_a_file_of_ours_that_somebody_deleted_keeps_nothing_back(client, home):
     assert not (home / ".config").exists() and not (home / f".{client}").exists()
 
 
-def test_what_a_killed_set_up_left_is_gone_after_the_next(home):
-    left = home / ".codex/.memdir-123-0123456789ab.tmp"
-    left.parent.mkdir()
-    left.write_text("half")
-    memdir("setup", "codex", "--dry-run")
-    assert left.exists()
-    memdir("setup", "codex")
-    assert not left.exists()
-
-
-def test_a_damaged_receipt_stops_no_removal(home):
-    (home / "mine").mkdir()
-    memdir("setup", "codex")
-    [receipt] = home.rglob("clients/*.json")
-    said = json.loads(receipt.read_text())
-    said["folders"] += ["\0", str(home / "mine/deeper")]
-    receipt.write_text(json.dumps(said))
-    assert memdir("setup", "codex", "--remove").code == 0
-    assert files(home) == {} and (home / "mine").exists()
-
-
 # Cursor
 
 
@@ -251,15 +230,3 @@ def test_its_hook_answers_in_its_own_form(home, project):
 
     assert "pelican" in json.loads(run(json.dumps(given)))["additional_context"]
     assert run("[") == run("{}") == ""
-
-
-def test_the_plugin_of_opencode_is_javascript(home):
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("node is not installed")
-    memdir("setup", "opencode")
-    script = home / ".config/opencode/plugins/memdir.js"
-    copy = home / "memdir.mjs"
-    shutil.copy(script, copy)
-    done = subprocess.run([node, "--check", str(copy)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

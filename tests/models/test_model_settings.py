@@ -13,15 +13,6 @@ def world(tmp_path) -> World:
     return World(tmp_path)
 
 
-def test_the_model_comes_from_the_file_or_the_environment(world):
-    file = world.home / ".config/memdir/config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text('[model]\nname = "openai:x"\ntimeout = 5\n[budget]\nday_tokens = 0\n')
-    options = world.read().options
-    assert (options.model, options.model_timeout, options.day_tokens) == ("openai:x", 5.0, 0)
-    assert world.read(MEMDIR_MODEL="claude").options.model == "claude"
-
-
 def test_a_repository_cannot_choose_the_model_or_where_prompts_go(world):
     """Its settings reach our environment through the client."""
     planted = {

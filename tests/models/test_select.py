@@ -30,11 +30,6 @@ def test_the_model_s_choice_counts():
     assert question.seconds == 3.0
 
 
-def test_more_than_five_are_cut():
-    names = [f"{letter}.md" for letter in "abcdefgh"]
-    assert choose({"answer": {"memories": names}})[0].paths == tuple(names[:5])
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

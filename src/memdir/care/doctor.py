@@ -224,7 +224,7 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
             yield Check(name, False, error.message, error.next)
         return
     ours = [edit for edit in plan.edits if edit.old is not None and edit.old != edit.clean]
-    changed = [edit for edit in plan.edits if not edit.is_current]
+    changed = [edit for edit in plan.edits if edit.old != edit.new]
     is_plugin = plan.way == PLUGIN and all(edit.new == edit.clean for edit in plan.edits)
     if is_plugin and ours:
         yield Check(name, False, f"{title}both the plugin and hooks in the settings", mend)

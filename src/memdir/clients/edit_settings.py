@@ -24,12 +24,6 @@ Ours = Callable[[Path, Any], bool]
 Table = tuple[str, str, dict[str, object]]  # name of the outer table, own name, values
 
 MAX_FILE_BYTES = 1024 * 1024  # clients write less
-# Lines of version 0.1.0 still work, so doctor does not ask for a new set-up.
-OLD_NAMES = (
-    (b"memdir/surfaces/hooks/start.py", b"memdir/hot/start.py"),
-    (b"memdir/surfaces/hooks/cursor.py", b"memdir/hot/start_cursor.py"),
-    (b"memdir.surfaces.mcp.line", b"memdir.mcp.stdio"),
-)
 NAME = "memdir"
 HOOKS, SERVER = "memdir/hot/", "memdir.mcp"
 # Marks of our own hooks and server; the second of each is from version 0.1.0.
@@ -71,19 +65,6 @@ class Edit:
         if self.old is None:
             return "created"
         return "removed" if self.new is None else "updated"
-
-    @property
-    def is_current(self) -> bool:
-        """Names that version 0.1.0 wrote also count as current."""
-        if self.old is None or self.new is None:
-            return self.old == self.new
-        old = self.old
-        for before, after in OLD_NAMES:
-            old = old.replace(before, after)
-        if self.added:  # version 0.1.0 wrote JSON in another layout
-            with suppress(ValueError):
-                return bool(json.loads(old) == json.loads(self.new))
-        return old == self.new
 
 
 @dataclass(frozen=True)
@@ -258,10 +239,8 @@ class Merge:
             if not wanted:
                 return edit
             values = _join(values, wanted)
-            if file.old is not None and _unordered(read_client_settings(file.text)) == _unordered(
-                values
-            ):
-                return replace(edit, new=file.old)  # same values in any layout
+            if file.old is not None and read_client_settings(file.text) == values:
+                return replace(edit, new=file.old)  # in any layout
             new = encode_client_setting(write_client_settings(values, clean))
             return replace(edit, new=new, added=json.dumps(wanted))
 
@@ -337,15 +316,6 @@ def _without(value: Any, path: Path, ours: Ours) -> Any:
             if rest or rest == item:
                 left.append((key, rest))
     return dict(left) if isinstance(value, dict) else [item for _, item in left]
-
-
-def _unordered(value: Any) -> Any:
-    """Sorts all lists, because somebody may have moved our items."""
-    if isinstance(value, dict):
-        return {key: _unordered(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return sorted(json.dumps(_unordered(item), sort_keys=True) for item in value)
-    return value
 
 
 # In Markdown and TOML our text is at the end, separated by an empty line.
