@@ -5,7 +5,6 @@ from pathlib import Path
 
 from memdir.capture.extract import Extraction, extract_past_sessions
 from memdir.capture.inbox import open_inbox
-from memdir.capture.sessions import Chosen
 from memdir.config.config import read_config
 from memdir.config.scope import project_scope_name
 from memdir.store.writer import App, open_app
@@ -70,7 +69,7 @@ class Sessions:
     ) -> Extraction:
         self.now += 60
         app = self.app(project, dry_run=dry_run, dir=dir)
-        return extract_past_sessions(app, Chosen(**chosen))  # type: ignore[arg-type]
+        return extract_past_sessions(app, **chosen)  # type: ignore[arg-type]
 
     def store(self, project: Path | None = None) -> Path:
         return Path(self.app(project).config.store)

@@ -12,7 +12,7 @@ from memdir.capture.inbox import held_draft_id, open_inbox
 from memdir.capture.plan import BY_AGENT, SETTLED, find_requests_agent_saved
 from memdir.capture.plan import LATER as FORGOTTEN_LATER
 from memdir.capture.progress import Progress, restore_value
-from memdir.capture.sessions import Chosen, PastSession, find_sessions_to_extract
+from memdir.capture.sessions import PastSession, find_sessions_to_extract
 from memdir.capture.signals import (
     REMEMBER,
     STANDING,
@@ -40,8 +40,6 @@ LATER = "a later session"
 class Item:
     routed: route.Routed
     session: Session
-    store: str = ""
-    root: str = ""
     outcome: str = ""
     name: str = ""
     reason: str = ""
@@ -50,9 +48,10 @@ class Item:
 @dataclass
 class Extraction:
     batch: str
+    root: str = ""  # of the project
     sessions: Sequence[Session] = ()  # read, newest first
     items: list[Item] = field(default_factory=list)
-    changes: list[tuple[str, Change]] = field(default_factory=list)  # with their stores
+    changes: list[Change] = field(default_factory=list)
     done: list[Done] = field(default_factory=list)
     patches: list[pages.Patch] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -63,45 +62,50 @@ class Extraction:
     lost: list[str] = field(default_factory=list)
 
 
-def extract_past_sessions(app: App, chosen: Chosen) -> Extraction:
+def extract_past_sessions(
+    app: App,
+    sessions: Sequence[str] = (),
+    last: int = 0,
+    *,
+    model: bool = False,
+    yes: bool = False,
+) -> Extraction:
+    """`sessions`: only these; `model`: it may be asked; `yes`: save without a request."""
     options = app.config.options
-    if chosen.model and not (options.capture_model or options.model):
+    if model and not (options.capture_model or options.model):
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
-    made = Extraction(f"{VERB}-{int(app.now())}")
-    places, forgotten = route.Places(app), dict[str, list[str]]()
-    sessions = find_sessions_to_extract(app, chosen)
-    for past in sessions:  # the newest first: the last word counts
-        made.items += _take(past, places, chosen, forgotten, made)
-    made.sessions = [past.session for past in sessions]
-    opened = list(places.opened.values())
-    before, made.before = _stored(opened)
-    _settle(opened, made)
-    after, made.after = _stored(opened)
+    place, forgotten = route.open_place(app), list[str]()
+    made = Extraction(f"{VERB}-{int(app.now())}", place.root)
+    chosen = find_sessions_to_extract(app, sessions, last)
+    for past in chosen:  # the newest first: the last word counts
+        made.items += _take(past, place, model, yes, forgotten, made)
+    made.sessions = [past.session for past in chosen]
+    before, made.before = _stored(app)
+    _settle(place, made)
+    after, made.after = _stored(app)
     if not app.dry_run:
-        new = {f"{store}/{change.path}" for store, change in made.changes}
-        made.lost = sorted((before | new) - after)  # always none
+        made.lost = sorted((before | {change.path for change in made.changes}) - after)  # none
     return made
 
 
-def _stored(places: Sequence[route.Place]) -> tuple[set[str], dict[str, int]]:
-    stores = [place.app.store for place in places if place.app.store.exists()]
-    paths = {f"{store.root}/{path}" for store in stores for path in store.files()}
-    held = sum(open_inbox(place.app).count() for place in places)
-    return paths, {"memories": len(paths), "held": held}
+def _stored(app: App) -> tuple[set[str], dict[str, int]]:
+    paths = set(app.store.files() if app.store.exists() else ())
+    return paths, {"memories": len(paths), "held": open_inbox(app).count()}
 
 
 def _take(
     past: PastSession,
-    places: route.Places,
-    chosen: Chosen,
-    forgotten: dict[str, list[str]],
+    place: route.Place,
+    model: bool,
+    yes: bool,
+    forgotten: list[str],
     made: Extraction,
 ) -> list[Item]:
     """Reads one session, last messages first; an unreadable one is reported and skipped.
 
-    `forgotten`: by store, what later messages asked to forget.
+    `forgotten`: what later messages asked to forget.
     """
-    session = past.session
+    app, session = place.app, past.session
     try:
         new = past.reader.read(session.path, Cursor())
     except MemdirError as error:
@@ -109,35 +113,31 @@ def _take(
         return []
     if new.cut:
         made.remarks.append(f"session {session.id} is long: its oldest part was left out")
-    place = places.find(past.project, session.cwd or new.cwd)
-    if isinstance(place, str):
-        catches = _catches(places.app, session, new, False, made)
-        skipped = [route.Routed(route.SKIP, catch, place) for catch in catches]
-        return [Item(routed, session, outcome=LEAVE_OUT, reason=place) for routed in skipped]
-    catches = _catches(place.app, session, new, chosen.model, made)
+    elsewhere = route.why_session_is_elsewhere(app, past.project, session.cwd or new.cwd)
+    catches = _catches(app, session, new, model and not elsewhere, made)
     used = {catch.origin.message for catch in catches}
     signals = notice_requests([message for message in new.said if message.id in used])
     requests = [signal for signal in signals if signal.kind == REMEMBER]
-    saved = find_requests_agent_saved(place.app, new.said, catches)
+    saved = find_requests_agent_saved(app, new.said, catches)
     when = order_captured_requests(catches, new.said)
-    wishes = forgotten.setdefault(place.app.store.root, [])
     items = []
     for number in sorted(range(len(catches)), key=lambda number: when[number], reverse=True):
-        catch = catches[number]
-        wishes += [catch.forget] if catch.forget and not catch.hold else []
-        asked = any(rests_on_request(catch, signal) for signal in requests)
-        reason = f"{BY_AGENT} ({saved[number]})" if number in saved else ""
-        if catch.draft and any(forgets_draft(wish, catch.draft) for wish in wishes):
-            reason = reason or FORGOTTEN_LATER
-        reason = reason or catch.refuse or route.why_not_capture_again(catch, place.undone)
+        catch, reason = catches[number], elsewhere
+        if not elsewhere:
+            forgotten += [catch.forget] if catch.forget and not catch.hold else []
+            asked = any(rests_on_request(catch, signal) for signal in requests)
+            reason = f"{BY_AGENT} ({saved[number]})" if number in saved else ""
+            if catch.draft and any(forgets_draft(wish, catch.draft) for wish in forgotten):
+                reason = reason or FORGOTTEN_LATER
+            reason = reason or catch.refuse or route.why_not_capture_again(catch, place.undone)
         if reason:
             routed = route.Routed(route.SKIP, catch, reason)
         else:
-            routed = _route(catch, place, asked, chosen.yes)
+            routed = _route(catch, place, asked, yes)
         if routed.to != route.SKIP and (draft := routed.catch.draft):
             text, origin = f"{draft.description}\n{draft.body}", catch.origin
             place.known.add(route.Text(LATER, text, origin.session, origin.message))
-        items.append(Item(routed, session, place.app.store.root, place.root))
+        items.append(Item(routed, session))
     return items
 
 
@@ -191,23 +191,9 @@ def _page(place: route.Place, routed: route.Routed) -> pages.Page:
     return pages.read_rules_page(place.root, pages.DECISIONS, "# Decisions")
 
 
-def _settle(places: Sequence[route.Place], made: Extraction) -> None:
-    """If one store cannot be written, the others still are."""
-    settled = [item for item in made.items if not item.store]
-    for place in places:
-        own = [item for item in made.items if item.store == place.app.store.root]
-        try:
-            settled += _settle_store(place, own, made)
-        except MemdirError as error:
-            if len(places) == 1:
-                raise
-            settled += [replace(item, outcome=LEFT, reason=error.message) for item in own]
-    made.items = sorted(settled, key=lambda item: route.rank_of_routed_draft(item.routed))
-
-
-def _settle_store(place: route.Place, items: Sequence[Item], made: Extraction) -> list[Item]:
+def _settle(place: route.Place, made: Extraction) -> None:
     to_save, settled, proposals = [], [], []
-    for item in sorted(items, key=lambda item: route.rank_of_routed_draft(item.routed)):
+    for item in sorted(made.items, key=lambda item: route.rank_of_routed_draft(item.routed)):
         routed, draft = item.routed, item.routed.catch.draft
         if routed.to in route.STORED and draft and not routed.catch.hold:
             to_save.append((item, draft))
@@ -219,9 +205,9 @@ def _settle_store(place: route.Place, items: Sequence[Item], made: Extraction) -
             settled.append(replace(item, outcome=PROPOSE, name=page.path, reason=routed.reason))
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
-    saved = _save(place, to_save, made) if to_save else []
-    made.patches += pages.propose_page_patches(place.root, place.rules, proposals)
-    return saved + settled
+    settled += _save(place, to_save, made) if to_save else []
+    made.patches = pages.propose_page_patches(place.root, place.rules, proposals)
+    made.items = sorted(settled, key=lambda item: route.rank_of_routed_draft(item.routed))
 
 
 def _save(place: route.Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
@@ -242,7 +228,7 @@ def _save(place: route.Place, items: Sequence[tuple[Item, Draft]], made: Extract
     settled = []
     for (item, _), change in zip(items, changes, strict=True):
         if change.changed:
-            made.changes.append((app.store.root, change))
+            made.changes.append(change)
             item = replace(item, outcome=SAVE, name=change.path, reason=item.routed.reason)
         elif change.hash:
             item = replace(item, outcome=LEAVE_OUT, name=change.path, reason=change.reason)

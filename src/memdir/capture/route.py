@@ -10,13 +10,13 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from memdir.capture.inbox import open_inbox
 from memdir.capture.pages import Page, captured_draft_line, read_knowledge_pages, read_rules_page
 from memdir.capture.signals import Catch
 from memdir.clients.conversation import PERSON
-from memdir.config.config import DIR, Config, read_config
+from memdir.config.config import read_config
 from memdir.errors import MemdirError
 from memdir.format import draft as drafts
 from memdir.format import exclusions
@@ -26,7 +26,7 @@ from memdir.hot.place import is_below
 from memdir.store.look import read_store_files
 from memdir.store.ports import ADDED, ARCHIVE, TRASH
 from memdir.store.writer import CLAUDE_MD as CLAUDE_MD_FILE
-from memdir.store.writer import App, open_app
+from memdir.store.writer import App
 from memdir.text import similar
 
 VALUE, MEMORY, CLAUDE_MD, KNOWLEDGE, SKIP = "value", "memory", "claude_md", "knowledge", "skip"
@@ -215,44 +215,27 @@ class Place:
     undone: Sequence[Undone] = ()
 
 
-@dataclass
-class Places:
-    app: App
-    opened: dict[str, Place] = field(default_factory=dict)
+def open_place(app: App) -> Place:
+    config = app.config
+    root = config.project_root
+    root = root if os.path.lexists(os.path.join(root, ".git")) else config.checkout
+    page = read_rules_page(root, CLAUDE_MD_FILE)
+    rules = replace(app.rules(), claude_md=memory.decode(page.data or b""))
+    known = Known([*list_known_texts(app, root), Text(CLAUDE_MD_FILE, rules.claude_md)])
+    return Place(app, root, rules, known, page, find_undone_captures(app))
 
-    def find(self, project: str, cwd: str) -> Place | str:
-        if not cwd:
-            return "its transcript does not say in which directory it was"
-        if not os.path.isdir(project):
-            return f"the directory it was started in is gone: {project}"
-        try:
-            config = read_config(self.app.config.environ, _standing_in(project, cwd))
-        except MemdirError as error:
-            return f"its project cannot be opened: {error.message}"
-        mine = self.app.config
-        here = config.project_root == mine.project_root
-        config = mine if here else config
-        by = "" if mine.scope.kind == "project" else f"--scope {mine.scope}"
-        by = DIR if mine.step == DIR else by
-        if by and not here:
-            return f"it is about {config.project_root}, but {by} names another store"
-        if not config.enabled:
-            return f"memory is switched off for {config.checkout} ({config.enabled_by})"
-        if config.store not in self.opened:
-            self.opened[config.store] = self._open(config, here)
-        return self.opened[config.store]
 
-    def _open(self, config: Config, here: bool) -> Place:
-        mine = self.app
-        app = mine if here else open_app(
-            config, now=mine.now, tell=mine.tell, actor=mine.actor, dry_run=mine.dry_run
-        )  # fmt: skip
-        root = config.project_root
-        root = root if os.path.lexists(os.path.join(root, ".git")) else config.checkout
-        page = read_rules_page(root, CLAUDE_MD_FILE)
-        rules = replace(app.rules(), claude_md=memory.decode(page.data or b""))
-        known = Known([*list_known_texts(app, root), Text(CLAUDE_MD_FILE, rules.claude_md)])
-        return Place(app, root, rules, known, page, find_undone_captures(app))
+def why_session_is_elsewhere(app: App, project: str, cwd: str) -> str:
+    """Nothing of another project is saved in this one."""
+    if not cwd:
+        return "its transcript does not say in which directory it was"
+    if not os.path.isdir(project):
+        return f"the directory it was started in is gone: {project}"
+    try:
+        root = read_config(app.config.environ, _standing_in(project, cwd)).project_root
+    except MemdirError as error:
+        return f"its project cannot be opened: {error.message}"
+    return "" if root == app.config.project_root else f"it is about {root}"
 
 
 def _standing_in(project: str, cwd: str) -> str:

@@ -130,48 +130,52 @@ def _own_settings(config: Config) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """`model`: a model may be asked; `every`: all projects; `yes`: save without a request."""
-
-    sessions: tuple[str, ...] = ()
-    since: float | None = None
-    last: int = 0
-    client: str = ""
-    every: bool = False
-    model: bool = False
-    yes: bool = False
-
-
-@dataclass(frozen=True)
 class PastSession:
     session: Session
     project: str
     reader: Reader
 
 
-def find_sessions_to_extract(app: App, chosen: Chosen) -> list[PastSession]:
-    config = app.config
-    here = [config.checkout, config.project_root, *_worktrees(config.project_root)]
-    listed = _list(app, chosen, [*here, *_other_projects(app)] if chosen.every else here)
-    if chosen.sessions:
-        picked: dict[str, PastSession] = {}
-        for name in chosen.sessions:
-            fitting = _fitting(name, listed)
-            if not fitting and not chosen.every:
-                fitting = _fitting(name, _list(app, chosen, _other_projects(app)))
-            if not fitting:
-                next = "memdir extract --dry-run lists the sessions with their ids"
-                raise Missing(f"there is no session {name[:80]!r}", next=next)
-            if len(fitting) > 1:
-                raise BadInput(f"{name!r} is the start of several sessions", next="give more of it")
-            picked[fitting[0].session.path] = fitting[0]
-        return _newest_first(picked.values())
-    if chosen.since is not None:
-        listed = [past for past in listed if past.session.modified >= chosen.since]
-    if len(listed) > MAX_SESSIONS and not chosen.last:
-        count = f"{len(listed):,} sessions"
-        app.tell(f"{count}: only the newest {MAX_SESSIONS} are read; --since takes others")
-    return listed[: chosen.last or MAX_SESSIONS]
+def find_sessions_to_extract(
+    app: App, names: Sequence[str] = (), last: int = 0
+) -> list[PastSession]:
+    """Sessions of the project and its worktrees, the newest first; only these `names` if any."""
+    root, listed = app.config.project_root, dict[str, PastSession]()
+    for client in registry.members(FAMILY, app.config.own):
+        reader = open_session(app, client)
+        for project in dict.fromkeys([app.config.checkout, root, *_worktrees(root)]):
+            try:
+                sessions = reader.sessions(project)
+            except MemdirError as error:  # of one client or project; go on with the others
+                app.tell(f"{client}: {error.message}. Next: {error.next}")
+                continue
+            # Anywhere in a repository, else only in exactly that directory.
+            whole = os.path.lexists(os.path.join(project, ".git"))
+            real = os.path.realpath(project)
+            for item in sessions:
+                if whole or not item.cwd or os.path.realpath(item.cwd) == real:
+                    listed.setdefault(item.path, PastSession(item, project, reader))
+    past = sorted(listed.values(), key=lambda past: past.session.modified, reverse=True)
+    if names:
+        paths = {_find_named(name, past) for name in names}
+        return [one for one in past if one.session.path in paths]
+    if len(past) > MAX_SESSIONS and not last:
+        app.tell(f"{len(past):,} sessions: only the newest {MAX_SESSIONS} are read")
+    return past[: last or MAX_SESSIONS]
+
+
+def _find_named(name: str, among: Sequence[PastSession]) -> str:
+    """The transcript of a session that is named by its file or the start of its id."""
+    paths = {past.session.path: past.session.id for past in among}
+    path = os.path.realpath(name) if "/" in name and "\0" not in name else ""
+    fitting = [it for it, id in paths.items() if name == id or path == os.path.realpath(it)]
+    fitting = fitting or [it for it, id in paths.items() if name.strip() and id.startswith(name)]
+    if not fitting:
+        next = "memdir extract --dry-run --json lists them"
+        raise Missing(f"there is no session {name[:80]!r}", next=next)
+    if len(fitting) > 1:
+        raise BadInput(f"{name!r} is the start of several sessions", next="give more of it")
+    return fitting[0]
 
 
 def _worktrees(root: str) -> list[str]:
@@ -184,56 +188,6 @@ def _worktrees(root: str) -> list[str]:
     paths = [read_git_file_line(os.path.join(top, name, "gitdir")) for name in names]
     plain = [path for path in paths if "\0" not in path and "\n" not in path]
     return [os.path.dirname(path) for path in plain if path.endswith("/.git") and path[0] == "/"]
-
-
-def _other_projects(app: App) -> list[str]:
-    from memdir.audit.projects import find_projects_to_audit  # the worker needs no other projects
-
-    folder = os.path.join(app.config.claude_dir, "projects")
-    return [
-        root
-        for item in find_projects_to_audit(folder, every=True)
-        if (root := item.root or item.was)
-    ]
-
-
-def _list(app: App, chosen: Chosen, projects: Sequence[str]) -> list[PastSession]:
-    clients = registry.members(FAMILY, app.config.own)
-    if chosen.client:
-        wanted = chosen.client.strip().lower().replace("-", "_")
-        if wanted not in clients:
-            names = ", ".join(item.replace("_", "-") for item in clients)
-            message = f"no sessions of {chosen.client[:40]!r} can be read"
-            raise BadInput(message, next=f"use one of {names}")
-        clients = (wanted,)
-    listed: dict[str, PastSession] = {}
-    for client in clients:
-        reader = open_session(app, client)
-        for project in dict.fromkeys(projects):
-            try:
-                sessions = reader.sessions(project)
-            except MemdirError as error:  # of one client or project; go on with the others
-                app.tell(f"{client}: {error.message}. Next: {error.next}")
-                continue
-            # Anywhere in a repository, else only in exactly that directory.
-            whole = os.path.lexists(os.path.join(project, ".git"))
-            real = os.path.realpath(project)
-            for item in sessions:
-                if whole or not item.cwd or os.path.realpath(item.cwd) == real:
-                    listed.setdefault(item.path, PastSession(item, project, reader))
-    return _newest_first(listed.values())
-
-
-def _newest_first(sessions: Iterable[PastSession]) -> list[PastSession]:
-    return sorted(sessions, key=lambda past: past.session.modified, reverse=True)
-
-
-def _fitting(name: str, among: Sequence[PastSession]) -> list[PastSession]:
-    path = os.path.realpath(name) if "/" in name and "\0" not in name else ""
-    exact = [
-        it for it in among if name == it.session.id or path == os.path.realpath(it.session.path)
-    ]
-    return exact or [it for it in among if name.strip() and it.session.id.startswith(name)]
 
 
 def make_records(messages: Sequence[GivenMessage], store: str) -> list[dict[str, object]]:

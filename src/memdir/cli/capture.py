@@ -11,22 +11,22 @@ from typing import Any
 import click
 
 from memdir.capture.capture import capture
-from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item
-from memdir.capture.extract import extract_past_sessions as extract_all
+from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item, extract_past_sessions
 from memdir.capture.inbox import held_draft_id
 from memdir.capture.pages import write_page_patches
 from memdir.capture.plan import ACTOR, CLIENT, Captured, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED
 from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
-from memdir.capture.sessions import Chosen, find_session_project, open_session
+from memdir.capture.sessions import find_session_project, open_session
 from memdir.capture.signals import Catch
 from memdir.cli import output
-from memdir.cli.command import Session, command, read_time_option
+from memdir.cli.command import Session, command
 from memdir.config.config import Config
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import RETIRED, describe_body
 from memdir.hot import safe
 from memdir.store import registry
+from memdir.store.writer import App
 from memdir.text.secrets import text_before_secrets
 from memdir.text.terminal import cut_text, one_line, plural
 
@@ -127,7 +127,7 @@ def _draft_lines(screen: output.Screen, catch: Catch) -> Iterator[str]:
         yield from screen.block(label, text, "      ") if text else []
 
 
-ITEM = "destination=routed.to outcome name reason draft forget origin project=root store"
+ITEM = "destination=routed.to outcome name reason draft forget origin project store"
 HEADS = {
     VALUE: "Values",
     MEMORY: "Memories",
@@ -143,50 +143,45 @@ INDENT = " " * (OUTCOME + 4)
 
 @command("extract", "memdir extract --last 5 --dry-run", changes=True)
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
-@click.option("--since", metavar="DATE", help="Only sessions after it: 7d, 2026-03-02.")
-@click.option("--last", type=click.IntRange(1), metavar="N", help="Only the newest N sessions.")
-@click.option("--client", metavar="CLIENT", default="", help="Only sessions of one client.")
-@click.option("--all-projects", "every", is_flag=True, help="The sessions of every project.")
+@click.option("--last", type=click.IntRange(0), default=0, metavar="N", help="Only the newest N.")
 @click.option("--model/--no-model", default=False, help="Let the model draft; this costs tokens.")
 @click.option("--yes", is_flag=True, help="Also save what you said, but did not ask to remember.")
 @click.option("--patches", metavar="DIR", help="Write the patches there for git apply.")
 def extract_command(
-    session: Session, since: str | None, last: int | None, patches: str | None, **options: Any
+    session: Session, sessions: Sequence[str], patches: str | None, **options: Any
 ) -> output.Answer:
-    """What you asked to remember is saved in the project of the session; other finds wait in memdir
-    review. What every conversation needs becomes a patch for CLAUDE.md, what people should read a
-    patch for docs/knowledge; memdir applies neither. SESSION is an id or a file; without one, all
-    sessions of this project are read. A second run finds nothing new.
+    """What you asked to remember is saved; other finds wait in memdir review. What every
+    conversation needs becomes a patch for CLAUDE.md, what people should read a patch for
+    docs/knowledge; memdir applies neither. SESSION is an id or a file; without one, all sessions of
+    this project are read. A second run finds nothing new.
     """
-    if options["every"] and (session.asked.dir or session.asked.scope != output.PROJECT):
-        text = "--all-projects saves in each project's own store: leave out --dir and --scope."
-        raise click.UsageError(text)
-    app = session.app
-    moment = read_time_option(since, app.now()) if since else None
-    chosen = Chosen(since=moment, last=last or 0, **options)
-    screen = session.screen
+    app, screen = session.app, session.screen
     try:
-        made = extract_all(app, chosen)
+        made = extract_past_sessions(app, sessions, **options)
     except Missing as error:
-        if files := [path for path in chosen.sessions if os.path.isfile(path)]:
+        if files := [path for path in sessions if os.path.isfile(path)]:
             step = f"memdir capture --transcript {screen.advise.word(files[0])}"
             error.message = f"{files[0]} is not a session of this project or client"
             error.next = f"{step} reads it by itself"
         raise
-    written = _write_patches(made, patches) if patches and not app.dry_run else {}
+    written: list[str] = []
+    if patches and not app.dry_run:
+        written = write_page_patches(patches, {it.file: it.text for it in made.patches})
     left = any(item.outcome == LEFT for item in made.items)
     things = Counter(item.session.path for item in made.items)
     fields: output.Fields = {
         "before": made.before,
         "after": made.after,
         "changes": [
-            output.pick(change, output.CHANGE, store=store) for store, change in made.changes
+            output.pick(change, output.CHANGE, store=app.store.root) for change in made.changes
         ],
         "batch": made.batch if made.changes and not app.dry_run else "",
         "lost": made.lost,
-        "routed": [_item_fields(item) for item in made.items],
+        "routed": [_item_fields(app, made, item) for item in made.items],
         "patches": [
-            output.pick(patch, "project=root path diff=text file", file=written.get(number, ""))
+            output.pick(
+                patch, "project=root path diff=text file", file=written[number] if written else ""
+            )
             for number, patch in enumerate(made.patches)
         ],
         "sessions": len(made.sessions),
@@ -205,17 +200,7 @@ def extract_command(
     )
 
 
-def _write_patches(made: Extraction, folder: str) -> dict[int, str]:
-    names: Counter[str] = Counter()
-    texts = {}
-    for patch in made.patches:
-        names[patch.file] += 1
-        again = f"{names[patch.file]}-" if names[patch.file] > 1 else ""  # same project name
-        texts[again + patch.file] = patch.text
-    return dict(enumerate(write_page_patches(folder, texts)))
-
-
-def _item_fields(item: Item) -> output.Fields:
+def _item_fields(app: App, made: Extraction, item: Item) -> output.Fields:
     catch, draft = item.routed.catch, None
     if catch.draft:
         # Cut at the first secret: text that was refused must not be printed.
@@ -232,10 +217,12 @@ def _item_fields(item: Item) -> output.Fields:
         draft=draft,
         forget=catch.forget,
         origin={**asdict(catch.origin), "transcript": item.session.path},
+        project=made.root,
+        store=app.store.root,
     )
 
 
-def _extract_lines(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
+def _extract_lines(session: Session, made: Extraction, files: Sequence[str]) -> Iterator[str]:
     screen, dry = session.screen, session.asked.dry_run
     text = f"{plural(len(made.sessions), 'session')} read: nothing to keep"
     if made.items:
@@ -285,26 +272,20 @@ def _group(
     yield from screen.more_lines(len(items), FEW)
 
 
-def _next(session: Session, made: Extraction, files: dict[int, str]) -> Iterator[str]:
-    screen, roots = session.screen, {item.store: item.root for item in made.items}
-
-    def command_for(verb: str, store: str) -> str:
-        here = roots[store] in (session.config.project_root, session.config.checkout)
-        advise = screen.advise if here else screen.advise._replace(project=roots[store])
-        return advise(f"memdir {verb}")
-
-    held = Counter(item.store for item in made.items if item.outcome == HOLD)
-    for store, number in held.items():
-        waits = "waits" if number == 1 else "wait"
-        yield from screen.block("", f"{number:,} {waits} for you: {command_for('review', store)}")
-    for number, patch in enumerate(made.patches):
-        if number in files:
-            yield f"  Apply to {one_line(patch.path)}:"
-            file = screen.advise.word(os.path.abspath(files[number]))
-            yield one_line(f"    git -C {screen.advise.word(patch.root)} apply {file}")
+def _next(session: Session, made: Extraction, files: Sequence[str]) -> Iterator[str]:
+    screen = session.screen
+    if held := sum(item.outcome == HOLD for item in made.items):
+        verb = "waits" if held == 1 else "wait"
+        step = screen.advise("memdir review")
+        yield from screen.block("", f"{held:,} {verb} for you: {step}")
+    for patch, file in zip(made.patches, files, strict=False):
+        yield f"  Apply to {one_line(patch.path)}:"
+        word = screen.advise.word
+        step = f"git -C {word(patch.root)} apply {word(os.path.abspath(file))}"
+        yield one_line(f"    {step}")
     if made.patches and not files:
         step = screen.advise("memdir extract --patches DIR")
         yield from screen.block("", f"Write the patches: {step}")
-    for store in dict.fromkeys(store for store, _ in made.changes):
-        undo = f"{command_for('undo', store)} --batch {made.batch}"
-        yield from screen.block("", f"Undo all of it: {undo}")
+    if made.changes:
+        undo = screen.advise("memdir undo")
+        yield from screen.block("", f"Undo all of it: {undo} --batch {made.batch}")
