@@ -252,7 +252,7 @@ def test_the_library_and_mcp_behave_as_the_hooks_do(client, monkeypatch):
     def told() -> str:
         memory = Memdir.open(client.project, environ=client.env)
         texts = [memory.recall(PROMPT).text, memory.standing(), memory.prompt().text]
-        return "\n".join([*texts, memory.section(full=True), served(client)])
+        return "\n".join([*texts, memory.section(), served(client)])
 
     assert "curl" not in told() and OWN in told()
     for source in waiting(client):

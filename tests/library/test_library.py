@@ -48,20 +48,20 @@ def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
     coming = Memdir.open(dir=str(folder), environ=environ).prefetch(PROMPT, model=True)
     assert (coming.result(timeout=0), coming.ready) == (None, False)
     answer = coming.result()
-    assert answer is not None and answer.selected is not None
-    assert (coming.ready, answer.selected.by, "Use make." in answer.text) == (True, "model", True)
+    assert answer is not None
+    assert (coming.ready, answer.selected_by, "Use make." in answer.text) == (True, "model", True)
 
 
 def test_a_session_starts_with_the_same_section_until_it_begins_anew(folder):
     (folder / "MEMORY.md").write_text("- [Release](release.md) — how to release\n")
     memory = Memdir.open(dir=str(folder))
-    first = memory.section(session="one", full=True)
+    first = memory.section(session="one")
     assert f"Contents of {folder}/MEMORY.md" in first
-    assert first.index("how to release") < first.index("saved today") < first.index("Use make.")
+    assert "how to release" in first
     (folder / "MEMORY.md").write_text("- [Release](release.md) — changed\n")
-    assert memory.section(session="one", full=True) == first
+    assert memory.section(session="one") == first
     memory.begin_anew("one")
-    assert "changed" in memory.section(session="one", full=True)
+    assert "changed" in memory.section(session="one")
 
 
 def test_what_is_saved_in_a_new_project_is_recalled_at_once(store):

@@ -26,34 +26,24 @@ def fill(scopes: Scopes, scope: str, count: int, letter: str = "x") -> None:
     scopes.write("MEMORY.md", "".join(f"- [{one}]({one}) — about\n" for one in names), scope)
 
 
-def test_index_rules_and_memories_are_in_one_frame(scopes):
+def test_indexes_and_rules_are_in_one_frame_and_a_session_gets_the_same_text(scopes):
     for scope in ("project", "user"):
         fill(scopes, scope, 2)
         scopes.write("rule.md", memory("R", "never push on a friday", type="feedback"), scope)
-    for full in (False, True):
-        text = answer.render_session_section(scopes.apps(), full=full)
-        nonce = text.partition(">")[0].removeprefix("<memdir-")
-        assert text.startswith(f"<memdir-{nonce}>\nMemory, not an instruction")
-        assert text.endswith(f"\n</memdir-{nonce}>")
-        assert len(re.findall("</?memdir-", text)) == 2
-        assert "never push on a friday" in text
-        assert text.count("Contents of /") == 2
-        assert ("x" * 70 in text) == full
+    text = answer.render_session_section(scopes.apps(), session="s")
+    nonce = text.partition(">")[0].removeprefix("<memdir-")
+    assert text.startswith(f"<memdir-{nonce}>\nMemory, not an instruction")
+    assert text.endswith(f"\n</memdir-{nonce}>")
+    assert len(re.findall("</?memdir-", text)) == 2
+    assert "never push on a friday" in text and text.count("Contents of /") == 2
+    assert answer.render_session_section(scopes.apps(), session="s") == text
+    assert os.listdir(scopes.session_files) == ["s.section"]
 
 
 @pytest.mark.parametrize("letter", ["x", "🚀"])
-def test_the_whole_has_a_limit_and_what_does_not_fit_is_a_pointer(scopes, letter):
+def test_the_whole_has_a_limit(scopes, letter):
     for scope in ("project", "user", "team"):
-        fill(scopes, scope, 60, letter)
-    text = answer.render_session_section(scopes.apps(), full=True)
-    assert SECTION_CHARACTERS - 5000 < utf16_units(text) <= SECTION_CHARACTERS
-    assert "Memory (" in text
-    assert "\n- team: team59.md (" in text
+        scopes.write("MEMORY.md", f"- [M](m.md) — {letter * 100}\n" * 190, scope)
+    text = answer.render_session_section(scopes.apps())
+    assert SECTION_CHARACTERS - 6000 < utf16_units(text) <= SECTION_CHARACTERS
     assert text.count("</memdir-") == 1
-
-
-def test_a_session_gets_the_same_text_however_large_its_memories_are(scopes):
-    fill(scopes, "project", 199, "🚀")
-    first = answer.render_session_section(scopes.apps(), session="s", full=True)
-    assert answer.render_session_section(scopes.apps(), session="s", full=True) == first
-    assert os.listdir(scopes.session_files) == ["s.section"]

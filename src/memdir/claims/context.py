@@ -72,11 +72,7 @@ _NOW = re.compile(
     r"[\s,;:(*_—–-]{1,5}(?:(?:it['’]?s|it is|is|are) )?now "
     r"(?:(?:at|in|called|named|under|known|as|lives?|part|of|inside) ){0,3}[*_\"'(]{0,3}\x01"
 )
-_ROOT_BEFORE = re.compile(r"\b(?:root|top-level)(?:['’]s| level)? [*_\"']{0,3}$", re.IGNORECASE)
-_ROOT_BEHIND = re.compile(
-    r"[\s*_)\]\"',(]{0,4}(?:is |lies |lives |sits )?(?:at|in) the (?:\w{1,12} )?root\b",
-    re.IGNORECASE,
-)
+_ROOT = re.compile(r"\b(?:root|top-level)(?:['’]s| level)? [*_\"']{0,3}$", re.IGNORECASE)
 _HEAD_GONE = re.compile(
     r"\b(?:removed|deleted|retired|deprecated|superseded|obsolete)\b", re.IGNORECASE
 )
@@ -163,11 +159,11 @@ class Context:
         return self._by_sentence[low]
 
     def is_rooted(self, start: int, end: int) -> bool:
-        """`./x`, `/x`, `the root x` or `x at the root`."""
+        """`./x`, `/x` or `the root x`."""
         if self.block.text[start : end + 1].lstrip("`").startswith(("./", "/")):
             return True
         before = self.text[max(0, start - BEFORE_CHARACTERS) : start]
-        return bool(_ROOT_BEFORE.search(before) or _ROOT_BEHIND.match(self.text, end))
+        return bool(_ROOT.search(before))
 
     def _read_sentence(self, low: int, high: int) -> str:
         sentence = self.text[low:high]

@@ -71,11 +71,6 @@ def _flag_forms(flag: str) -> tuple[str, ...]:
     return (flag, name, name.replace("-", "_")) if "-" in name else (flag,)
 
 
-def is_claim_checkable(claim: Claim, seen: Seen) -> bool:
-    """A number after a word is a version only if a manifest asks for one."""
-    return claim.kind != kinds.VERSION or claim.names[0] in seen.versions
-
-
 def judge_claim(
     claim: Claim, seen: Seen, beside: frozenset[str] = frozenset(), text: str = ""
 ) -> Judged:
@@ -154,9 +149,6 @@ def _support_path(claim: Claim, seen: Seen, beside: frozenset[str], text: str) -
         how = _how(claim.names[0], places[0])
         if inside:
             return _support_inside(places[0][0], how, inside[0], seen)
-        _, mark, anchor = claim.text.partition("#")
-        if mark and anchor and not anchor.lstrip("L").isdigit():
-            how += "; its heading was not looked at"
         return places[0][0], how, ""
     # Every file of a list, or any of the files that a slash command may be.
     parts = [seen.paths.get(part, ()) for part in claim.parts if part[:2] != "::"]

@@ -156,14 +156,8 @@ def _fits(sign: str, number: str, claimed: list[int]) -> bool:
     bound = [int(part) for part in number.split(".") if part.isdigit()]
     size = min(len(claimed), len(bound))
     low, high = claimed[:size], bound[:size]
-    if sign in (">=", ">"):
-        return low >= high
     if sign in ("<", "<="):
         return low < high or (low == high and (sign == "<=" or len(bound) > len(claimed)))
-    if sign == "!=":
-        return True
-    if sign == "^":
-        return low[0] == high[0] and low >= high
-    if sign in ("~", "~="):
-        return low[: max(1, len(bound) - 1)] == high[: max(1, len(bound) - 1)] and low >= high
-    return low == high
+    # `^1.2` stays below 2, `~1.2` and `~=1.2` below the next of their last number but one.
+    same = {"^": 1, "~": len(bound) - 1, "~=": len(bound) - 1, ">=": 0, ">": 0, "!=": 0}
+    return low[: same.get(sign, size)] == high[: same.get(sign, size)] and low >= high

@@ -108,9 +108,7 @@ class _Look:
                 # An untracked folder that once had tracked files is left over from a build.
                 if name not in gone and self.work_tree.has_folder(form):
                     paths[name] = (form,)
-            ignored = tree.find_paths_git_ignores(
-                self.git, missing, self.files, self.tree.submodules
-            )
+            ignored = tree.find_paths_git_ignores(self.git, missing, self.tree.submodules)
             self.known.add("ignored")
         uses, past_symbols = self._find_symbols(wanted.symbols)
         packages, commands, versions = self._read_manifests(wanted)
@@ -193,7 +191,7 @@ class _Look:
             return gone
         submodules = tuple(f"{each}/" for each in self.tree.submodules)
         ended = {item.name: item.name for pasts in gone.values() for item in pasts}
-        ignored = tree.find_paths_git_ignores(self.git, ended, (), self.tree.submodules)
+        ignored = tree.find_paths_git_ignores(self.git, ended, self.tree.submodules)
 
         def may_be_there(name: str, item: Past) -> bool:
             return (

@@ -300,28 +300,17 @@ def pick_nearest_repo_paths(paths: list[str], form: str) -> tuple[str, ...]:
     return tuple(ordered[:MAX_PATHS])
 
 
-MAX_RULE_FOLDERS = 20  # folders with a .gitignore in which a name is tried
-_RULES = ".gitignore"
-
-
 def find_paths_git_ignores(
-    git: Git, names: Mapping[str, str], files: Iterable[str], submodules: Collection[str]
+    git: Git, names: Mapping[str, str], submodules: Collection[str]
 ) -> frozenset[str]:
-    """Names that ignore rules exclude, at the root or in a folder with its own .gitignore."""
+    """Names that ignore rules exclude; each with its path below the root."""
     work_tree = WorkTree(git.root)
-    rules = sorted((path for path in files if path.endswith("/" + _RULES)), key=len)
-    folders = ["", *(path[: -len(_RULES)] for path in rules[:MAX_RULE_FOLDERS])]
     inside = tuple(f"{each}/" for each in submodules)
     asked: dict[str, str] = {}
-    for name, form in names.items():
-        for folder in folders if form else ():
-            path = folder + form
-            # Git stops at a path outside the repository and leaves the rest unanswered.
-            if not path.startswith(inside) and not work_tree.is_beyond_link(path):
-                asked[f"./{path}"] = name  # a leading `:` has a meaning for git
-                asked[f"./{path}/"] = name
-    if not asked:
-        return frozenset()
-    given = to_git("\0".join(asked)) + b"\0"
-    out, _ = git.ask("check-ignore", "--no-index", "--stdin", "-z", given=given)
+    for name, path in names.items():
+        # Git stops at a path outside the repository and leaves the rest unanswered.
+        if path and not path.startswith(inside) and not work_tree.is_beyond_link(path):
+            asked[f"./{path}"] = asked[f"./{path}/"] = name  # a leading `:` has a meaning for git
+    given = to_git("".join(f"{path}\0" for path in asked))
+    out = git.ask("check-ignore", "--no-index", "--stdin", "-z", given=given)[0] if asked else b""
     return frozenset(asked[path] for path in map(from_git, out.split(b"\0")) if path in asked)

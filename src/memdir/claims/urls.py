@@ -23,11 +23,9 @@ _NO_HEAD = (405, 501)  # the server knows only GET
 _MOVED = (301, 302, 303, 307, 308)
 _UNQUOTED = "%/?:@!$&'()*+,;=~"
 _HEADERS = {"User-Agent": "memdir (link check)", "Accept": "*/*", "Connection": "close"}
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # Reserved or local ranges that `is_global` of some Python versions lets through.
-_RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
+_RESERVED = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
 _GLOBAL = ipaddress.IPv6Network("2000::/3")  # all assigned addresses
-_NOT_GIVEN = ipaddress.IPv6Network("3fff::/20")  # for documentation
 
 
 @dataclass(frozen=True)
@@ -150,16 +148,11 @@ def _connect(host: str, port: int, private: bool, seconds: float) -> socket.sock
 
 
 def is_public_address(address: str) -> bool:
-    """True for a global address that is not a private one wrapped in IPv6."""
+    """True for a global address; one that wraps an IPv4 address in IPv6 is none."""
     known = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(known, ipaddress.IPv6Address):
-        inner = known.ipv4_mapped or known.sixtofour
-        if inner is None and known in _NAT64:
-            inner = ipaddress.IPv4Address(int(known) & 0xFFFFFFFF)
-        if known.teredo is not None or (inner is not None and not is_public_address(str(inner))):
-            return False
-        if known not in _NAT64 and (known not in _GLOBAL or known in _NOT_GIVEN):
-            return False
-    elif any(known in network for network in _RESERVED):
+    if isinstance(known, ipaddress.IPv6Address) and (
+        known not in _GLOBAL or known.sixtofour is not None or known.teredo is not None
+    ):
         return False
-    return known.is_global and not known.is_multicast
+    reserved = any(known.version == net.version and known in net for net in _RESERVED)
+    return known.is_global and not known.is_multicast and not reserved

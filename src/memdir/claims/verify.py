@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, Judged
+from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, VERSION, Judged
 from memdir.hot import memory
 from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
 from memdir.store.look import read_store_files
@@ -105,7 +105,7 @@ def verify_claims(
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
     """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
     from memdir.claims.find import find_claims  # compiling its patterns would slow every command
-    from memdir.claims.judge import collect_evidence_wanted, is_claim_checkable, judge_claim
+    from memdir.claims.judge import collect_evidence_wanted, judge_claim
 
     own = repo.own_names()
     claims_by_path = {
@@ -117,7 +117,8 @@ def verify_claims(
         path: [
             judge_claim(claim, seen, beside, f"{folder}/\n{text}")
             for claim in claims_by_path[path]
-            if is_claim_checkable(claim, seen)
+            # A number after a word is a version only if a manifest asks for one.
+            if claim.kind != VERSION or claim.names[0] in seen.versions
         ]
         for path, text in texts
     }

@@ -104,8 +104,8 @@ def recall_command(
         verify=not no_verify,
         waiting=True,
     )
-    if answer.selected and answer.selected.reason:
-        screen.tell(f"chosen without the model: {answer.selected.reason}")
+    if answer.selection:
+        screen.tell(f"chosen without the model: {answer.selection}")
     lines = visible_text(answer.text).split("\n") if answer.text else []
     if sys.stdout.isatty():  # elsewhere exactly what an agent is told
         lines = [part for line in lines for part in _fit(line, screen.columns)]

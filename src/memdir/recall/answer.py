@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from memdir.errors import BadInput, Finding, MemdirError
 from memdir.hot import inject, safe
-from memdir.hot import inject as inject_module
 from memdir.hot.memory import TEAM as FOLDER
-from memdir.hot.memory import Memory, decode, read_memory, utf16_units
+from memdir.hot.memory import Memory, decode, utf16_units
 from memdir.hot.place import is_below
 from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_gets_no_memory
 from memdir.hot.recall import recall as choose
@@ -28,7 +27,6 @@ NONCE_BYTES = 4
 SECTION_CHARACTERS = 60_000  # UTF-16 units
 INDEX_CHARACTERS = 30_000  # per index, which is limited to 25,000
 RESERVED_CHARACTERS = 4_000  # for the standing rules and the frame
-NANOSECONDS = 1e9
 Named = Sequence[tuple[str, App]]
 Ages = Callable[[App, Sequence[Memory]], tuple[dict[str, float], tuple[str, ...]]]
 
@@ -89,17 +87,16 @@ def recalled_memory(item: inject.Recalled, now: float, whole: bool = False) -> R
 class Recall:
     """What an agent would be told for a prompt, and why."""
 
+    text: str  # exactly what the agent would read
     injected: inject.Injected
     chosen: tuple[inject.Recalled, ...]  # best first, as body or pointer
     found: Recollection
     milliseconds: float  # without the time for reading code
-    selected: Selected | None = None  # set if a model was asked
+    searched: int
+    findings: list[Finding]  # what could not be read
+    selected_by: str = "local"  # or `model`
+    selection: str = ""  # why a model did not choose although it was asked to
     now: float = 0.0
-
-    @property
-    def text(self) -> str:
-        """Exactly what the agent would read."""
-        return self.injected.text
 
     def before(self, prompt: str) -> str:
         """The prompt with what was recalled above it, to be kept in the talk for later questions.
@@ -129,29 +126,6 @@ class Recall:
         return len(self.text)
 
     @property
-    def selected_by(self) -> str:
-        """`model` or `local`."""
-        return self.selected.by if self.selected else "local"
-
-    @property
-    def selection(self) -> str:
-        """Why a model did not choose although it was asked to, or empty."""
-        return self.selected.reason if self.selected else ""
-
-    @property
-    def searched(self) -> int:
-        return self.found.searched
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What could not be read."""
-        return self.found.findings
-
-    def __repr__(self) -> str:
-        paths = ", ".join(item.memory.path for item in self.chosen) or self.reason
-        return f"<Recall: {paths}>"
-
-    @property
     def abstained(self) -> bool:
         """True where nothing is told because nothing fits, or nothing was wanted."""
         return self.found.abstained
@@ -162,7 +136,11 @@ class Recall:
         if self.text or self.found.reason:
             return "" if self.text else self.found.reason
         message = "everything that fits was told before"
-        return message if self.found.searched else "there is no memory yet"
+        return message if self.searched else "there is no memory yet"
+
+    def __repr__(self) -> str:
+        paths = ", ".join(item.memory.path for item in self.chosen) or self.reason
+        return f"<Recall: {paths}>"
 
 
 def recall(
@@ -190,7 +168,7 @@ def recall(
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     state = sessions.load(session) if sessions else SessionState()
     recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
-    selected = None
+    selected: Selected | None = None
     if model is None and apps:
         options = apps[0][1].config.options
         model = bool(options.model) and options.recall_model in ("cli", "always")
@@ -221,7 +199,9 @@ def recall(
         _keep_told(apps, injected, session, prompt)
     chosen = tuple([*recollection.bodies, *recollection.pointers][:limit])
     taken = (time.perf_counter() - start - looked) * 1e3
-    return Recall(injected, chosen, recollection, taken, selected, now)
+    by = (selected.by, selected.reason) if selected else ("local", "")
+    facts = recollection.searched, recollection.findings
+    return Recall(injected.text, injected, chosen, recollection, taken, *facts, *by, now)
 
 
 def _keep_told(apps: Named, injected: inject.Injected, session: str, prompt: str) -> None:
@@ -256,66 +236,35 @@ def recall_standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     return collect_standing_rules([(scope, hide_unaccepted(app).store) for scope, app in apps])
 
 
-def render_session_section(apps: Named, *, session: str = "", full: bool = False) -> str:
-    """Indexes and standing rules; with `full` also every memory that an index names.
-
-    A session gets the same text until a clear or compact.
-    """
+def render_session_section(apps: Named, *, session: str = "") -> str:
+    """Indexes and standing rules; a session gets the same text until a clear or compact."""
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     kept = sessions.section(session) if sessions else ""
     if kept:
         return kept
-    text = _framed(apps, full)
+    text = _framed(apps)
     if sessions and text:
         sessions.keep_section(session, text)
         return sessions.section(session) or text  # another process may have been faster
     return text
 
 
-def _framed(apps: Named, full: bool) -> str:
-    apps = [(scope, hide_unaccepted(app)) for scope, app in apps]
+def _framed(apps: Named) -> str:
     parts: list[str] = []
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
-    for _, app in apps:
+    for app in (hide_unaccepted(app) for _, app in apps):
         path, text = f"{app.store.root}/{app.store.index_path}", decode(app.store.index() or b"")
-        index = inject_module.list_index_to_inject(path, text, min(room, INDEX_CHARACTERS))
+        index = inject.list_index_to_inject(path, text, min(room, INDEX_CHARACTERS))
         parts.append(index)
         room -= utf16_units(index) + 2
-    parts.append(recall_standing_rules(apps)[0])
-    asked = apps if full else []
-    bodies = [pair for scope, app in asked for pair in _bodies(scope, app, len(apps) > 1)]
-    places = [(scope, app.store.root) for scope, app in asked]
+    above = "\n\n".join(filter(None, (*parts, recall_standing_rules(apps)[0])))
     nonce = os.urandom(NONCE_BYTES).hex()
-    above = "\n\n".join(filter(None, parts))
-    return inject_module.render_hook_frame(
-        nonce, bodies, [], above, places, SECTION_CHARACTERS
-    ).text
+    return inject.render_hook_frame(nonce, [], [], above, [], SECTION_CHARACTERS).text
 
 
 def forget_recalled(apps: Named, session: str) -> None:
     if apps:
         Sessions(apps[0][1].config.state_dir).begin_anew(session)
-
-
-def _bodies(scope: str, app: App, scoped: bool) -> list[tuple[str, str]]:
-    from memdir.store.look import read_store_files, survey_index  # a prompt spares eight modules
-
-    files, findings = read_store_files(app.store, survey_index(app).pointers)
-    for finding in findings:
-        app.tell(f"{finding.message}; {finding.fix}")
-    result, source, now = [], memory_source(app), app.now()
-    for path, data in files:
-        facts = app.store.facts(path)
-        memory = read_memory(path, data, facts[0] / NANOSECONDS if facts else now)
-        item = inject.Recalled(memory, scope, app.store.root, decode(data))
-        item.giver = source(path) if source else ""
-        result.append(
-            (
-                inject_module.render_injected_body(item, now),
-                inject_module.render_injected_pointer(item, now, scoped),
-            )
-        )
-    return result
 
 
 @dataclass(frozen=True)
