@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from memdir.server import admin
-from memdir.server.migrations import list_migrations, migrate
+from memdir.server.database import list_migrations, migrate
 from tests.helpers.team import Team
 from tests.helpers.terminal import memdir
 

@@ -9,16 +9,13 @@ import shutil
 import stat
 import subprocess
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
-from jinja2.bccache import Bucket
 
 from memdir.config.config import read_config
 from memdir.hot.run import TOLD
 from memdir.library import Memdir
 from memdir.store.writer import store_state_folder
-from memdir.ui.page import COMPILED, _Compiled, environment
 from memdir.ui.prose import diff_rows, render_prose
 from memdir.ui.views import VIEWS
 from tests.helpers.served import COMMAND, Answer, Page, write_memory
@@ -312,24 +309,6 @@ def test_the_page_of_a_memory_tells_when_it_was_told(page):
     why = re.search(r'href="([^"]*lab[?][^"]*)"', shown.body)[1]
     assert "use-uv.md was told" in page.get(html.unescape(why)).text
     assert "Told to agents" not in page.get("memory?path=cut-release.md").text
-
-
-def test_templates_are_compiled_once_and_nobody_else_can_slip_one_in(page, project):
-    folder = Path(read_config(os.environ, str(project)).cache_dir) / COMPILED
-    page.get()
-    files = {path: path.read_bytes() for path in folder.iterdir()}
-    assert files and stat.S_IMODE(os.stat(folder).st_mode) == 0o700
-    for path, data in files.items():
-        path.write_bytes(data[:-9] + b"rot" * 3)
-    with Page() as second:
-        assert "Needs a look" in second.enter().get().text
-    for path, data in files.items():
-        assert path.read_bytes() == data  # made again
-        path.chmod(0o666)
-    cache = _Compiled(os.fspath(folder))
-    bucket = Bucket(environment(os.fspath(folder.parent)), next(iter(files)).name, "")
-    cache.load_bytecode(bucket)
-    assert bucket.code is None
 
 
 def test_a_name_of_any_bytes_is_shown_and_can_be_put_away(page, store):

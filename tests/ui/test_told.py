@@ -10,7 +10,7 @@ import pytest
 from memdir.hot.run import MAX_LOG_BYTES, TOLD, TOLD_PROMPT_CHARACTERS, prompt_for_log
 from memdir.library import Memdir
 from memdir.text.secrets import find_secrets
-from memdir.ui.told import read_told
+from memdir.ui.overview import read_told
 from memdir.ui.workspace import Census
 from tests.helpers.hooked import Client
 from tests.helpers.served import Page

@@ -20,8 +20,14 @@ from psycopg.types.json import Jsonb
 from memdir.errors import BadInput, Missing
 from memdir.hot.disk import Disk, disk_failure
 from memdir.hot.memory import encode
-from memdir.server.database import INIT, first_line, unreachable
-from memdir.server.migrations import FOLDER, list_migrations, migrate
+from memdir.server.database import (
+    FOLDER,
+    INIT,
+    first_line,
+    list_migrations,
+    migrate,
+    unreachable,
+)
 
 APP_ROLE = "memdir_app"
 ROLES = ("reader", "writer", "maintainer")

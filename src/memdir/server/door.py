@@ -8,19 +8,20 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memdir.server.database import Unavailable
 from memdir.server.intake import MAX_PUSH_BYTES, Refused
-from memdir.server.rates import Rates
 
 LOG = logging.getLogger("memdir.server")
 TOKEN = "memdir.token"  # key of the token's hash in the ASGI scope
 BODY_SECONDS = 30.0  # for a body to arrive
 MAX_TOKEN = 200  # characters
 STRANGERS_PER_SECOND, STRANGERS_BURST = 20.0, 1_000.0
+MAX_KEYS = 20_000  # the longest unused one is forgotten
 BURST_SECONDS = 10  # of its rate that a token may use at once
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 COUNTING = ("host", "origin", "authorization", "content-type", "content-length")
@@ -32,14 +33,39 @@ HEADERS = [
 REASONS = {400: "bad request", 401: "unauthorized", 403: "forbidden", 404: "not found"}
 
 
+class Rates:
+    """A bucket per key: `burst` requests at once, refilled by `per_second`."""
+
+    def __init__(self, per_second: float, burst: float) -> None:
+        self.per_second, self.burst = per_second, burst
+        self._levels: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._levels
+
+    def forget(self, key: Hashable) -> None:
+        self._levels.pop(key, None)
+
+    def wait_seconds(self, key: Hashable) -> float:
+        """Takes one; 0.0 if it was there, else for how long to wait."""
+        now = time.monotonic()
+        level, then = self._levels.pop(key, (self.burst, now))
+        level = min(self.burst, level + (now - then) * self.per_second)
+        allowed = level >= 1
+        self._levels[key] = (level - 1 if allowed else level, now)
+        if len(self._levels) > MAX_KEYS:
+            self._levels.popitem(last=False)
+        return 0.0 if allowed else (1 - level) / self.per_second
+
+
 class Door:
     """Refuses in the order of cost: names, token, rate; a body only where a route takes one."""
 
     def __init__(self, inside: ASGIApp, hosts: Sequence[str], per_second: float) -> None:
         self.inside = inside
         self.hosts = frozenset(host.lower() for host in (*LOCAL_HOSTS, *hosts))
-        self.known = Rates(per_second, per_second * BURST_SECONDS, time.monotonic)
-        self.strangers = Rates(STRANGERS_PER_SECOND, STRANGERS_BURST, time.monotonic)
+        self.known = Rates(per_second, per_second * BURST_SECONDS)
+        self.strangers = Rates(STRANGERS_PER_SECOND, STRANGERS_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -24,6 +24,10 @@ MAX_BYTES = 64 * 1024 * 1024
 Seen = tuple[tuple[int, ...], str, str]  # facts of a file, its hash, and why it stays here
 
 
+def hash_of(data: bytes | None) -> str:
+    return "" if data is None else digest_of(data)
+
+
 @dataclass(frozen=True)
 class Known:
     """`hash` of the bytes at the remote, "" if it has none there; `version` is the remote's."""

@@ -12,7 +12,7 @@ from memdir.hot.disk import digest_of
 from memdir.hot.memory import INDEX, stem
 from memdir.store.ports import read_if_stored
 from memdir.store.writer import App
-from memdir.sync.base import MAX_SENT, Base, Known
+from memdir.sync.base import MAX_SENT, Base, Known, hash_of
 from memdir.sync.border import RULES, index_without, why_it_stays
 from memdir.sync.transport import AGAIN, MAX_PUSH_BYTES, REFUSED, TAKEN, Push, Transport
 
@@ -128,7 +128,7 @@ def send_changes(
             return _propose(transport, base, batch, report)
         push = _make_push(base, batch)
         id = transport.prepare(push)
-        hashes = {path: "" if data is None else digest_of(data) for path, data in batch.items()}
+        hashes = {path: hash_of(data) for path, data in batch.items()}
         base.keep({hashes[path]: data for path, data in batch.items() if data is not None})
         base.sent[id] = hashes
         while len(base.sent) > MAX_SENT:
@@ -179,7 +179,7 @@ def _read_batch(app: App, snapshot: Snapshot, changes: list[str]) -> dict[str, b
         data = read_if_stored(app.store, path)
         if data is not None and path == INDEX:
             data = index_without(data, snapshot.held)
-        if ("" if data is None else digest_of(data)) != snapshot.sent.get(path, ""):
+        if hash_of(data) != snapshot.sent.get(path, ""):
             return None
         size += len(data or b"")
         if batch and size > MAX_PUSH_BYTES:
@@ -200,7 +200,7 @@ def _propose(
 ) -> str:
     """Each memory as a branch of its own; what was offered once is offered again if it changes."""
     for path, data in batch.items():
-        hash = "" if data is None else digest_of(data)
+        hash = hash_of(data)
         if path == INDEX or base.proposed.get(path) == hash:
             continue
         done = transport.propose(stem(path), _make_push(base, {path: data}))

@@ -23,7 +23,7 @@ from memdir.store import save
 from memdir.store.ports import TRASH, Store, read_if_stored
 from memdir.store.purge import purge_versions
 from memdir.store.writer import App, Desk, DryRun
-from memdir.sync.base import Base, Known
+from memdir.sync.base import Base, Known, hash_of
 from memdir.sync.border import NO_MEMORY, accept_known_authors, why_not_taken
 from memdir.sync.delivery import (
     REMOVED,
@@ -46,10 +46,6 @@ HASH_CHARACTERS = 8  # in the name of a variant
 
 class Moved(MemdirError):
     """Somebody changed the file since the snapshot; it is merged again."""
-
-
-def hash_of(data: bytes | None) -> str:
-    return "" if data is None else digest_of(data)
 
 
 class Unmoved(Around):

@@ -1,4 +1,4 @@
-"""What the first screen shows of a store, each part on its own: a broken one hides no other."""
+"""What the first screen shows of a store, and the log of what agents were told."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from memdir.errors import Unwritable
 from memdir.format.index import cut_index
 from memdir.hot import safe
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, Memory, decode, utf16_units
+from memdir.hot.run import MAX_LOG_BYTES, TOLD
 from memdir.models.ledger import read_model_spending
 from memdir.models.model import CHARACTERS_PER_TOKEN
 from memdir.recall.answer import recall_standing_rules
+from memdir.store import state
 from memdir.store.look import readable_store_log
 from memdir.store.ports import Logged
-from memdir.store.writer import App
-from memdir.ui.told import Told
-from memdir.ui.workspace import Census
+from memdir.store.writer import App, store_state_folder
+from memdir.text.secrets import text_before_secrets
+from memdir.ui.workspace import Census, state_of_files
 
 CHANGES = 200  # of the history that are looked at
 WEEK = 7 * safe.DAY
@@ -25,6 +28,9 @@ DAYS = 14  # of a plot
 POINTS = 24  # of the index over time
 AGES = (30, 180)  # days: young, grown, old
 TYPES = 6  # rows of a plot
+
+
+MAX_MEMORIES = 50  # of one answer that are shown
 
 
 class Plot(NamedTuple):
@@ -120,3 +126,57 @@ def _ages(memories: Sequence[Memory], now: float) -> tuple[list[str], list[list[
 
 def tokens(characters: int) -> int:
     return -(-characters // CHARACTERS_PER_TOKEN)
+
+
+class ToldMemory(NamedTuple):
+    path: str
+    scope: str
+    whole: bool
+    words: tuple[str, ...]
+
+
+class Told(NamedTuple):
+    """One answer to a prompt; without a prompt, what a session began with."""
+
+    time: float
+    session: str
+    prompt: str
+    characters: int
+    memories: tuple[ToldMemory, ...]
+
+
+def read_told(app: App, census: Census) -> list[Told]:
+    """The newest first; read again only when the log has changed."""
+    folder = store_state_folder(app.config)
+    return census.once("told", lambda: _read_lines(folder), state_of_files(folder))
+
+
+def _read_lines(folder: str) -> list[Told]:
+    """A damaged line hides no other one."""
+    try:
+        lines, _ = state.read_state_lines(folder, TOLD, 2 * MAX_LOG_BYTES)
+    except OSError as error:
+        message = f"the log of what was told cannot be read: {error.strerror}"
+        raise Unwritable(message, path=f"{folder}/{TOLD}", next="move that file away") from None
+    return state.parse_state_lines(lines, _parse)[0][::-1]
+
+
+def _parse(value: Any) -> Told:
+    prompt = text_before_secrets(str(value["prompt"]))
+    typed = [word.strip("\"'`.,:;?!()") for word in prompt.split()]
+    memories = []
+    for item in value["memories"][:MAX_MEMORIES]:
+        path, stems = str(item["path"]), map(str, item["words"])
+        path.encode("utf-8", "surrogateescape")  # or it is damaged: no file has half a character
+        words = (next((it for it in typed if it.lower().startswith(stem)), stem) for stem in stems)
+        memories.append(ToldMemory(path, str(item["scope"]), item["whole"] is True, tuple(words)))
+    time = float(value["time"])
+    datetime.datetime.fromtimestamp(time)  # likewise
+    return Told(time, str(value["session"]), prompt, int(value["characters"]), tuple(memories))
+
+
+def group_by_session(answers: Sequence[Told]) -> list[list[Told]]:
+    groups: dict[str, list[Told]] = {}
+    for answer in answers:
+        groups.setdefault(answer.session, []).append(answer)
+    return [*groups.values()]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import os
 import posixpath
 import time
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote, urlencode
 
-from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from memdir.hot import disk, safe
+from memdir.hot import safe
 from memdir.hot.memory import INDEX, RECORD_INDEX
 from memdir.text.terminal import plural, visible_text
 from memdir.ui.overview import short_day, tokens
@@ -22,30 +20,11 @@ from memdir.ui.prose import diff_rows, render_prose
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-COMPILED = "page"  # folder of the cache, and mark of its files
-MAX_COMPILED_BYTES = 1024 * 1024
-
-
-class _Compiled(BytecodeCache):
-    """Templates as byte code, in files that nobody else can write; else they are compiled again."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        path = os.path.join(self.folder, bucket.key)
-        if data := disk.read_sealed_file(path, COMPILED, MAX_COMPILED_BYTES):
-            bucket.bytecode_from_string(data)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        data = disk.seal_bytes(COMPILED, bucket.bytecode_to_string())
-        disk.keep_derived_file(os.path.join(self.folder, bucket.key), data)
 
 
 @cache
-def environment(cache: str) -> Environment:
+def environment() -> Environment:
     env = Environment(
-        bytecode_cache=_Compiled(os.path.join(cache, COMPILED)),
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,

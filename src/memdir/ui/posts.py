@@ -29,9 +29,8 @@ from memdir.store import changes
 from memdir.store.accept import Waiting, keep_decision
 from memdir.store.ports import ARCHIVE, OUTSIDE, TRASH
 from memdir.store.writer import App, Done
-from memdir.ui.decisions import find_undecided
 from memdir.ui.page import path_key
-from memdir.ui.routes import Handler, Outcome, Visit, new_batch, path_of_key
+from memdir.ui.routes import Handler, Outcome, Visit, find_undecided, new_batch, path_of_key
 from memdir.ui.views import files_of, memory_page, plan_version
 from memdir.upkeep.restructure import restructure_store
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,19 +17,21 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from memdir.capture.inbox import open_inbox
+from memdir.capture.inbox import Held, held_title, open_inbox, write_held_draft
 from memdir.errors import Conflict, MemdirError, Missing
-from memdir.hot.memory import decode
+from memdir.format.draft import content_hash
+from memdir.hot.memory import decode, encode
 from memdir.hot.place import RECORDS
-from memdir.store.accept import Source, find_source_in_store
+from memdir.store.accept import Source, Waiting, find_source_in_store
 from memdir.store.writer import App
+from memdir.text.secrets import text_before_secrets
 from memdir.ui import page
-from memdir.ui.decisions import Undecided
 from memdir.ui.findings import Audits
 from memdir.ui.gate import FORM
 from memdir.ui.workspace import Census, Spot, Workspace, state_of_files
 
 MAX_NOTICES = 200
+Undecided = tuple[App, Held | Waiting]  # a held draft, or what others wrote and nobody accepted
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Visit:
         id, readonly = self.asked("notice"), self.spot.scope == RECORDS
         frame = {"title": title, "readonly": readonly, "static": False, "refresh": False}
         frame |= {"notice_id": id, "notice": self.ui.notices.get(id)}
-        template = page.environment(self.ui.workspace.cache_dir).get_template(name)
+        template = page.environment().get_template(name)
         html = template.render(vars(self) | frame | values).encode("utf-8", "backslashreplace")
         return Response(html, values.get("status", 200), media_type="text/html; charset=utf-8")
 
@@ -127,6 +129,32 @@ class Visit:
             return self.render(name, title, status=409, error=error, **texts)
         status = 404 if isinstance(error, Missing) else status
         return self.render("error.html", "That did not work", status=status, error=error)
+
+
+def find_undecided(undecided: Iterable[Undecided], id: str, version: str = "") -> Undecided:
+    """As the page has shown it, if a version is given."""
+    found = next((it for it in undecided if it[1].id == id), None)
+    if found is None:
+        raise Missing("this was decided on already, or changed", next="look at what waits now")
+    item = show_item(*found)
+    if version not in ("", item["version"]):
+        message = "this draft was changed since the page was made; nothing was decided"
+        now = encode(item["text"] or item["title"])
+        raise Conflict(message, path=id, next="look at it again", ours=b"", theirs=now)
+    return found
+
+
+def show_item(app: App, thing: Held | Waiting) -> dict[str, Any]:
+    """For the templates, which word it; `version` is what the page has shown."""
+    shown = {"app": app, "thing": thing, "id": thing.id, "kind": "memory", "version": thing.id}
+    if isinstance(thing, Waiting):
+        memory, text = thing.memory, decode(thing.data)
+        title = memory.description or memory.name
+        return shown | {"title": title, "type": memory.type, "text": text, "time": memory.clock}
+    draft, title = thing.catch.draft, held_title(thing.catch)
+    text, type = (text_before_secrets(draft.body), draft.type) if draft else ("", "forget")
+    shown |= {"kind": "draft", "version": content_hash(write_held_draft(thing))}
+    return shown | {"title": title, "type": type, "text": text, "time": thing.time}
 
 
 Handler = Callable[[Visit], Response]

@@ -27,10 +27,9 @@ from memdir.store.accept import unaccepted_paths
 from memdir.store.save import find_memories
 from memdir.store.writer import App
 from memdir.ui import overview
-from memdir.ui.decisions import find_undecided, show_item
 from memdir.ui.findings import OLD, Kept, read_findings
-from memdir.ui.routes import Handler, Visit, path_of_key
-from memdir.ui.told import group_by_session, read_told
+from memdir.ui.overview import group_by_session, read_told
+from memdir.ui.routes import Handler, Visit, find_undecided, path_of_key, show_item
 from memdir.ui.workspace import Census
 
 if TYPE_CHECKING:

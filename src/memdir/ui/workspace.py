@@ -92,7 +92,7 @@ class Workspace:
     def __init__(self, environ: Mapping[str, str], cwd: str, asked: Spot) -> None:
         self.environ, self.cwd = environ, cwd
         config = self.config(asked)
-        self.home, self.cache_dir = config.home, config.cache_dir
+        self.home = config.home
         self._projects_dir = os.path.join(config.claude_dir, "projects")
         title = self.short(config.store if asked.dir else config.checkout)
         project = asked.project if asked.dir else config.checkout
