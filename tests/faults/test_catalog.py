@@ -269,11 +269,3 @@ def test_a_file_of_another_century_silences_nobody(searched, year):
     os.utime(odd, ((year - 1970) * 31_556_952,) * 2)
     searched.settle()
     assert kinds(searched) == []
-
-
-def test_equals_come_in_the_same_order_whatever_was_touched(searched):
-    for number in [*range(520), *range(0, 520, 3)]:
-        searched.write(f"n{number:03}.md", memory("Same", "The gateway of many"))
-        if number == 519:
-            searched.settle()
-    assert kinds(searched, "gateway of many") == []

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memdir.errors import Unwritable
-from memdir.records import index_md, lifecycle
+from memdir.records import index_md
 from memdir.records.folders import Records, open_store
 from memdir.records.record import write_record
 from tests.faults import records
@@ -28,17 +28,6 @@ def left_by_a_rename(root, **changed: object) -> None:
     name = USED.split("/")[1].removesuffix(".json")
     (root / BELOW / USED).write_bytes(write_record(whole | {"id": name} | changed))
     (root / BELOW / "index.md").write_bytes(index)
-
-
-@pytest.mark.parametrize("act", [records.later, records.delete, lifecycle.roll_record_window])
-def test_the_next_command_takes_away_what_a_rename_left(root, act):
-    left_by_a_rename(root)
-    done = act(records.WORLD.open(str(root)))
-    view = RecordView.look(str(root))
-    assert RENAMED in view.files
-    assert USED not in view.files
-    assert view.in_step() == []
-    assert any("its rename was cut off" in remark for remark in done.remarks)
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ NAMES = ("one", "two", "three")
 
 
 def run(kills: int, edits: int, defect: str = "") -> Tally:
-    """All of them, one after the other; a known-bad store is found by the kills."""
-    tally = killed_writers(kills, defect)
-    if defect:
-        return tally
+    """Both, one after the other; a known-bad store is found by the kills."""
+    tally = Tally()
     with trees.work_folder() as folder:
-        editor_beside(f"{folder}/root", edits, tally)
+        killed_writers(f"{folder}/killed", kills, tally, defect)
+        if not defect:
+            editor_beside(f"{folder}/edited", edits, tally)
     return tally
 
 
@@ -30,26 +30,20 @@ def _open_now(root: str) -> App:
 # -- killed every 50 ms ------------------------------------------------------------------------
 
 
-def killed_writers(kills: int, defect: str = "") -> Tally:
+def killed_writers(root: str, kills: int, tally: Tally, defect: str) -> None:
     """Two writers, each killed every 50 ms and started again; what they acknowledged is kept."""
-    tally, pause = Tally(), KILL_EVERY_SECONDS
-    with trees.work_folder() as folder:
-        root = f"{folder}/root"
-        memories.prepare(root, "create")
-        for number in range(kills):
-            works = [lambda n=f"{number}{n}": _save_on(root, n, defect) for n in (0, 1)]
-            pids = [kernel.start(work) for work in works]
-            time.sleep(pause)
-            for pid in pids:
-                kernel.kill(pid)
-            tally.add("killed", [])
-            if not os.path.exists(f"{root}.marks") or not os.path.getsize(f"{root}.marks"):
-                pause *= 2  # on a busy machine nobody would ever come to an end
-        tally.add("after the kills", _after_the_kills(root))
-    return tally
-
-
-def _after_the_kills(root: str) -> list[str]:
+    pause = KILL_EVERY_SECONDS
+    memories.prepare(root, "create")
+    trees.write(f"{root}.marks", b"")
+    for number in range(kills):
+        works = [lambda n=f"{number}{n}": _save_on(root, n, defect) for n in (0, 1)]
+        pids = [kernel.start(work) for work in works]
+        time.sleep(pause)
+        for pid in pids:
+            kernel.kill(pid)
+        if not os.path.getsize(f"{root}.marks"):
+            pause *= 2  # on a busy machine nobody would ever come to an end
+    tally.count(kills)
     marks = trees.read(f"{root}.marks").split()
     found = [] if marks else ["no writer ever came to its end"]
     try:
@@ -61,7 +55,7 @@ def _after_the_kills(root: str) -> list[str]:
     lost = sum(mark not in kept for mark in marks)
     found += [f"{lost} of {len(marks)} acknowledged writes are lost"] if lost else []
     found += [f"torn: {path}" for path, data in view.memories.items() if b"\n---\n" not in data]
-    return found + view.in_step() + view.past.problems
+    tally.add("after the kills", found + view.in_step() + view.past.problems)
 
 
 def _save_on(root: str, label: str, defect: str) -> None:
