@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.acceptance import client, fence
 from tests.acceptance.recording import CLIENT, fields, read
 from tests.acceptance.sandbox import Sandbox
 from tests.acceptance.scripted_api import Api
-from tests.self.source import ROOT
+from tests.self.source import ROOT, functions, modules, parse
 
 RUN = [sys.executable, str(ROOT / "tests/acceptance/run.py")]
 fenced = pytest.mark.skipif(bool(fence.why_not()), reason=f"no namespaces here: {fence.why_not()}")
@@ -66,3 +67,15 @@ def test_what_is_recorded_holds_nothing_private():
         assert event["cwd"] == "/home/user/project", name
         assert {"session_id", "transcript_path"} <= fields(event), name
         assert str(Path.home()) not in json.dumps(event), name
+
+
+GUIDE = ROOT / "docs/design/acceptance.md"
+CASES = Path(__file__).parent / "cases"
+
+
+def test_the_table_names_every_case_and_no_other():
+    _, _, table = GUIDE.read_text(encoding="utf-8").partition("## What is proven")
+    named = re.findall(r"`(test_\w{1,120})`", table)
+    found = [one.name for path in modules(CASES) for one in functions(parse(path))]
+    cases = [name for name in found if name.startswith("test_")]
+    assert sorted(named) == sorted(cases)

@@ -12,10 +12,10 @@ import pickle
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from memdir.errors import Conflict, Missing
 from memdir.format.draft import content_hash
@@ -24,10 +24,9 @@ from memdir.records.record import RecordError
 from memdir.records.write import Request
 from memdir.store import changes
 from memdir.store.state import Lock
-from tests.faults import defects, kernel, linear, memories, records, trees
+from tests.faults import defects, kernel, memories, records, trees
 from tests.faults.checker import RecordView
 from tests.faults.driver import App, World
-from tests.faults.linear import Op
 from tests.faults.stage import Tally
 
 P99_MS, MAX_MS = 250.0, 2000.0
@@ -55,6 +54,121 @@ class Race(Tally):
                 self.examples.append(f"lock wait {name} {wait:.0f} ms is above {limit:.0f} ms")
 
 
+# -- could one writer have made it? The search of Wing and Gong --------------------------------
+
+
+MAX_STEPS = 4_000_000
+
+
+class Op(NamedTuple):
+    """What was asked between two moments, and what came back; a value of None is: not there."""
+
+    start: int
+    end: int
+    kind: str
+    given: tuple[str | None, ...]
+    result: str | bool | None
+
+
+# (is this answer possible now, does it change the value, the value afterwards)
+Attempt = Callable[[Op, Any], tuple[bool, bool, Any]]
+
+
+def linearizable(history: Sequence[Op], attempt: Attempt) -> bool:
+    """True when some order, in keeping with the clock, explains every answer."""
+    ops = sorted(history)
+    seen: set[tuple[int, Any]] = set()
+    stack: list[tuple[int, Any, int]] = [(0, None, 0)]  # done as bits, value, lowest undone
+    for _ in range(MAX_STEPS):
+        if not stack:
+            return False
+        done, value, low = stack.pop()
+        done, low, writes = _settle(ops, done, value, low, attempt)
+        if low == len(ops):
+            return True
+        if (done, value) not in seen:
+            seen.add((done, value))
+            stack.extend((done | 1 << at, new, low) for at, new in writes)
+    raise RuntimeError(f"undecided after {MAX_STEPS} steps")
+
+
+def _settle(
+    ops: list[Op], done: int, value: Any, low: int, attempt: Attempt
+) -> tuple[int, int, list[tuple[int, Any]]]:
+    """Take all that changes nothing and fits now; gives what could change the value next."""
+    while True:
+        while low < len(ops) and done >> low & 1:
+            low += 1
+        if low == len(ops):
+            return done, low, []
+        writes, moved = [], False
+        for at in _ready(ops, done, low):
+            fits, changes, new = attempt(ops[at], value)
+            if fits and not changes:
+                done |= 1 << at
+                moved = True
+            elif fits:
+                writes.append((at, new))
+        if not moved:
+            return done, low, writes
+
+
+def _ready(ops: list[Op], done: int, low: int) -> list[int]:
+    """The operations that may come next: started before any undone one has ended."""
+    first_end, at, ready = ops[low].end, low, []
+    while at < len(ops) and ops[at].start <= first_end:
+        if not done >> at & 1:
+            first_end = min(first_end, ops[at].end)
+            ready.append(at)
+        at += 1
+    return [at for at in ready if ops[at].start <= first_end]
+
+
+def try_memory(op: Op, value: str | None) -> tuple[bool, bool, str | None]:
+    """read -> hash; cas(expected, new) -> done or refused; put(new); drop -> done or refused."""
+    if op.kind == "read":
+        return op.result == value, False, value
+    if op.kind == "cas" and op.result is True:
+        return op.given[0] == value, True, op.given[1]
+    if op.kind == "cas":
+        return op.given[0] != value, False, value
+    if op.kind == "put":
+        return True, True, op.given[0]
+    done = op.result is True  # drop
+    return (value is not None) == done, done, None
+
+
+ACTIVE, RETIRED = "active", "retired"
+Record = tuple[str | None, str | None]  # status and hash
+
+
+def try_record(op: Op, state: Record | None) -> tuple[bool, bool, Record | None]:
+    """What each action hears of a record that is, or is not, where it would have to be."""
+    status, hash = state or (None, None)
+    said, new = op.result, op.given[-1] if op.given else None
+    if op.kind == "read":
+        return said == hash, False, state
+    if said == "missing":
+        return status is None, False, state
+    if op.kind == "create":
+        if said == "there":  # the same record again is no change
+            return status == ACTIVE and hash == new, False, state
+        if said != "done":
+            return status == (ACTIVE if said == "overwrite" else RETIRED), False, state
+        return status is None, True, (ACTIVE, new)
+    if op.kind == "update":
+        if said == "done":
+            return status == ACTIVE and hash == op.given[0], True, (ACTIVE, new)
+        fits = status == RETIRED if said == "retired" else hash not in (None, op.given[0])
+        return fits, False, state
+    if op.kind == "gc":
+        return (status == RETIRED) == (said == "done"), said == "done", None
+    before, after = (ACTIVE, RETIRED) if op.kind == "delete" else (RETIRED, ACTIVE)
+    if said == "done":
+        return status == before, True, (after, new)
+    return status == after and hash == new, False, state  # there already
+
+
 # -- the processes -----------------------------------------------------------------------------
 
 
@@ -63,7 +177,7 @@ class Writer:
 
     world: ClassVar[World]
     names: ClassVar[tuple[str, ...]]
-    try_op: ClassVar[linear.Attempt]  # what an operation can answer and do
+    try_op: ClassVar[Attempt]  # what an operation can answer and do
     options: ClassVar[dict[str, str]] = {}
 
     def __init__(self, root: str, number: int, defect: str) -> None:
@@ -128,7 +242,7 @@ class MemoryWriter(Writer):
 
     world = memories.WORLD
     names = ("one.md", "two.md", "three.md")
-    try_op = staticmethod(linear.try_memory)
+    try_op = staticmethod(try_memory)
     prepare = staticmethod(trees.make_root)
 
     def step(self, turn: int) -> None:
@@ -171,7 +285,7 @@ class RecordWriter(Writer):
 
     world = records.WORLD
     names = tuple(f"decisions/record-{number}.json" for number in range(20))
-    try_op = staticmethod(linear.try_record)
+    try_op = staticmethod(try_record)
     options: ClassVar = {"search": "scan"}
     actions: ClassVar = {"update": 10, "create": 4, "delete": 3, "restore": 3, "gc": 1}
     ahead = 40 * records.DAY  # the clock of a gc: every retired record is past its grace
@@ -297,7 +411,7 @@ def _judge(make: type[Writer], view: Any, logs: list[Writer]) -> Race:
         for name, op in log.ops:
             by_name[name].append(op)
     for name, ops in by_name.items():
-        fine = linear.linearizable(ops, make.try_op)
+        fine = linearizable(ops, make.try_op)
         race.add(name, [] if fine else ["its history is not linearizable"])
     answers = [op.result for ops in by_name.values() for op in ops if op.kind != "read"]
     race.conflicts = sum(answer in (False, "conflict") for answer in answers)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.acceptance.cases.conftest import FACT, PROMPT
-from tests.acceptance.cases.test_prompt import LIMIT, PREVIEW
+from tests.acceptance.cases.test_sessions import LIMIT, PREVIEW
 from tests.acceptance.recording import CLIENT, fields, read, record
 from tests.acceptance.scripted_api import last_words, said
 from tests.helpers.scripted_server import Reply

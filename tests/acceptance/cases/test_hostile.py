@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.cases.conftest import ABOUT, ALWAYS, OFF, PROMPT
-from tests.acceptance.cases.test_prompt import NEWER, OLDER
+from tests.acceptance.cases.test_sessions import NEWER, OLDER
 from tests.acceptance.equipped import Equipped
 from tests.acceptance.sandbox import FRAME, Sandbox
 from tests.acceptance.scripted_api import said
