@@ -145,16 +145,6 @@ def test_what_memdir_0_1_0_put_in_is_taken_out_to_the_byte(client, config, home)
     assert path.read_text() == theirs
 
 
-def test_without_a_receipt_hooks_are_still_found(client, config, home):
-    path = settings_of(config, client)
-    lay(path, FILES["usual"])
-    install_client(config, client, Wish("settings"))
-    for receipt in (home / ".local").rglob("*.json"):
-        receipt.write_text("{ broken")
-    install_client(config, client, Wish(remove=True))
-    assert path.read_bytes() == FILES["usual"]
-
-
 def test_from_one_way_to_the_other_nothing_stays_behind(config, home):
     client = WITH_PLUGIN
     path = settings_of(config, client)

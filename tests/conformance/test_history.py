@@ -121,24 +121,6 @@ def test_without_git_on_the_path_saving_log_and_undo_still_work(opened, monkeypa
     assert opened.said == []
 
 
-def test_after_gc_everything_is_packed_and_still_there(opened, monkeypatch, tmp_path):
-    opened.save("One", "a")
-    opened.save("Two", "a")
-    opened.git("gc", "--quiet", "--aggressive", "--prune=now")
-    opened.git("pack-refs", "--all")
-    assert list((opened.state / "history.git/objects").glob("??/*")) == []  # nothing loose
-    assert opened.verbs() == ["begin", "save a", "save a"]
-    review.undo_and_hold_again(opened.app())
-    assert "One" in opened.read("a.md")
-    assert opened.git(*SOUND) == ""
-    (tmp_path / "nothing").mkdir()
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert opened.verbs() == ["begin", "save a", "save a", "undo save a"]
-    opened.save("Three", "a")
-    review.undo_and_hold_again(opened.app())
-    assert "One" in opened.read("a.md")
-
-
 def newest_object(git: Path) -> Path:
     oid = (git / "refs/heads/main").read_text().strip()
     (pack,) = git.glob(f"objects/pack/pack-*-{oid}.pack")
@@ -249,21 +231,6 @@ def test_an_edit_between_our_write_and_our_commit_is_seen_later(opened):
     opened.save("Four", "a")
     review.undo_and_hold_again(opened.app())
     assert "Two" in opened.read("a.md")
-
-
-def test_a_killed_writers_change_gets_its_name(opened):
-    opened.save("One", "a")
-    app = opened.app()
-    cause = Cause("edit", actor="killed")
-    app.history.announce(app.store, cause)
-    for path, text in (("a.md", "Killed"), ("MEMORY.md", "- [A](a.md) - killed\n")):
-        app.history.expect(path, text.encode())
-        app.store.put(path, text.encode())
-    opened.write("c.md", memory("c"))
-    opened.save("Two", "b")
-    assert opened.verbs() == ["begin", "save a", "edit a.md", "outside c.md", "save b"]
-    actors = [change.actor for change in look.store_log(opened.app())]
-    assert actors == ["tester", "outside", "killed", "tester", "memdir"]
 
 
 def test_what_was_announced_and_not_written_is_not_taken_for_ours(opened):

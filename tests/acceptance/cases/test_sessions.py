@@ -87,16 +87,6 @@ def test_a_session_starts_with_rules_and_index_once_however_it_starts(installed,
     assert all(("## How to save" in said(one)) == bool(off) for one in installed.requests())
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the client gives a fork a new id and says nowhere which session it comes from",
-)
-def test_a_fork_is_not_told_what_it_already_holds(plugged):
-    first = plugged.ask(PROMPT)
-    assert plugged.ask(PROMPT, "--resume", first.data["session_id"], "--fork-session").succeeded
-    assert plugged.sent().count(FACT) == 1
-
-
 def test_a_resumed_session_is_told_which_rules_are_new(plugged):
     new = "Never force-push a branch that somebody else has."
     first = plugged.ask("hello")
