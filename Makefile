@@ -42,8 +42,9 @@ demo: $(READY) ## show what memdir does, in a throw-away home
 
 quick: $(READY) ## on save: lint, types, and tests of the packages you changed for some seconds
 	@.venv/bin/ruff check -q . && .venv/bin/mypy | tail -20
-	@MEMDIR_QUICK_SECONDS=9 .venv/bin/pytest -n auto --ff -m "not slow" \
-	    $$(.venv/bin/python tests/self/changed.py) $(ARGS)
+	@MEMDIR_QUICK_SECONDS=9 .venv/bin/pytest -n auto --ff -m "not slow" $$(git status --porcelain | \
+	    sed -nE 's#.*(src/memdir|tests)/([a-z_]+)/.*#tests/\2#p' | sort -u | \
+	    xargs -r ls -d 2>/dev/null) $(ARGS)
 
 test: $(READY) ## run the tests (ARGS="-k name" chooses some)
 	@.venv/bin/pytest -n auto $(ARGS)

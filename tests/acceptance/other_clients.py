@@ -8,46 +8,34 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.acceptance import client, fence
 from tests.acceptance.equipped import run_memdir, wait_for_rest
-from tests.helpers.scripted_server import Reply, Request, Script, serve_script
+from tests.helpers.scripted_server import Reply, Request, Script
 from tests.helpers.tables import table
 
 ANSWERS = table("other_clients", "answers")
 RUN_SECONDS = 240  # opencode waits long for a network that is not there
 
 
-class Generate(Script):
-    """Gemini's API; tokens are counted roughly."""
+class Canned(Script):
+    """Each API of models that one of them asks; tokens are counted roughly."""
 
     def choose(self, request: Request) -> Reply:
         route = request.path.partition("?")[0]
         if route.endswith(":countTokens"):
             return Reply(raw=ANSWERS["count"].encode())
-        text = ANSWERS["generate"]
-        stream = route.endswith(":streamGenerateContent")
-        return Reply(raw=f"data: {text}\n\n".encode() if stream else text.encode())
-
-
-class Responses(Script):
-    """OpenAI's API as a stream."""
-
-    def choose(self, request: Request) -> Reply:
-        events = [f"event: {json.loads(one)['type']}\ndata: {one}" for one in ANSWERS["responses"]]
-        return Reply(raw="".join(f"{event}\n\n" for event in events).encode())
-
-
-APIS: dict[str, Callable[[], Script]] = {
-    "generate": Generate,
-    "responses": Responses,
-    "messages": lambda: Script([Reply("Done.")]),
-}
+        if route.endswith(":generateContent"):
+            return Reply(raw=ANSWERS["generate"].encode())
+        if route.endswith(":streamGenerateContent"):
+            return Reply(raw=f"data: {ANSWERS['generate']}\n\n".encode())
+        if route.endswith("/responses"):
+            events = [(json.loads(one)["type"], one) for one in ANSWERS["responses"]]
+            return Reply(raw="".join(f"event: {e}\ndata: {d}\n\n" for e, d in events).encode())
+        return Reply("Done.")
 
 
 @dataclass(frozen=True)
@@ -58,7 +46,6 @@ class Client:
     package: str
     program: str
     words: list[str]
-    api: str
     settings: dict[str, str]
     variables: dict[str, str] = field(default_factory=dict)
 
@@ -67,9 +54,6 @@ class Client:
 
     def found(self) -> Path | None:
         return client.program(self.folder(), (self.program,))
-
-    def serve(self) -> AbstractContextManager[Script]:
-        return serve_script(APIS[self.api]())
 
 
 CLIENTS = tuple(Client(**row) for row in table("other_clients", "clients"))
@@ -137,13 +121,6 @@ class Other:
             for path in self.home.rglob("*")
             if path.is_file() and path.relative_to(self.home).parts[0] not in parts
         }
-
-
-def missing(one: Client) -> str:
-    """Why a client cannot be tried; empty where it can."""
-    if one.found():
-        return ""
-    return f"{one.name} is not installed: python -m tests.acceptance.other_clients {one.name}"
 
 
 if __name__ == "__main__":

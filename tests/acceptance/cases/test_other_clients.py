@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.other_clients import CLIENTS, Client, Other, missing
+from tests.acceptance.other_clients import CLIENTS, Canned, Client, Other
+from tests.helpers.scripted_server import serve_script
 
 PROMPT = "how do we restart the staging cluster?"
 FACT = "The pelican job restarts the staging cluster, never a hand."
@@ -22,9 +23,9 @@ WISH = "Remember that releases go out on Tuesdays only."
 def other(request: pytest.FixtureRequest, tmp_path: Path, checkout: Path) -> Iterator[Other]:
     """Memories in two projects; memdir is not set up yet."""
     one: Client = request.param
-    if reason := missing(one):
-        pytest.skip(reason)
-    with one.serve() as api:
+    if not one.found():
+        pytest.skip(f"not installed: python -m tests.acceptance.other_clients {one.name}")
+    with serve_script(Canned()) as api:
         made = Other(tmp_path, one, checkout, api)
         made.memdir("remember", FACT, "--type", "project", "--name", "restart")
         made.memdir("remember", OTHER, "--type", "project", project=made.elsewhere)
