@@ -177,16 +177,16 @@ class Bench:
             file.write(f"{SET}{sql};\n")
             file.flush()
             os.chmod(file.name, 0o644)
-            before = cpu_seconds(self.postgres.process.pid)
+            before = cpu_seconds(self.postgres.pid)
             words = ["-n", "-f", file.name, "-c", CLIENTS, "-j", 1, "-M", "prepared"]
             words += ["-T", self.seconds, "-U", "memdir_app", "-h", "127.0.0.1"]
             out = self.postgres.run("pgbench", *words, "-p", self.postgres.port, self.team.database)
-        used = cpu_seconds(self.postgres.process.pid) - before
+        used = cpu_seconds(self.postgres.pid) - before
         return 1000 * used / int(re.search(r"processed: (\d+)", out)[1])
 
     def served_ms(self, kind: str) -> tuple[float, float, int]:
         """CPU of both per request, requests per second, and how many went wrong."""
-        pids = [self.postgres.process.pid, self.team.process.pid]
+        pids = [self.postgres.pid, self.team.process.pid]
         before = sum(map(cpu_seconds, pids))
         words = [sys.executable, __file__, "--client", kind, str(self.team.port), str(self.seconds)]
         out = subprocess.run(words, capture_output=True, text=True, check=True).stdout

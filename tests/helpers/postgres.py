@@ -4,11 +4,9 @@ import os
 import pwd
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
-import time
 from glob import glob
 from pathlib import Path
 
@@ -60,10 +58,8 @@ class Postgres:
         if self.as_user:
             shutil.chown(self.folder, USER)
         self.data = self.folder / "data"
-        self.socket = self.folder
         self.settings = SETTINGS | ({} if durable else QUICK)
-        self.process: subprocess.Popen | None = None
-        self.made = 0
+        self.pid = self.made = 0
         self.run(
             "initdb", "-D", self.data, "-U", USER, "-A", "trust", "-N", "-E", "UTF8", "--locale=C"
         )
@@ -74,49 +70,30 @@ class Postgres:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            env=self.environment(),
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(self.folder), "TZ": "UTC"},
             **self.as_user,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def environment(self) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(self.folder), "TZ": "UTC"}
-
     def start(self) -> "Postgres":
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = getattr(self, "port", 0) or free.getsockname()[1]
-        words = [f"-c{key}={value}" for key, value in self.settings.items()]
-        where = ["-D", self.data, "-p", str(self.port), "-k", self.socket]
-        with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [f"{self.bin}/postgres", *where, *words],
-                cwd=self.folder,
-                env=self.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                **self.as_user,
-            )
-        for _ in range(600):
-            try:
-                psycopg.connect(self.url("postgres")).close()
-                return self
-            except psycopg.OperationalError:
-                assert self.process.poll() is None, (self.folder / "log").read_text()[-2000:]
-                time.sleep(0.1)
-        raise AssertionError("PostgreSQL did not start")
+        options = " ".join(f"-c {key}={value}" for key, value in self.settings.items())
+        where = ("-D", self.data, "-l", self.folder / "log")
+        self.run("pg_ctl", "start", *where, "-o", f"-p {self.port} -k {self.folder} {options}")
+        self.pid = int((self.data / "postmaster.pid").read_text().split()[0])
+        return self
 
-    def stop(self, how: int = signal.SIGINT) -> None:
-        """SIGINT ends it in order, SIGQUIT like a power cut."""
-        if self.process:
-            self.process.send_signal(how)
-            self.process.wait(60)
-            self.process = None
+    def stop(self, how: str = "fast") -> None:
+        """`fast` ends it in order, `immediate` like a power cut."""
+        if self.pid:
+            self.run("pg_ctl", "stop", "-D", self.data, "-m", how)
+            self.pid = 0
 
     def remove(self) -> None:
-        self.stop(signal.SIGQUIT)
+        self.stop("immediate")
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, database: str, role: str = USER) -> str:
