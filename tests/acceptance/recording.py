@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.sandbox import Sandbox
-from tests.acceptance.scripted_api import serve_api
-from tests.helpers.scripted_server import Reply
+from tests.acceptance.scripted_api import Api
+from tests.helpers.scripted_server import Reply, serve_script
 
 RECORDED = Path(__file__).parent / "recorded"
 CLIENT = "client"  # which one it was
@@ -83,7 +83,7 @@ def read() -> dict[str, Any]:
 
 def main() -> None:
     program = os.environ["ACCEPTANCE_CLIENT"]
-    with tempfile.TemporaryDirectory() as top, serve_api(Path(top, "requests.jsonl")) as api:
+    with tempfile.TemporaryDirectory() as top, serve_script(Api()) as api:
         sandbox = Sandbox(Path(top), program, api)
         found = {**record(sandbox), CLIENT: {"name": "Claude Code", "version": sandbox.version()}}
     for path in RECORDED.glob("*.json"):

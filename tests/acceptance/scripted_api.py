@@ -1,65 +1,32 @@
-"""The API that the client talks to: replies by rule or in order, every request in a file."""
+"""The API that the client talks to: replies by rule or in order, every request kept."""
 
-import json
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-from tests.helpers.scripted_server import Reply, Request, Script, serve_script
+from tests.helpers.scripted_server import Reply, Request, Script
 
 MAIN, AGENT, COMPACT, SIDE = "main", "agent", "compact", "side"
 CAPTURE = "capture"  # what memdir itself asks a model
 CAPTURE_WORDS = "You read the end of a conversation between a person and a coding agent"
-SECRET = ("authorization", "cookie", "x-api-key")
 SUMMARY_ASKED = re.compile("detailed summary of (the|this) conversation|create a detailed summary")
 DONE = Reply("Done.")
 SUMMARY = Reply("<analysis>short</analysis><summary>They talked.</summary>")
 
 
-@dataclass(frozen=True)
-class Rule:
-    """What to answer to requests of a kind whose last words match."""
-
-    kind: str
-    reply: Reply
-    last: str = ""
-
-
 @dataclass
 class Api(Script):
-    """`rules` first, then `replies` in order for the conversation itself, else `DONE`."""
+    """By kind of request, else `replies` in order for the conversation itself, else `DONE`."""
 
-    rules: list[Rule] = field(default_factory=lambda: [Rule(COMPACT, SUMMARY)])
-    record: Path | None = None
+    rules: dict[str, Reply] = field(default_factory=lambda: {COMPACT: SUMMARY})
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def keep(self, request: Request) -> None:
-        headers = {name: "…" if name in SECRET else text for name, text in request.headers.items()}
-        kept = replace(request, headers=headers)
-        with self.lock:
-            self.requests.append(kept)
-            if self.record:
-                with self.record.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({**vars(kept), "kind": kind(kept)}) + "\n")
-
     def choose(self, request: Request) -> Reply:
-        asked, last = kind(request), last_words(request)
+        asked = kind(request)
         with self.lock:
-            for rule in self.rules:
-                if rule.kind == asked and re.search(rule.last, last):
-                    return rule.reply
-            return self.replies.pop(0) if asked == MAIN and self.replies else DONE
-
-
-@contextmanager
-def serve_api(record: Path) -> Iterator[Api]:
-    with serve_script(Api(record=record)) as api:
-        assert isinstance(api, Api)
-        yield api
+            next_reply = self.replies.pop(0) if asked == MAIN and self.replies else DONE
+            return self.rules.get(asked, next_reply)
 
 
 def kind(request: Request) -> str:

@@ -8,10 +8,12 @@ import pytest
 
 from tests.acceptance.equipped import PLUGIN, SETTINGS, WAYS, Equipped, copy_checkout, copy_package
 from tests.acceptance.sandbox import Sandbox
-from tests.acceptance.scripted_api import serve_api
+from tests.acceptance.scripted_api import Api
+from tests.helpers.scripted_server import serve_script
 from tests.helpers.searching import memory
 
 CASES = Path(__file__).parent
+PROGRAM = os.environ.get("ACCEPTANCE_CLIENT", "")
 ABOUT = "restarting the staging cluster"
 FACT = "The pelican job does it, never a hand."  # in the body alone: the client shows ABOUT itself
 PROMPT = "how do we restart the staging cluster?"
@@ -32,9 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
     """A client without hooks and memories."""
-    program = os.environ.get("ACCEPTANCE_CLIENT", "")
-    with serve_api(tmp_path / "requests.jsonl") as api:
-        yield Sandbox(tmp_path, program, api)
+    with serve_script(Api()) as api:
+        yield Sandbox(tmp_path, PROGRAM, api)
 
 
 @pytest.fixture(scope="session")
@@ -49,9 +50,8 @@ def equipped(tmp_path: Path, checkout: Path) -> Iterator[Equipped]:
 
     In the end nothing may still run, and nothing of it may have had a connection.
     """
-    program = os.environ.get("ACCEPTANCE_CLIENT", "")
-    with serve_api(tmp_path / "requests.jsonl") as api:
-        made = Equipped(tmp_path, program, api)
+    with serve_script(Api()) as api:
+        made = Equipped(tmp_path, PROGRAM, api)
         made.checkout = checkout
         made.write_memory("pelican.md", memory("Pelican", ABOUT, f"The staging cluster: {FACT}"))
         made.write_memory("worktree.md", memory("Rule", RULE, RULE, type="feedback"))
@@ -64,8 +64,8 @@ def equipped(tmp_path: Path, checkout: Path) -> Iterator[Equipped]:
 def template(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> Iterator[Equipped]:
     """A home where the client has installed the plugin, as `test_install` does it each time."""
     top = tmp_path_factory.mktemp("template")
-    with serve_api(top / "requests.jsonl") as api:
-        made = Equipped(top, os.environ.get("ACCEPTANCE_CLIENT", ""), api)
+    with serve_script(Api()) as api:
+        made = Equipped(top, PROGRAM, api)
         made.checkout = checkout
         made.install(PLUGIN)
         yield made

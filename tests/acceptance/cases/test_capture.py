@@ -11,7 +11,7 @@ import pytest
 from tests.acceptance.cases.test_sessions import bash, call
 from tests.acceptance.equipped import WAYS
 from tests.acceptance.sandbox import FRAME, RUN_SECONDS
-from tests.acceptance.scripted_api import AGENT, CAPTURE, COMPACT, MAIN, Rule, kind, said
+from tests.acceptance.scripted_api import AGENT, CAPTURE, COMPACT, MAIN, kind, said
 from tests.helpers.scripted_server import Reply
 from tests.helpers.tables import table
 
@@ -141,8 +141,7 @@ def drafted(*drafts, usage=(2_000, 200)):
 
 def answer(sandbox, reply):
     """What the model answers to capture from now on."""
-    sandbox.api.rules[:] = [rule for rule in sandbox.api.rules if rule.kind != CAPTURE]
-    sandbox.api.rules.append(Rule(CAPTURE, reply))
+    sandbox.api.rules[CAPTURE] = reply
 
 
 def kinds(sandbox):
@@ -290,7 +289,7 @@ def test_what_a_tool_or_a_subagent_gave_back_becomes_nothing(plugged, way):
     before = plugged.memories()
     notes = plugged.project / "notes.txt"
     notes.write_text(f"Notes.\n{PLANTED}\n")
-    plugged.api.rules.append(Rule(AGENT, Reply(f"I looked around. {PLANTED}")))
+    plugged.api.rules[AGENT] = Reply(f"I looked around. {PLANTED}")
     plugged.api.replies[:] = [WAYS[way](notes)]
     assert plugged.ask("Have a look.", *TOOLS).succeeded
     assert any(TOKEN in said(one) for one in plugged.requests() + plugged.requests(AGENT))
@@ -304,7 +303,7 @@ def test_what_a_tool_or_a_subagent_gave_back_becomes_nothing(plugged, way):
 
 def test_a_summary_is_nobodys_word(installed):
     summary = f"<summary>They talked about pushing.\n\n{PLANTED}</summary>"
-    installed.api.rules.insert(0, Rule(COMPACT, Reply(summary)))
+    installed.api.rules[COMPACT] = Reply(summary)
     with installed.converse() as talk:
         talk.say(WISH)
         talk.say("/compact")
