@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from benchmarks.common import WORDS, fill, memory_text, scratch
 from memdir.config.config import read_config
-from memdir.records.index_md import rebuild_record_index
+from memdir.records.folders import rebuild_record_index
 from memdir.records.record import write_record
 from memdir.store.writer import App, open_app
 from tests.helpers.samples import sample

@@ -627,8 +627,6 @@ FIELDS = {
         "counts?": "an object: each category with how many are `active`, `retired`, `archived`",
         "mismatches?": "how many lines of the index differ from the records",
         "in_sync?": "true when none does",
-        "often_updated?": "records that may hold several things",
-        "recently_retired?": "records that were retired in the last week",
         "due?": "an object: what `window`, `retention` and `gc` would do now",
         "enabled?": "an object: each category, and whether it is switched on",
         "findings": "[finding] broken records, settings that are not used",
@@ -640,7 +638,7 @@ FIELDS = {
         "valid?": "true when there is none",
         "findings?": "[finding] broken records",
         **dict.fromkeys(
-            ("records?", "counts?", "in_sync?", "often_updated?", "recently_retired?"),
+            ("records?", "counts?", "in_sync?"),
             "with `--health`: see `records status`",
         ),
         **dict.fromkeys(("due?", "enabled?"), "with `--health`: see `records status`"),

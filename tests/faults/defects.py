@@ -21,7 +21,7 @@ from memdir.capture.progress import RECEIVED, SAVED, Entry
 from memdir.format.draft import RETIRED, Change, content_hash
 from memdir.hot import disk, layout, memory
 from memdir.hot.memory import stem
-from memdir.records import index_md, lifecycle, write
+from memdir.records import folders, lifecycle, write
 from memdir.records.record import write_record
 from memdir.store import changes, git_objects, look, purge, save, state
 from memdir.store.ports import read_if_stored
@@ -243,7 +243,7 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     "killed names not forced": (state, "sync_leftover_names", lambda root: None),
     # Trash expires by its date alone, whatever the clock says.
     "trash by date alone": (look, "KEPT_NEWEST", 0),
-    "index left behind": (index_md, "update_record_index", lambda store: False),
+    "index left behind": (folders, "update_record_index", lambda store: False),
     # What a killed purge left in the history is not looked for again.
     "old packs forgotten": (purge, "replace_state", lambda folder, name, data: None),
     "strict decoding": (memory, "decode", lambda data: data.decode()),

@@ -8,7 +8,7 @@ from typing import Any
 from memdir.capture import review
 from memdir.errors import BadInput
 from memdir.format.draft import content_hash
-from memdir.records import batch, index_md, lifecycle, record, write
+from memdir.records import batch, folders, lifecycle, record, write
 from memdir.records.write import Request
 from memdir.store.writer import App, Done
 from tests.faults import trees
@@ -89,7 +89,7 @@ def commit(app: App) -> Done:
 
 
 def rebuild(app: App) -> Done:
-    done = index_md.rebuild_record_index(app)
+    done = folders.rebuild_record_index(app)
     if done.remarks:  # what nobody could read is told, and then it may not be in the index
         raise BadInput("; ".join(done.remarks), next="look at the disk")
     return done

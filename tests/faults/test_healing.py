@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memdir.errors import Unwritable
-from memdir.records import index_md
+from memdir.records import folders
 from memdir.records.folders import Records, open_store
 from memdir.records.record import write_record
 from tests.faults import records
@@ -61,7 +61,7 @@ def test_a_record_that_a_failing_disk_hides_keeps_its_line(root, unreadable):
     assert USED in before
     store = Failing(str(root / BELOW))
     store.unreadable = unreadable
-    index_md.update_record_index(store)
+    folders.update_record_index(store)
     assert RecordView.look(str(root)).index == before
 
 
@@ -73,5 +73,5 @@ def test_what_is_gone_broken_or_a_link_loses_its_line(root):
         index.write_text(before)
         place.unlink(missing_ok=True)
         spoil()
-        index_md.update_record_index(open_store(str(root / BELOW), 1 << 20))
+        folders.update_record_index(open_store(str(root / BELOW), 1 << 20))
         assert USED not in index.read_text()

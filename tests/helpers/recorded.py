@@ -5,7 +5,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from memdir.records import index_md
+from memdir.records import folders
 from memdir.records.record import read_all_records
 from memdir.records.write import Request, write_record_request
 from memdir.store.writer import App
@@ -61,7 +61,7 @@ class Recorded(Opened):
 
     def in_step(self) -> bool:
         """Is the index what the records make of it, byte for byte?"""
-        return self.index == index_md.build_record_index(
+        return self.index == folders.build_record_index(
             read_all_records(self.app().store)[0].items()
         )
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memdir.records import fields, index_md, memory_config, render, validate
+from memdir.records import fields, folders, memory_config, validate
 from memdir.records.fields import TYPES, record_path
 from memdir.records.record import read_record, write_record
 from memdir.records.validate import check_record
@@ -35,14 +35,12 @@ def test_a_random_record_survives_every_way_there_and_back(record):
     assert (again, repairs) == (record, [])
     assert write_record(again) == data
 
-    entries, bad = index_md.parse_record_index(
-        index_md.record_index_line(record, "decisions/a.json")
-    )
+    entries, bad = folders.parse_record_index(folders.record_index_line(record, "decisions/a.json"))
     assert bad == []
     (entry,) = entries
     assert (entry.title, entry.tags) == (record["title"], record["tags"])
     assert entry.path == "decisions/a.json"
-    assert render.render_record(record).startswith("---\nname: ")
+    assert fields.render_record(record).startswith("---\nname: ")
 
 
 @many
@@ -96,10 +94,3 @@ def test_what_an_independent_validator_refuses_we_refuse_too(
     assert bool(check_record(record, type)) == refused or (
         check_record(record, type) and key in ("tags",)
     )
-
-
-@pytest.mark.parametrize("record", [*map(sample, TYPES), sample(content={"context": "a\n## Rule"})])
-def test_a_record_that_is_shown_can_be_read_again(record):
-    again = render.read_rendered_record(render.render_record(record))
-    assert again["content"] == {name: it for name, it in record["content"].items() if it != []}
-    assert [again[key] for key in ("title", "tags")] == [record[key] for key in ("title", "tags")]

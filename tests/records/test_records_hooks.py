@@ -4,13 +4,15 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memdir.hot import prompt, stop
+from memdir.hot import prompt, queue
 from memdir.hot.place import BY_AGENT, Here
 from memdir.hot.run import Event
+from memdir.records import handover
 from memdir.records.fields import FOLDERS
 from memdir.records.folders import Records
 from memdir.records.hook import LightRecords
@@ -71,7 +73,7 @@ class Project:
         """Why the agent is to go on; empty where its turn ends."""
         given = {"session_id": talk.session, "transcript_path": str(talk.path)}
         asked = self.event("Stop", **{**given, "last_assistant_message": "", **changes})
-        told, _ = stop.answer_stop_hook("stop", asked, self.here())
+        told, _ = queue.answer_stop_hook("stop", asked, self.here())
         if not told:
             return ""
         said = json.loads(told)
@@ -128,12 +130,11 @@ def test_at_most_so_many_records_are_told_as_the_settings_say(project, most, sho
     assert sum(f"use-sqlite-{number}.json" in told for number in range(12)) == shown
 
 
-@pytest.mark.parametrize("name", ["decision", "DECISION"])
-def test_a_category_that_is_switched_off_is_not_told(project, name):
+def test_a_category_that_is_switched_off_is_not_told(project):
     project.put()
     project.put("sqlite-is-slow", "tech_debt")
     assert "decisions/" in project.ask()
-    project.set(categories={name: {"enabled": False}, "tech_debt": {"enabled": True}})
+    project.set(categories={"decision": {"enabled": False}, "tech_debt": {"enabled": True}})
     told = project.ask()
     assert "decisions/" not in told
     assert "tech-debt/sqlite-is-slow.json" in told
@@ -200,6 +201,40 @@ def test_a_decision_is_handed_to_the_agent_once(keeping):
     assert "memdir:records" in reason
     assert len(reason) < 10_000
     assert keeping.stop(said) == ""
+
+
+@pytest.fixture
+def sleeps(monkeypatch) -> list[Callable[[], object]]:
+    """What happens while a hook waits for a client, each once."""
+    waiting: list[Callable[[], object]] = []
+
+    def sleep(_: float) -> None:
+        assert waiting, "nothing is expected, and the hook waits all the same"
+        waiting.pop(0)()
+
+    monkeypatch.setattr(handover.time, "sleep", sleep)
+    return waiting
+
+
+def test_a_turn_that_the_client_writes_down_late_is_handed_over_once(keeping, sleeps):
+    said = Conversation(keeping.top / "home/late.jsonl")
+    sleeps += [bool, lambda: said.say("Which database?")]  # the reply comes later still
+    assert "decision" in keeping.stop(said, last_assistant_message=DECIDED)
+    said.record(AGENT, DECIDED)
+    said.record(AGENT, "Saved.")
+    assert keeping.stop(said, stop_hook_active=True, last_assistant_message="Saved.") == ""
+    assert (keeping.stop(said, last_assistant_message="Saved."), sleeps) == ("", [])
+    more = DECIDED.replace("SQLite", "Redis")
+    sleeps += [lambda: said.say("And the cache?", more)]
+    assert "decision" in keeping.stop(said, last_assistant_message=more)
+
+
+def test_a_stop_in_which_nobody_spoke_does_not_wait(keeping, sleeps):
+    said = talk(keeping)
+    assert keeping.stop(said, last_assistant_message=DECIDED.split("\n")[1])
+    said.record(AGENT, "The background task is done.")
+    told = {"last_assistant_message": "The background task is done."}
+    assert keeping.stop(said, **told) == keeping.stop(said) == ""
 
 
 def test_a_stop_that_a_hook_caused_is_left_alone_and_its_words_are_not_handed_over(keeping):

@@ -19,7 +19,7 @@ from memdir.format.draft import (
     Wishes,
 )
 from memdir.recall import answer
-from memdir.records.index_md import parse_record_index, record_index_line
+from memdir.records.folders import parse_record_index, record_index_line
 from memdir.records.record import RecordError, record_settings
 from memdir.records.write import save_record
 from memdir.store import changes, look

@@ -6,7 +6,12 @@ import pytest
 
 from memdir.records.fields import KEYS, TYPES
 from memdir.records.lifecycle import merge_record_update, must_rename_record
-from memdir.records.match import NewInfo, pick_candidate_record, resolve_record_action
+from memdir.records.match import (
+    count_record_points,
+    pick_candidate_record,
+    resolve_record_action,
+    words_of_record,
+)
 from memdir.records.record import RecordError, read_record, write_record
 from memdir.records.validate import check_record, repair_record
 from tests.helpers.samples import CONTENTS, EARLIER, NOW, STAMP, altered, bare, sample, without
@@ -225,7 +230,7 @@ def test_a_veto_forbids_only_what_it_names(l1, l2, vetoes, action):
     "records", ("a tag beside a title without end counts", "storage", "x " * 20_000, ["storage"], 3)
 )
 def test_points_of_a_record(info, title, tags, points):
-    assert NewInfo(info).score(title, tags) == points
+    assert count_record_points(words_of_record(info), title, tags) == points
 
 
 def ask(records, info="sqlite catalog", type="decision", event=""):

@@ -13,7 +13,7 @@ from memdir.cli.main import Commands
 from memdir.cli.output import FINDING, Answer, Fields, Screen, pick_all
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
-from memdir.records import fields, index_md, match
+from memdir.records import fields, folders, match
 from memdir.records.fields import Record
 from memdir.records.record import (
     INPUT,
@@ -135,14 +135,12 @@ def candidate_command(
 @click.argument("query", nargs=-1, required=True)
 @category_option
 @click.option("--limit", type=click.IntRange(1), default=DEFAULT_RESULTS, show_default=True)
-@click.option("--include-retired", is_flag=True, help="Also what was retired or archived.")
 @click.option("--context", is_flag=True, help="As <memory-context>, for an agent.")
 def search_command(
     session: Session,
     query: Sequence[str],
     category: str,
     limit: int,
-    include_retired: bool,
     context: bool,
 ) -> Answer:
     """Find records by their words, best first: titles and paths."""
@@ -151,7 +149,7 @@ def search_command(
     if context:
         limit = min(limit, record_settings(app.store)[0].max_inject)
     text = " ".join(query)
-    results = match.search_records(app, text, limit, type, include_retired)
+    results = match.search_records(app, text, limit, type)
     rows, lines = _table(session, results)
     if context:
         lines = _context_lines(results, app, session.config.checkout)
@@ -227,10 +225,6 @@ def _summary(session: Session) -> Answer:
         step = "window" if kind == "window" else "gc"
         text = f"{plural(number, 'record')} due ({kind}): memdir records {step} --dry-run"
         lines += ["", *screen.block("", screen.advise(text))] if number else []
-    for key in ("often_updated", "recently_retired"):
-        paths = health[key]
-        text = f"{key.replace('_', ' ')}: {'; '.join(paths) if isinstance(paths, list) else ''}"
-        lines += ["", *screen.block("", text)] if paths else []
     lines += ["", *screen.finding_lines(findings)] if findings else []
     return Answer(answer, lines)
 
@@ -254,7 +248,7 @@ def index_command(session: Session, rebuild: bool, validate: bool, health: bool)
         raise click.UsageError("Give one of the three.", click.get_current_context())
     app, screen = session.app, session.screen
     if rebuild:
-        done = index_md.rebuild_record_index(app)
+        done = folders.rebuild_record_index(app)
         fields, (first, *rest), *_ = session.done_answer(app, done)
         changed = any(change.changed for change in done.changes)
         return Answer(fields, [first if changed else IN_STEP, *rest])
@@ -262,7 +256,7 @@ def index_command(session: Session, rebuild: bool, validate: bool, health: bool)
         return _summary(session)
     records, findings = read_all_records(app.store)
     text = read_record_index(app.store)
-    mismatches = index_md.find_record_index_mismatches(text, records.items())
+    mismatches = folders.find_record_index_mismatches(text, records.items())
     lines = []
     for kind, path, number in mismatches:
         place = f"line {number}: " if number else ""

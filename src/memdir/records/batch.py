@@ -15,14 +15,13 @@ from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import PERSON
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Change, Draft, content_hash
-from memdir.hot import memory
 from memdir.hot.run import log_hook
 from memdir.models.ledger import LedgerBroken, OverBudget, open_model
 from memdir.models.model import Model, ModelFailed, Question
-from memdir.records import fields, match, render
+from memdir.records import fields, match
 from memdir.records.fields import Record
+from memdir.records.folders import change_records
 from memdir.records.handover import render_record_excerpt
-from memdir.records.index_md import change_records
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
     INPUT,
@@ -40,7 +39,14 @@ from memdir.records.record import (
 )
 from memdir.records.triage import Scored, score_for_records
 from memdir.records.validate import STRING, check_record, record_content_schema, repair_record
-from memdir.records.write import CREATE, UPDATE, Request, apply_record_change, complete_record_draft
+from memdir.records.write import (
+    CREATE,
+    UPDATE,
+    Request,
+    apply_record_change,
+    complete_record_draft,
+    show_record_draft,
+)
 from memdir.store.writer import App, Desk, Done, store_state_folder
 from memdir.text.secrets import find_secrets
 
@@ -350,8 +356,8 @@ def _ask_model(
 
 def _hold(app: App, scored: Scored, record: Record, origin: Origin, advice: str) -> list[Held]:
     hold = f"{HOLD}; its check noted: {advice}" if advice else HOLD
-    body = memory.read_header(render.render_record(record)).body.strip("\n")
-    if find_secrets(body) or find_secrets(str(record["title"])):
+    body = show_record_draft(record)
+    if find_secrets(body):
         return []  # records are committed with the code
     message = next((it.id for it in reversed(scored.said) if it.who == PERSON), "")
     draft = Draft(body, str(record["category"]), description=str(record["title"]))

@@ -1,7 +1,9 @@
-"""The common fields of records and the content fields of each type, as data.
+"""The common fields of records and the content fields of each type, as data and as Markdown.
 
 Schema, check, repair, rendering and the command line read this one table. Light: hooks import it.
 """
+
+from memdir.hot import memory
 
 TYPE_CHECKING = False
 
@@ -174,3 +176,74 @@ def is_record_newer(record: Record) -> bool:
     if not (major and digits.isascii() and digits.isdigit()):
         return False
     return (int(major), int(minor)) > (1, 0)
+
+
+# A record as Markdown: a section per text or list, a line per choice
+
+# Header keys of the record's keys.
+HEADER = {
+    "id": "name",
+    "title": "description",
+    "category": "type",
+    "created_at": "metadata.created",
+    "updated_at": "metadata.modified",
+}
+SECTION = "## "
+_BETWEEN = " — "  # between an alternative and why it was rejected
+
+
+def render_record(record: Record) -> str:
+    header = [(to, _word(record.get(key))) for key, to in HEADER.items() if key in record]
+    content = record.get("content")
+    values = content if isinstance(content, dict) else {}
+    known = CONTENT.get(str(record.get("category")), ())
+    top = [
+        f"**{field.label}:** {_word(values[field.name])}"
+        for field in known
+        if field.kind in (CHOICE, FLAG) and field.name in values
+    ]
+    if tags := record_texts(record.get("tags")):
+        top.append(f"**Tags:** {', '.join(tags)}")
+    parts = [f"# {_word(record.get('title'))}", "\n".join(top)]
+    for field in known:
+        if field.name in values:
+            parts += _sections(field, values[field.name])
+    if files := record_texts(record.get("related_files")):
+        parts.append(_section("Related files", _items([f"`{path}`" for path in files])))
+    return memory.write_header(header, "\n\n".join(part for part in parts if part))
+
+
+def _sections(field: Field, value: object) -> list[str]:
+    if field.kind == TEXT:
+        lines = _word(value).split("\n")
+        # A line of text must not look like one of our headings.
+        text = "\n".join(f"\\{line}" if _is_marked(line) else line for line in lines)
+        return [_section(field.label, text)]
+    if field.kind == EXAMPLES and isinstance(value, dict):
+        lists = [(key.capitalize(), record_texts(value.get(key))) for key in EXAMPLE_KEYS]
+        return [_section(label, _items(items)) for label, items in lists]
+    items = record_texts(value)
+    if field.kind == ALTERNATIVES and isinstance(value, list):
+        for item in (item for item in value if isinstance(item, dict)):
+            option, reason = _word(item.get("option")), _word(item.get("rejected_reason"))
+            items.append(f"{option}{_BETWEEN}{reason}" if reason else option)
+    listed = field.kind in (TEXTS, ALTERNATIVES)
+    return [_section(field.label, _items(items))] if listed else []
+
+
+def _section(label: str, text: str) -> str:
+    return f"{SECTION}{label}\n\n{text}" if text else ""
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _items(items: list[str]) -> str:
+    return "\n".join("- " + item.replace("\n", "\n  ") for item in items)
+
+
+def _is_marked(line: str) -> bool:
+    return line.lstrip("\\").startswith(SECTION)

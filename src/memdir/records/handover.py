@@ -318,10 +318,12 @@ def _answer(asked: Event, here: Here, root: str) -> str:
         return ""
     reader = open_reader(os.environ.get("HOME", "/"), {})
     reader.root = os.path.dirname(os.path.realpath(asked.transcript))
-    for look in range(MAX_LOOKS):  # a busy client writes its transcript late
+    for look in range(MAX_LOOKS):
         with suppress(Missing):
             stretch = reader.read(asked.transcript, since or Cursor(), asked.last)
-            if asked.again or any(message.who == PERSON for message in stretch.said):
+            spoke = any(message.who == PERSON for message in stretch.said)
+            # A busy client writes its transcript late: a reply that is not there yet has no id.
+            if asked.again or spoke or all(message.id for message in stretch.said):
                 break
         time.sleep(LOOK_SECONDS if look else 0.0)
     else:
@@ -329,6 +331,7 @@ def _answer(asked: Event, here: Here, root: str) -> str:
         return ""
     if asked.again:  # the agent has saved; its messages about that are skipped
         known.keep(asked.session, stretch.cursor)
+    if asked.again or not spoke:
         return ""
     settings, _ = record_settings(LightRecords(root, here.max_file_bytes))
     private = Contexts(here.state)

@@ -11,7 +11,7 @@ from memdir.hot.memory import RECORD_FOLDERS, RECORD_SETTINGS, encode, is_record
 from memdir.hot.place import RECORDS, store_key
 from memdir.hot.recall import Place
 from memdir.hot.run import read_hook_json
-from memdir.records import fields, render
+from memdir.records import fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class LightRecords(RecordFolders):
             from memdir.errors import Missing
 
             raise Missing(f"{path} is no active record", path=path, next="memdir records status")
-        return encode(render.render_record(record).encode("utf-8", "replace").decode())
+        return encode(fields.render_record(record).encode("utf-8", "replace").decode())
 
     def scan(self) -> "Scan":
         return self._whole().scan()
@@ -154,9 +154,10 @@ def _read_settings(root: str) -> tuple[int, frozenset[str]]:
     retrieval, categories = settings.get("retrieval"), settings.get("categories")
     limit = retrieval.get("max_inject") if isinstance(retrieval, dict) else None
     limit = min(max(limit, 0), MAX_INJECTED) if type(limit) is int else DEFAULT_INJECTED
+    own = categories if isinstance(categories, dict) else {}
     off = [
-        fields.record_type_named(name)
-        for name, own in (categories.items() if isinstance(categories, dict) else ())
-        if isinstance(own, dict) and own.get("enabled") is False
+        it
+        for it in fields.TYPES
+        if isinstance(own.get(it), dict) and own[it].get("enabled") is False
     ]
-    return limit, frozenset(fields.FOLDERS[type] for type in off if type)
+    return limit, frozenset(fields.FOLDERS[type] for type in off)

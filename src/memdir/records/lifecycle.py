@@ -11,7 +11,7 @@ from memdir.format import draft
 from memdir.format.draft import PURGED, SKIPPED, Change, content_hash
 from memdir.hot.memory import stem
 from memdir.hot.safe import DAY, inert_line, iso_day, iso_time, parse_time
-from memdir.records import fields, index_md
+from memdir.records import fields, folders
 from memdir.records.match import words_of_record
 from memdir.records.memory_config import SESSION_SUMMARY, RecordSettings
 from memdir.records.record import (
@@ -34,7 +34,6 @@ from memdir.store.writer import App, Desk, Done
 IMMUTABLE = ("created_at", "schema_version", "category")
 GUARDED = ("completed", "blockers", "next_actions")  # reported if lost with a summary
 SHARED_WORDS = 0.6  # of an item's words in another text, to count as the same
-MIN_TITLE_WORDS = 2  # of a title contained in an item
 MAX_SHOWN_ITEMS, MAX_ITEM_BYTES = 5, 80  # in a warning
 WARNING = "WARNING: "  # of a session that is the only one to say something
 DELETE, ARCHIVE, PURGE, KEEP = "delete", "archive", "purge", "keep"
@@ -285,36 +284,28 @@ def _times(record: fields.Record, *keys: str) -> list[float]:
     return [moment for moment in moments if moment is not None]
 
 
-def _texts(record: fields.Record) -> Iterator[tuple[set[str], bool]]:
-    """The words of each text, and True for a title."""
-    title = str(record.get("title") or "")
-    yield words_of_record(title), True
-    yield words_of_record(" ".join([title, *fields.record_texts(record.get("tags"))])), False
+def _texts(record: fields.Record) -> Iterator[set[str]]:
+    """The words of each text that may say what a summary said."""
+    yield words_of_record(
+        " ".join([str(record.get("title") or ""), *fields.record_texts(record.get("tags"))])
+    )
     if record.get("category") == SESSION_SUMMARY:
-        for item in _items(record):
-            yield words_of_record(item), False
+        yield from map(words_of_record, _items(record))
 
 
 def _items(record: fields.Record) -> list[str]:
     content = record.get("content")
     lists = [content.get(key) for key in GUARDED] if isinstance(content, dict) else []
-    return list(
-        dict.fromkeys(it for items in lists for it in fields.record_texts(items) if it.strip())
-    )
+    return list(dict.fromkeys(it for items in lists for it in fields.record_texts(items)))
 
 
-def _is_held(item: set[str], texts: Iterable[tuple[set[str], bool]]) -> bool:
+def _is_held(item: set[str], texts: Iterable[set[str]]) -> bool:
     """True if another text says it; an item without a word has nothing to lose."""
-    for words, is_title in texts:
-        shared = len(words & item)
-        whole_title = is_title and shared == len(words) >= MIN_TITLE_WORDS
-        if whole_title or shared >= SHARED_WORDS * len(item):
-            return True
-    return not item
+    return not item or any(len(words & item) >= SHARED_WORDS * len(item) for words in texts)
 
 
 def roll_record_window(app: App) -> Done:
-    with index_md.change_records(app, "retire") as desk:
+    with folders.change_records(app, "retire") as desk:
         desk.changes += roll_records(desk, _sure_settings(desk), app.now())
     return desk.done
 
@@ -395,10 +386,10 @@ def find_expired_records(
 
 
 def collect_record_garbage(app: App) -> Done:
-    with index_md.change_records(app, "purge") as desk:
+    with folders.change_records(app, "purge") as desk:
         settings, records, now = _sure_settings(desk), _everything(desk), app.now()
-        going = find_records_past_grace(records, settings, now)
-        going = [*find_expired_records(records, settings, now), *going]
+        going = find_expired_records(records, settings, now)
+        going += find_records_past_grace(records, settings, now)
         desk.changes += _let_go(desk, going, now)
     return desk.done
 
@@ -407,7 +398,7 @@ def retire_expired_records(app: App) -> None:
     """What `retention_days` says; the lock is only taken where something is due."""
     settings, records = record_settings(app.store, sure=True)[0], read_all_records(app.store)[0]
     if find_expired_records(records, settings, app.now()):
-        with index_md.change_records(app, "retire", "retention_days") as desk:
+        with folders.change_records(app, "retire", "retention_days") as desk:
             going = find_expired_records(_everything(desk), _sure_settings(desk), app.now())
             desk.changes += _let_go(desk, going, app.now())
 
@@ -424,5 +415,5 @@ def summarize_records(
         "retention": len(find_expired_records(records, settings, now)),
         "gc": sum(it.action != KEEP for it in find_records_past_grace(records, settings, now)),
     }
-    health = index_md.report_record_health(read_record_index(app.store), records.items(), now)
+    health = folders.report_record_health(read_record_index(app.store), records.items())
     return health, settings, [*warnings, *broken], due

@@ -5,25 +5,20 @@ The actions have the seed's names: CREATE, UPDATE, DELETE (which retires) and NO
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from memdir.errors import MemdirError
 from memdir.hot.words import STOP, is_unspaced, split_words
 from memdir.records.fields import Record, is_active_record, is_record_newer, record_texts
-from memdir.records.index_md import parse_record_index
 from memdir.records.record import (
     INPUT,
     RecordError,
     collect_records,
     read_all_records,
-    read_record_index,
     record_paths,
     record_settings,
 )
-from memdir.store.ports import Store
 from memdir.store.writer import App
 
 MIN_WORD_CHARACTERS = 3
@@ -64,16 +59,7 @@ EVENTS = {
 def find_candidate_record(
     app: App, type: str, new_info: str, lifecycle_event: str = ""
 ) -> dict[str, Any]:
-    store, info = app.store, NewInfo(new_info)
-    listed = {it.path: it for it in parse_record_index(read_record_index(store))[0]}
-    paths = []
-    for path in record_paths(store, type):
-        # Most records need not be read and checked: title and tags are all that is compared.
-        entry = listed.get(path)
-        title, tags = (entry.title, entry.tags) if entry else _peek(store, path)
-        if not title or info.score(title, tags) >= MIN_POINTS:
-            paths.append(path)
-    records, _ = collect_records(store, paths)
+    records, _ = collect_records(app.store, record_paths(app.store, type))
     answer = pick_candidate_record(records.items(), type, new_info, lifecycle_event)
     if record_settings(app.store)[0].types[type].enabled:
         return answer
@@ -82,37 +68,12 @@ def find_candidate_record(
     return answer | off | {"pre_action": NOOP, "structural_cud": NOOP}
 
 
-def _peek(store: Store, path: str) -> tuple[str, list[str]]:
-    """Title and tags as they stand; no title where the record needs a closer look."""
-    try:
-        record = json.loads(store.read(path))
-    except (ValueError, RecursionError, MemdirError):
-        return "", []
-    known = record if isinstance(record, dict) else {}
-    title, tags = known.get("title"), known.get("tags")
-    if isinstance(title, str) and isinstance(tags, list) and record_texts(tags) == tags:
-        return title, tags
-    return "", []
-
-
-def search_records(
-    app: App, query: str, limit: int, type: str = "", put_away: bool = False
-) -> list[tuple[str, Record]]:
-    """Best first; `put_away` adds retired and archived records by their words."""
+def search_records(app: App, query: str, limit: int, type: str = "") -> list[tuple[str, Record]]:
+    """The active ones, best first."""
     records, _ = read_all_records(app.store)
-    paths = [it.memory.path for it in app.search.find(query, len(records)).hits if it.words]
-    if put_away:
-        words = query.casefold().split()
-        for path, record in records.items():
-            text = str(record).casefold()
-            if path not in paths and all(word in text for word in words):
-                paths.append(path)
-    known = [(path, records[path]) for path in paths if path in records]
-    return [
-        (path, record)
-        for path, record in known
-        if type in ("", record.get("category")) and (put_away or is_active_record(record))
-    ][:limit]
+    hits = app.search.find(query, len(records)).hits
+    found = [(it.memory.path, records.get(it.memory.path, {})) for it in hits if it.words]
+    return [it for it in found if it[1] and type in ("", it[1].get("category"))][:limit]
 
 
 def pick_candidate_record(
@@ -178,36 +139,28 @@ def resolve_record_action(mechanics: str, model: str, vetoes: Iterable[str] = ()
 def _rank(
     records: Iterable[tuple[str, Record]], type: str, new_info: str
 ) -> list[tuple[int, str, Record]]:
-    info = NewInfo(new_info)
-    ranked = []
-    for path, record in records:
+    words, ranked = words_of_record(new_info), []
+    for path, record in sorted(records, key=lambda it: it[0]):
         if record.get("category") == type and is_active_record(record):
-            title = record.get("title")
             tags = record_texts(record.get("tags"))
-            points = info.score(title if isinstance(title, str) else "", tags)
+            points = count_record_points(words, str(record.get("title") or ""), tags)
             if points >= MIN_POINTS:
                 ranked.append((points, path, record))
-    ranked.sort(key=lambda it: it[1])
-    ranked.sort(key=lambda it: (it[0], str(it[2].get("updated_at") or "")), reverse=True)
-    return ranked
+    return sorted(ranked, key=lambda it: (it[0], str(it[2].get("updated_at"))), reverse=True)
 
 
-class NewInfo:
-    def __init__(self, text: str) -> None:
-        self.words = words_of_record(text)
-
-    def score(self, title: str, tags: list[str]) -> int:
-        """2 points per title word, 3 per tag, 1 per word with the same start."""
-        others = words_of_record(title)
-        points = TITLE_POINTS * len(self.words & others)
-        for tag in tags:
-            parts = words_of_record(tag)
-            points += TAG_POINTS if parts and parts <= self.words else 0
-            others |= parts
-        ours = [word for word in self.words - others if len(word) >= MIN_PREFIX_CHARACTERS]
-        starts = [word for word in others - self.words if len(word) >= MIN_PREFIX_CHARACTERS]
-        alike = [it for it in ours if any(it.startswith(o) or o.startswith(it) for o in starts)]
-        return points + PREFIX_POINTS * len(alike)
+def count_record_points(words: set[str], title: str, tags: list[str]) -> int:
+    """2 points per title word, 3 per tag, 1 per word with the same start."""
+    others = words_of_record(title)
+    points = TITLE_POINTS * len(words & others)
+    for tag in tags:
+        parts = words_of_record(tag)
+        points += TAG_POINTS if parts and parts <= words else 0
+        others |= parts
+    ours = [word for word in words - others if len(word) >= MIN_PREFIX_CHARACTERS]
+    starts = [word for word in others - words if len(word) >= MIN_PREFIX_CHARACTERS]
+    alike = [it for it in ours if any(it.startswith(o) or o.startswith(it) for o in starts)]
+    return points + PREFIX_POINTS * len(alike)
 
 
 def words_of_record(text: str) -> set[str]:

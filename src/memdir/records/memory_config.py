@@ -20,7 +20,6 @@ FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"
 KIND = "bad-setting"  # of a warning
 MAX_DESCRIPTION_CHARACTERS = 500
-MAX_WARNINGS = 20
 MAX_SHOWN_BYTES = 80  # of a key or value in a warning
 _MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
 
@@ -101,25 +100,18 @@ class RecordSettings(NamedTuple):
 def read_record_settings(given: dict[str, Any]) -> tuple[RecordSettings, tuple[Finding, ...]]:
     problems: list[tuple[str, str]] = []  # message and fix
     tree = _read_tree(TREE, given, "", problems)
-    shown = problems[:MAX_WARNINGS]
-    if more := len(problems) - len(shown):
-        shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
-    return _settings(tree), tuple(Finding(KIND, FILE, message, fix) for message, fix in shown)
+    return _settings(tree), tuple(Finding(KIND, FILE, *problem) for problem in problems)
 
 
 def _read_tree(
     tree: Mapping[str, Any], given: dict[str, Any], above: str, problems: list[tuple[str, str]]
 ) -> dict[str, Any]:
     result = dict(tree)
-    taken: set[str] = set()
-    for name, value in given.items():
-        key = name.lower() if name not in tree and tree.keys() <= set(TYPES) else name
-        where, problem = f"{above}{name}", ""
+    for key, value in given.items():
+        where, problem = f"{above}{key}", ""
         fix = "Remove it; every key and its default: memdir records schema memory-config"
         if key not in tree:
             problem = "is no setting"
-        elif key in taken:
-            problem = "is set twice; the first one counts"
         elif not isinstance(tree[key], dict):
             result[key], problem = _read_value(tree[key], value, where)
             fix = "Write such a value, or leave it."
@@ -127,7 +119,6 @@ def _read_tree(
             result[key] = _read_tree(tree[key], value, f"{where}.", problems)
         else:
             problem, fix = "must be an object", "Its defaults hold."
-        taken.add(key)
         if problem:
             problems.append((f"{inert_line(where, MAX_SHOWN_BYTES)} {problem}", fix))
     return result

@@ -84,10 +84,9 @@ _NEGATIONS = frozenset(
 )
 # Words allowed between a negation and its word: "haven't really decided", "not sure we chose".
 _MAY_STAND_BETWEEN = (
-    "a an the any of all one single more other new further be been being get got have had has "
-    "yet ever even just fully really actually finally formally officially already still quite "
-    "exactly necessarily explicitly currently strictly longer known think believe know sure "
-    "remember recall seem want if whether that we i you they us them to going"
+    "a an the any of all be been being got have had has yet ever even just really actually "
+    "finally formally already still quite explicitly longer known think know sure remember "
+    "if whether that we i you they to going"
 )
 _BETWEEN = frozenset(_MAY_STAND_BETWEEN.split())
 _NEGATION_WORDS = 5  # searched before a word

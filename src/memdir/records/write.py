@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memdir.capture.inbox import Held, approval_reason_of_held
-from memdir.errors import MemdirError, Missing, Unwritable
+from memdir.errors import Missing
 from memdir.format.draft import CREATED, SKIPPED, UPDATED, Change, content_hash
 from memdir.format.names import memory_slug
 from memdir.hot import memory, safe
 from memdir.hot.memory import stem
 from memdir.hot.place import is_below
-from memdir.records import fields, render
+from memdir.records import fields
 from memdir.records.fields import Field, Record, is_active_record
-from memdir.records.index_md import change_records
+from memdir.records.folders import change_records
 from memdir.records.lifecycle import (
     WAY_BACK,
     WAYS,
@@ -35,10 +36,9 @@ from memdir.records.record import (
     VALIDATION,
     RecordError,
     check_record_version,
-    collect_records,
     find_record,
     read_record,
-    record_paths,
+    read_record_json,
     record_settings,
     require_valid_record,
     target_path_of_record,
@@ -56,6 +56,7 @@ SAME = "the same record is there already"
 ANTI_RESURRECTION_SECONDS = 24 * 3600
 GROWING = ("tags", "related_files")
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+OPENING, CLOSING = "```json\n", "\n```"  # around a draft that is held
 # Keys compared to recognize a record that is saved twice.
 _SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
 
@@ -120,18 +121,22 @@ def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
 def approve_record(app: App, held: Held) -> Done:
     """Saves a held draft as a record."""
     draft = held.catch.draft
-    if draft is None:
+    body = draft.body.strip().removeprefix(OPENING).removesuffix(CLOSING) if draft else ""
+    if draft is None or not body.startswith("{"):
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
-    header = [("description", draft.description), ("type", draft.type)]
-    shown = render.read_rendered_record(memory.write_header(header, draft.body))
-    record = {key: value for key, value in shown.items() if value not in ("", None)}
+    record = read_record_json(body.encode("utf-8", "replace"), "the draft")
     return save_record(app, draft.type, record, approval_reason_of_held(held.id))
+
+
+def show_record_draft(record: Record) -> str:
+    """How a draft is held: as a person can read it, and `approve_record` again."""
+    return OPENING + json.dumps(record, ensure_ascii=False, indent=2) + CLOSING
 
 
 def apply_record_change(app: App, desk: Desk, request: Request) -> list[Change]:
     """Runs under the lock; the caller updates the index."""
     store, now, limit = desk.store, app.now(), app.config.options.max_body_bytes
-    draft = _date_changes(request.draft, now)
+    draft = request.draft
     if request.action == CREATE:
         path = place_of_record(request, store.root)
         type = fields.record_type_at(path)
@@ -269,13 +274,8 @@ def amend_record(
 def _rename(path: str, place: str, merged: Record, store: Store) -> bytes:
     """If killed halfway, the record exists under both names; `heal_renamed_records` removes one."""
     data = write_record(merged | {"id": stem(place)})
-    try:
-        store.put(place, data)
-        store.drop(path)
-    except MemdirError as error:
-        message = f"{path} is updated, but not yet renamed to {place}: {error.message}"
-        next = f"{error.next}; the next change, or memdir records index --rebuild, mends it"
-        raise Unwritable(message, path=error.path, next=next) from None
+    store.put(place, data)
+    store.drop(path)
     return data
 
 
@@ -290,7 +290,7 @@ def refuse_secret_record(draft: Record, old: Record) -> None:
 
 def _refuse_oversized(record: Record, limit: int, path: str) -> None:
     """The limit that holds for the text of every memory."""
-    size = len(memory.encode(render.render_record(record | {"changes": []})))
+    size = len(memory.encode(fields.render_record(record | {"changes": []})))
     if size > limit:
         message = f"as a memory it has {size:,} bytes (limit: {limit:,})"
         fix = "shorten it, split it, or point to a file of the repository"
@@ -319,8 +319,7 @@ def _refuse_other_type(path: str, type: str) -> None:
 
 def _refuse_full(store: Store, settings: RecordSettings, action: str, path: str) -> None:
     type, limit = fields.record_type_at(path), settings.max_memories_per_category
-    records, _ = collect_records(store, record_paths(store, type))
-    active = [it for it, record in records.items() if is_active_record(record)]
+    active = [it for it in store.files() if fields.record_type_at(it) == type]
     if path in active or len(active) < limit:
         return
     raise RecordError(
@@ -331,14 +330,6 @@ def _refuse_full(store: Store, settings: RecordSettings, action: str, path: str)
         "raise max_memories_per_category in memory-config.json",
         path=path,
     )
-
-
-def _date_changes(draft: Record, now: float) -> Record:
-    changes = draft.get("changes")
-    if not isinstance(changes, list):
-        return draft
-    stamp = {"date": safe.iso_time(now)}
-    return draft | {"changes": [stamp | it if isinstance(it, dict) else it for it in changes]}
 
 
 def _files_of(app: App) -> Callable[[str], bool]:
