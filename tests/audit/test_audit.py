@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from memdir.audit import ages as ages_module
-from memdir.audit.ages import find_age_starts
 from memdir.audit.audit import Tally, audit
 from memdir.capture import review
 from memdir.config.config import read_config
@@ -93,14 +92,6 @@ def test_after_a_pull_the_commit_counts_not_the_moment_it_was_seen(origin, tmp_p
     assert ages(app) == {"old.md": LONG_AGO, "new.md": 3, "dated.md": 2}
 
 
-def test_a_local_change_is_as_young_as_the_history_saw_it(origin, tmp_path):
-    app = local(origin, tmp_path / "home")
-    app.snapshot()
-    (origin / ".claude/memory/old.md").write_text("Rewritten by hand.\n")
-    app.snapshot()
-    assert ages(app)["old.md"] == 0
-
-
 def test_a_shallow_clone_or_no_git_is_said_and_audited_all_the_same(origin, tmp_path, monkeypatch):
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{origin}", str(clone))
@@ -126,15 +117,6 @@ def test_an_edit_from_outside_makes_a_dated_memory_young_until_it_is_undone(open
     review.undo_and_hold_again(opened.app())
     assert opened.read("plan.md") == old
     assert ages(opened.app()) == {"plan.md": 280}  # an undone edit leaves no youth behind
-
-
-def test_without_dates_the_history_says_when_it_came(opened):
-    opened.save("The first thing.", name="first")
-    opened.write("later.md", "No header at all.\n")
-    look.store_log(opened.app())
-    opened.now += 7 * DAY
-    os.utime(opened.root / "later.md", (0, 0))  # a tool that keeps old times
-    assert find_age_starts(opened.app(), opened.app().store.scan().memories)[0]["later.md"] == NOON
 
 
 def test_every_finding_is_on_its_own_and_a_broken_file_hides_nothing(opened):
@@ -203,21 +185,6 @@ def fill(opened: Opened, **files: str) -> Opened:
         opened.write(f"{name}.md", data)
     opened.write("MEMORY.md", "".join(f"- [{n}]({n}.md) — about {n}\n" for n in files))
     return opened
-
-
-def test_the_most_worn_out_comes_first_with_its_action(opened):
-    fill(opened, alpha=text("alpha", age=42), beta=text("beta", "user", 1))
-    opened.write("gamma.md", text("gamma", "feedback", 91))
-    result = audit(opened.app())
-    rows = [(each.path, each.age_days, each.score, each.action) for each in result.memories]
-    assert rows == [
-        ("alpha.md", 42, 87, "prune"),
-        ("gamma.md", 91, 50, "review"),
-        ("beta.md", 1, 0, "keep"),
-    ]
-    assert result.actions == {"prune": 1, "review": 1, "keep": 1}
-    assert "half-life of project: 14 days" in result.memories[0].reasons[0]
-    assert result.memories[2].reasons == ()
 
 
 def test_stale_claims_raise_the_score_and_say_why(opened):

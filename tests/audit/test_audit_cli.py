@@ -10,7 +10,7 @@ import pytest
 from memdir.config.scope import project_scope_name
 from tests.cli.test_looks import too_wide
 from tests.helpers.repositories import Checkout
-from tests.helpers.terminal import memdir, process, tree
+from tests.helpers.terminal import memdir, tree
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -144,13 +144,6 @@ def test_a_finding_names_its_place_though_its_message_has_a_like_name(project, s
     assert re.search(r"! oncall\.md:\d+: path docs/runbook\.md is stale", text)
     reason = "      path docs/runbook.md: renamed to docs/oncall.md"  # below its memory, whole
     assert reason in memdir("audit", "--deep", "--all").text
-
-
-def test_memories_cannot_move_the_cursor(worn):
-    (worn / "evil.md").write_text(PLAN.replace("gone", "x\x1b[2Jy"))
-    answer = process("audit", "--all")
-    assert answer.code == 0
-    assert "\x1b" not in answer.text
 
 
 @pytest.mark.parametrize("piece", ["_", "a_", "_a", "a.", "a-b_", "/a"])

@@ -7,7 +7,6 @@ import pytest
 
 from memdir.audit.audit import audit
 from memdir.audit.projects import GONE, find_projects_to_audit, open_projects_to_audit
-from memdir.config.scope import project_scope_name
 from tests.helpers.opened import NOON, memory
 from tests.helpers.world import World
 
@@ -58,15 +57,6 @@ def test_a_transcript_that_says_nothing_does_no_harm(world, data):
     (store.parent / "s1.jsonl").write_bytes(data)
     (found,) = find_projects_to_audit(str(store.parent.parent))
     assert (found.root, found.was) == ("", "")
-
-
-def test_folders_without_memories_and_links_to_nowhere_are_passed_over(world):
-    projects = world.home / ".claude/projects"
-    (projects / project_scope_name("/somewhere")).mkdir(parents=True)
-    (projects / "-dangling").symlink_to("/nowhere")
-    (projects / "file").write_text("x")
-    assert find_projects_to_audit(str(projects)) == []
-    assert find_projects_to_audit(str(world.home / "nothing")) == []
 
 
 def test_the_user_store_and_agents_belong_to_it(world):

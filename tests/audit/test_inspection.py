@@ -3,8 +3,6 @@
 import shlex
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memdir.audit import inspect
 from memdir.audit.disagree import find_disagreements
@@ -86,11 +84,6 @@ def test_an_index_line_says_no_other_state_than_the_memory(hook, more, kinds):
     assert [found[0] for found in find_disagreements(text, line)] == kinds
 
 
-@given(st.text(max_size=300), st.text(max_size=200))
-def test_any_text_and_any_line_can_be_compared(text, line):
-    assert all(kind and said for kind, said, _ in find_disagreements(text, line))
-
-
 def test_a_secret_is_found_by_its_line_and_never_repeated():
     (finding,) = inspect.audit_safety(page(f"{HEADER}key {KEY}\n"))
     assert (finding.kind, finding.line) == ("secret", 7)
@@ -151,12 +144,6 @@ def test_the_limits_of_lines_and_characters_are_the_clients(lines, hook, kinds):
     files = [f"m{number}.md" for number in range(lines)]
     text = "".join(f"- [M]({path}) — {hook}\n" for path in files)
     assert [finding.kind for finding in index(text, files)] == kinds
-
-
-def test_a_store_that_git_ignores_is_said_once_single_memories_each():
-    files = ["a.md", "b.md"]
-    assert [finding.path for finding in inspect.audit_ignored_files(files, files)] == [""]
-    assert [finding.path for finding in inspect.audit_ignored_files(["b.md"], files)] == ["b.md"]
 
 
 @pytest.mark.parametrize("path", ["a b.md", "-x.md", "$(rm).md", "it's.md"])

@@ -20,12 +20,6 @@ TABLE = [
     ("project", 14, 47),
     ("unknown", 30, 100),
 ]
-RECORDS = {
-    **dict.fromkeys(("decision", "constraint", "preference"), 365),
-    "runbook": 60,
-    "tech_debt": 60,
-    "session_summary": 14,
-}
 DAY = 86_400.0
 
 
@@ -38,12 +32,6 @@ def test_a_type_ages_as_the_table_says(name, fifty, ninety):
     assert abs(reached - ninety) <= 1
 
 
-def test_every_type_has_a_half_life_that_somebody_decided():
-    records = {name: types.get(name).half_life_days for name in types.names()}
-    assert {name for name, *_ in TABLE} - {"unknown"} | RECORDS.keys() == records.keys()
-    assert RECORDS.items() <= records.items()
-
-
 @given(st.floats(0, 1e6), st.floats(0.01, 1e5))
 def test_it_is_the_formula_of_the_seed(age, half_life):
     marks = [ages.score_staleness(lives * half_life, half_life) for lives in (1, 2)]
@@ -51,14 +39,6 @@ def test_it_is_the_formula_of_the_seed(age, half_life):
     exact = 100 * (1 - math.exp(-age * math.log(2) / half_life))
     assert abs(ages.score_staleness(age, half_life) - exact) <= 1
     assert 0 <= ages.score_staleness(age, half_life) <= 100
-
-
-@pytest.mark.parametrize(
-    ("points", "expected"),
-    [(0, "keep"), (49, "keep"), (50, "review"), (74, "review"), (75, "prune"), (100, "prune")],
-)
-def test_a_score_proposes_an_action(points, expected):
-    assert ages.choose_audit_action(points) == expected
 
 
 def judged(kind: str, verdict: str = claim.STALE, text: str = "x") -> claim.Judged:

@@ -37,11 +37,6 @@ def test_the_words_around_a_span_decide_whether_it_is_a_claim(text, span, aside)
     assert found(text)[span].aside == aside
 
 
-@pytest.mark.parametrize("span", ["old-exp", "exp", "ann/exp"])
-def test_what_is_called_a_branch_is_one(span):
-    assert found(f"The experiment lives on branch `{span}`.")[span].kind == "branch"
-
-
 def test_a_memory_that_knows_that_something_is_gone_knows_it_everywhere():
     text = "`lib/x.py` was removed.\n\nLook for `x.py` before you begin, and for `lib/y.py`."
     known = "said to be gone elsewhere in this memory"

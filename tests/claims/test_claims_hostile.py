@@ -1,7 +1,5 @@
 """Whatever a memory holds: finding claims ends soon, breaks nothing and asks for nothing odd."""
 
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,31 +39,6 @@ def shape(text: str) -> None:
 @given(st.text(MARKS, max_size=300) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_any_text_keeps_the_shape(text):
     shape(text)
-
-
-@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join))
-def test_a_text_that_is_said_twice_makes_no_more_than_twice_the_work(text):
-    """Counted in steps of the interpreter, so that a busy machine cannot fail it."""
-    once, twice = steps(text * 20), steps(text * 40)
-    assert twice < 3 * once + 20_000
-
-
-def steps(text: str) -> int:
-    """Lines of our code that run while claims are found."""
-    count = 0
-
-    def trace(frame, event, argument):
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    old = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        collect_evidence_wanted(find_claims(text))
-    finally:
-        sys.settrace(old)
-    return count
 
 
 BAIT = {

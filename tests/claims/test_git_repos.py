@@ -60,15 +60,6 @@ def test_a_chain_of_renames_leads_to_the_path_of_today(checkout):
     assert checkout.look(paths=["a.py"]).past == {}
 
 
-def test_several_pasts_come_newest_first(checkout):
-    checkout.commit({"one/x.py": "1\n", "two/x.py": "2\n", "keep": "k\n"})
-    checkout.remove("one/x.py")
-    older = checkout.commit()
-    checkout.remove("two/x.py")
-    newer = checkout.commit()
-    assert [past.commit for past in checkout.look(paths=["x.py"]).past["x.py"]] == [newer, older]
-
-
 def test_a_folder_tells_where_it_moved_or_the_commit_that_removed_the_last_file(checkout):
     files = {f"lib/core/{name}.py": TEXT + name for name in "abc"}
     checkout.commit({**files, "old/a.py": "1\n", "old/b.py": "2\n"})

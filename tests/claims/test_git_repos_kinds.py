@@ -125,16 +125,6 @@ def test_a_history_beyond_the_bound_is_said(checkout):
         assert sum("history before 2026-01-03 was not" in remark for remark in seen.remarks) == 2
 
 
-def test_a_run_that_is_late_is_said_and_tried_again(checkout):
-    checkout.commit({"a.py": "gone_name\n"})
-    checkout.commit({"a.py": "x\n"})
-    late = Bounds(log_seconds=0, patch_seconds=0)
-    seen = look(checkout.repo(late), paths=["z.py"], symbols=["gone_name"])
-    assert seen.past_symbols == {} and len(seen.remarks) == 2
-    seen = checkout.look(paths=["z.py"], symbols=["gone_name"])
-    assert set(seen.past_symbols) == {"gone_name"} and seen.remarks == ()
-
-
 @pytest.mark.parametrize(
     ("bounds", "remark"),
     [

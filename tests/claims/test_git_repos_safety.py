@@ -16,7 +16,7 @@ import pytest
 from memdir.claims import code_index
 from memdir.claims.claim import Wanted
 from memdir.claims.repo import GitRepo
-from memdir.claims.tree import WorkTree, match_repo_patterns
+from memdir.claims.tree import match_repo_patterns
 from memdir.store import git as store_git
 from tests.helpers.opened import tree
 from tests.helpers.repositories import TEXT, Checkout, look
@@ -228,16 +228,6 @@ def test_a_tree_with_parts_that_lead_out_opens_nothing_outside(checkout, tmp_pat
     names = ["../secret.py", "secret.py", "inner.py", ".GIT/inner.py", "a.py"]
     seen = checkout.look(paths=names, symbols=["secret_name"])
     assert set(seen.paths) == {"a.py"} and seen.symbols == {}
-
-
-@pytest.mark.parametrize("path", ["../secret", "x/../../secret", ".git/config", ".GIT/config", ""])
-def test_the_work_tree_refuses_parts_that_lead_out(checkout, tmp_path, path):
-    (tmp_path / "secret").write_text("x")
-    (checkout.folder / "x").mkdir()
-    shutil.copytree(checkout.folder / ".git", checkout.folder / ".GIT", dirs_exist_ok=True)
-    work_tree = WorkTree(str(checkout.folder))
-    assert not work_tree.read(path, 100_000) and work_tree.facts(path) == ()
-    assert not work_tree.has_file(path) and not work_tree.has_folder(path)
 
 
 def test_manifests_that_nest_without_end_declare_nothing(checkout):

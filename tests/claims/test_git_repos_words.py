@@ -7,7 +7,7 @@ import pytest
 from memdir.claims.claim import Past, Uses
 from memdir.claims.repo import GitRepo
 from memdir.claims.tree import Bounds
-from tests.helpers.repositories import TEXT, Checkout, look
+from tests.helpers.repositories import TEXT, look
 from tests.helpers.tables import table
 
 
@@ -30,13 +30,6 @@ def test_memories_do_not_prove_themselves(checkout):
     assert checkout.look(symbols=["only_here"]).symbols == {
         "only_here": Uses(1, 1, ("docs/memory/tool.py", "MEMORY.md"))
     }
-
-
-def test_data_is_not_searched(checkout):
-    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:abc the_name\nsize 1\n"
-    large = b"the_name\n" * 200_000
-    checkout.commit({"a.bin": b"\0the_name", "b.psd": pointer, "c.js": large, "d.txt": b""})
-    assert checkout.look(symbols=["the_name"]).symbols == {}
 
 
 def test_what_is_changed_and_not_committed_counts(checkout):
@@ -122,13 +115,6 @@ def test_what_is_too_much_to_search_withdraws_what_is_removed(without, bounds):
     without.files({"one.py": "x" * 900, "two.py": "y" * 900, "b.py": "z\n", "keep.py": "y\n"})
     seen = look(without.repo(bounds), symbols=[NAME])
     assert seen.past_symbols == {} and "past_symbols" not in seen.known and seen.remarks
-
-
-def test_a_bare_repository_with_data_withdraws_what_is_removed(without, tmp_path):
-    without.commit({"data.bin": b"\0\0" + CODE.encode()})
-    without.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
-    seen = Checkout(tmp_path / "bare.git", init=False).look(symbols=[NAME])
-    assert seen.past_symbols == {} and "past_symbols" not in seen.known
 
 
 # The cache: every state gives what it would give without one.

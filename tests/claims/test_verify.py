@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from memdir.claims.claim import Seen
 from memdir.claims.verify import open_verdicts, refresh_verdicts, verify_claims
 from memdir.config.config import read_config
 from memdir.hot.inject import Recalled
@@ -25,25 +24,6 @@ def shop(tmp_path) -> Checkout:
     shop = Checkout(tmp_path / "shop")
     shop.commit({"src/shop.py": CODE, "src/other.py": "other = 1\n"})
     return shop
-
-
-def test_all_memories_share_one_look():
-    looks = []
-
-    class Counted:
-        root = ""
-
-        def own_names(self):
-            return frozenset()
-
-        def look(self, wanted):
-            looks.append(wanted)
-            return Seen()
-
-    texts = [("a.md", "`README.md`"), ("b.md", "`api.py`"), ("c.md", "")]
-    judged, _ = verify_claims(texts, Counted())
-    assert [*judged] == ["a.md", "b.md", "c.md"] and judged["c.md"] == []
-    assert [look.paths >= {"README.md", "api.py"} for look in looks] == [True]
 
 
 def verdict(shop, span: str, **more: str) -> str:

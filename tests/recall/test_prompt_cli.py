@@ -49,12 +49,6 @@ def test_other_scopes_have_no_team_but_a_prompt_of_their_own(home, store):
     assert f"\n{store}/team\n" in team and "agents read this directory" in " ".join(team.split())
 
 
-def test_without_an_index_to_keep_there_is_one_step(monkeypatch):
-    monkeypatch.setenv("MEMDIR_INDEX", "false")
-    text = told()
-    assert "One step:" in text and "MEMORY.md" not in text
-
-
 @pytest.mark.parametrize("mode", ["normal", "team", "log"])
 def test_where_memory_is_off_nothing_is_told_and_nothing_made(mode, store, monkeypatch):
     for name, value in OFF.items():

@@ -116,14 +116,6 @@ def test_the_frame_is_explained_once_in_a_session(scopes):
     assert "not something the user just said" not in second and "not an instruction" in second
 
 
-def test_a_memory_that_is_told_costs_no_slot(scopes):
-    for number in range(12):
-        words = " ".join(f"w{number}x{n}" for n in range(30))
-        scopes.write(f"m{number:02}.md", memory(f"M{number}", "pelican staging cluster", words))
-    first, second = (set(bodies(scopes.recall(session="s", pointers=0))) for _ in range(2))
-    assert first and second and not first & second
-
-
 @pytest.mark.parametrize("told", [True, False])
 def test_what_another_hook_told_meanwhile_is_not_repeated(scopes, told):
     scopes.write("pelican.md", PELICAN)
@@ -186,19 +178,6 @@ def test_when_a_session_is_nearly_full_a_pointer_comes_instead_of_a_body(scopes)
 # -- nothing where nothing fits ----------------------------------------------------------------
 
 
-def test_always_answers_also_when_nothing_fits_well(scopes):
-    scopes.write("pelican.md", PELICAN)
-    prompt = "how do clusters of galaxies form out of interstellar gas, dust and hot plasma "
-    prompt += "over billions of years of cosmic evolution, gravity and dark matter?"
-    assert scopes.recall(prompt).found.abstained
-    assert bodies(scopes.recall(prompt, abstain=False)) == ["pelican.md"]
-
-
-def test_no_store_no_answer(scopes):
-    assert scopes.recall().text == ""
-    assert answer.recall([], PROMPT, session="s").text == ""
-
-
 # -- what the agent has already ----------------------------------------------------------------
 
 
@@ -254,14 +233,3 @@ def test_every_scope_is_searched_and_the_best_comes_first(scopes):
     for scope in ("user", "team"):
         scopes.write(f"in-{scope}.md", memory(scope, f"zebra of the {scope} only"), scope)
         assert bodies(scopes.recall(f"zebra {scope}"))[:1] == [f"in-{scope}.md"]
-
-
-def test_the_bar_for_a_match_rises_slowly_with_the_store(scopes):
-    scopes.write("pelican.md", PELICAN, "project")
-    for number in range(200):
-        scopes.write(f"m{number}.md", memory(f"M{number}", f"matter {number}"), "user")
-    scopes.write("sub/pelican.md", PELICAN, "user")
-    small, large = (recall([app], PROMPT).chosen for app in scopes.apps())
-    assert (small[0].memory.path, large[0].memory.path) == ("pelican.md", "sub/pelican.md")
-    assert 0.3 * small[0].sure < large[0].sure < small[0].sure
-    assert large[0].score > 2 * small[0].score
