@@ -152,13 +152,6 @@ def test_five_drafts_are_the_most(store):
     assert len(asked(answers(many), store).catches) == MAX_DRAFTS
 
 
-@pytest.mark.parametrize("bad", [{"text": "I would say no."}, {"drafts": "x"}])
-def test_a_bad_answer_is_tried_once_more(store, bad):
-    model = answers(bad, drafting())
-    assert len(asked(model, store).catches) == 1
-    assert model.asked[0].user == model.asked[1].user
-
-
 def test_the_newest_words_of_the_person_are_sent_in_full_and_no_output_of_tools(store):
     said = [Message(f"m{at}", PERSON, f"message number {at}.") for at in range(200)]
     reply = Message("a", AGENT, "I looked. " * 100, NOON)

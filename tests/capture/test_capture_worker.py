@@ -199,7 +199,7 @@ def test_two_stops_and_a_remember_at_once_are_one_extraction(client):
 def test_a_request_that_has_to_wait_is_never_given_up(inside, monkeypatch):
     later = worker.time.time() + 3600
     waits = plan.Outcome(waiting=1, reason="over budget", after=later)
-    monkeypatch.setattr(worker, "capture", lambda app, request: waits)
+    monkeypatch.setattr(worker.captures, "capture", lambda app, request: waits)
     talk = inside.talk().say(TUESDAY)
     for number in range(3):
         put(inside, talk, last=f"reply {number}")
@@ -226,7 +226,7 @@ def test_one_session_that_fails_harms_no_other(inside, monkeypatch):
             raise Unwritable("the disk is full", next="free some")
         return original(app, request)
 
-    monkeypatch.setattr(worker, "capture", capture)
+    monkeypatch.setattr(worker.captures, "capture", capture)
     bad, good = inside.talk("bad").say(OSLO), inside.talk("good").say(TUESDAY)
     put(inside, bad)
     put(inside, good)
@@ -275,7 +275,7 @@ def test_a_line_that_ends_every_worker_does_not_do_so_for_ever(inside, monkeypat
     def capture(app, request):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(worker, "capture", capture)
+    monkeypatch.setattr(worker.captures, "capture", capture)
     put(inside, inside.talk().say(TUESDAY))
     for _ in range(DEADLY_TRIES):
         with pytest.raises(KeyboardInterrupt):

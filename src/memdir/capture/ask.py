@@ -32,7 +32,6 @@ from memdir.hot import types
 from memdir.hot.behaviour import describe_type
 from memdir.hot.memory import UNKNOWN, Memory, decode
 from memdir.hot.safe import inert, inert_line
-from memdir.models.ledger import estimate_usage
 from memdir.models.model import BadAnswer, Model, Question, Turn, Usage
 from memdir.recall.choose import recall_manifest
 from memdir.text.secrets import find_secrets, text_before_secrets
@@ -96,20 +95,23 @@ def ask_for_drafts(
     """Raises if the model cannot be asked; a bad answer is a `reason`."""
     system, user, mark = _fill_prompt(said, memories)
     question = Question(system, user, SCHEMA, MAX_ANSWER_TOKENS, seconds, more=True)
-    asking = _Asking(model)
     known: dict[str, bytes | None] = {}  # by name; None if it was not shown whole
     drafts: list[tuple[Draft, str]] = []
-    reason = ""
+    usage, reason = Usage(), ""
     try:
-        answer = asking.ask(question)
-        drafts = _read_drafts(answer, memories)
-        wanted = [*answer.get("read", [])[:MAX_DRAFTS], *(draft.name for draft, _ in drafts)]
+        answer = model.answer(question)
+        usage, data = answer.usage, cast("dict[str, Any]", answer.data)
+        drafts = _read_drafts(data, memories)
+        wanted = [*data.get("read", [])[:MAX_DRAFTS], *(draft.name for draft, _ in drafts)]
         known, texts = _show_memories(wanted, memories, mark)
         if known:
             drafts = [(draft, quote) for draft, quote in drafts if draft.name not in known]
-            second = replace(question, earlier=(*asking.earlier, Turn(json.dumps(answer), texts)))
-            drafts += _read_drafts(asking.ask(second), memories)
+            turn = Turn(json.dumps(data), texts)
+            answer = model.answer(replace(question, earlier=(turn,)))
+            usage = usage.plus(answer.usage)
+            drafts += _read_drafts(cast("dict[str, Any]", answer.data), memories)
     except BadAnswer as error:
+        usage = usage.plus(error.usage or NOTHING)
         reason = f"{UNUSABLE}: {error.message}"
     except MemdirError as error:
         if not drafts:
@@ -117,32 +119,7 @@ def ask_for_drafts(
         reason = error.message
     last = {draft.name or f"\0{n}": (draft, quote) for n, (draft, quote) in enumerate(drafts)}
     catches = [_catch(*item, said, origin, known) for item in [*last.values()][:MAX_DRAFTS]]
-    return Drafted(tuple(catches), asking.usage, reason)
-
-
-class _Asking:
-    """Asks once more after an answer that does not fit; `earlier` is what that added."""
-
-    def __init__(self, model: Model) -> None:
-        self.model, self.usage = model, Usage()
-        self.earlier: tuple[Turn, ...] = ()
-
-    def ask(self, question: Question) -> dict[str, Any]:
-        try:
-            return self._once(question)
-        except BadAnswer:
-            told = "That answer did not fit: one JSON object, as described."
-            self.earlier = (*question.earlier, Turn('{"drafts": []}', told))
-            return self._once(replace(question, earlier=self.earlier))
-
-    def _once(self, question: Question) -> dict[str, Any]:
-        try:
-            answer = self.model.answer(question)
-        except BadAnswer as error:
-            self.usage = self.usage.plus(error.usage or estimate_usage(question))
-            raise
-        self.usage = self.usage.plus(answer.usage)
-        return cast("dict[str, Any]", answer.data)
+    return Drafted(tuple(catches), usage, reason)
 
 
 def mask_secrets_in_draft(draft: Draft, *, body: bool = True) -> Draft:

@@ -346,12 +346,8 @@ _BEGUN = re.compile(r"(?:[^\W\d_](?![).])[^:：|>\t]*)?")
 _FROM_MEMORY = re.compile(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)(?=[.,;!]|$)")
 # "what I said about X", "the thing about X" mean X.
 _ABOUT = re.compile(
-    r"(?:(?:what|everything|anything|all|the things?) )?(?:that )?(?:i|we|you)"
-    r"(?:['’]ve| have| had)?(?: just| once| ever)?"
-    r" (?:said|told you|mentioned|wrote|decided|agreed|asked)"
-    r"(?: (?:earlier|before|above|yesterday|you|just now)){0,2} (?:about|on|regarding|for|with) "
-    r"|(?:(?:the|that|this|any|my|our) (?:thing|part|bit|one|rule|memory|point|idea|stuff) )?"
-    r"(?:about|regarding|concerning) ",
+    r"(?:.{0,30}\b(?:said|told|mentioned|wrote|decided|agreed|asked)\b.{0,20}? (?:on |about )"
+    r"|(?:the|that|this|any|my|our) \w+ about )",
     re.I,
 )
 # End of the request, before its reason or the replacement.
