@@ -1,8 +1,6 @@
 """The next version of a memory: what was asked for changes, the rest is the writer's own."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memdir.errors import BadInput
 from memdir.format.draft import (
@@ -135,15 +133,6 @@ def test_no_clock_makes_a_memory_older_than_its_birth(days):
 
 
 # -- new memories --------------------------------------------------------------------------
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_any_body_is_read_back_without_its_outer_line_breaks(body):
-    document = read_header(
-        decode(encode(format_new_memory(Draft(body, description="d"), "a", NOON, Style())))
-    )
-    assert document.body == "\n" + body.strip("\n") + "\n"
-    assert document.get("description") == "d"
 
 
 @cases("files", "type_key", "prefix")

@@ -38,11 +38,6 @@ def test_an_agent_is_told_of_its_memory(client, place):
     assert client.fire("subagent-start", agent_type="Plan") == ""
 
 
-def test_an_agent_of_a_plugin_has_a_harmless_folder(client):
-    client.write("MEMORY.md", LINE, root(client, "user", "shop-reviewer"))
-    assert LINE in client.fire("subagent-start", agent_type="shop:reviewer")
-
-
 @pytest.mark.parametrize("name", ["", "..", "../Explore", ".", "/", "x" * 5000, "\ud800", 5, None])
 def test_an_odd_name_leads_nowhere(client, name):
     client.write("MEMORY.md", LINE, root(client, "user"))

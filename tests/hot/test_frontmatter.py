@@ -14,19 +14,6 @@ from tests.helpers.tables import cases, rows
 DAY = 86_400
 NOON = 1_772_452_800.0  # 2026-03-02T12:00:00Z
 FEWEST_FILES = 371  # of the corpus; fewer would mean that this test looks at nothing
-EDITED = ("name", "description", "type", "metadata.type", "metadata.last_verified")
-
-one_line = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))
-# Pieces that headers are made of: random text alone would seldom make one.
-pieces = st.sampled_from(rows(globals(), "PIECES"))
-headers = st.lists(pieces, max_size=12).map("\n".join)
-texts = st.one_of(
-    st.text(),
-    st.tuples(st.sampled_from(["---\n", "---\r\n", "\ufeff---\n", ""]), headers, st.text()).map(
-        lambda parts: parts[0] + parts[1] + "\n---\n" + parts[2]
-    ),
-    headers,
-)
 
 
 @pytest.fixture(scope="module")
@@ -95,16 +82,6 @@ def test_an_edit_of_any_field_changes_exactly_its_line(corpus):
             assert edited.body == document.body
             edits += 1
     assert edits > 1000
-
-
-@given(texts, st.sampled_from(EDITED), one_line)
-def test_an_edit_leaves_every_other_field_and_the_body_alone(text, key, value):
-    document = memory.read_header(text)
-    edited = memory.edit_header(document, key, value)
-    assert edited.body == document.body
-    for other, old in document.values.items():
-        if other not in (key, memory.NEST):
-            assert edited.values[other] == old
 
 
 @given(st.text(), st.booleans())

@@ -78,13 +78,6 @@ def test_huge_input_is_answered_and_endless_input_ends(hook):
     assert hook.run("prompt", endless) == b""
 
 
-def test_of_memories_that_all_say_the_same_one_is_told_whole(hook):
-    for number in range(60):
-        hook.write(f"m{number}.md", memory("Pelican", FACT, f"{FACT} Never by hand."))
-    told = hook.ask()
-    assert told.count("Never by hand") == 1 and len(told) < 1_000
-
-
 def test_a_store_that_changes_meanwhile_is_answered(hook):
     def change(number: int) -> None:
         for turn in range(40):
@@ -101,15 +94,6 @@ def test_a_store_that_changes_meanwhile_is_answered(hook):
 def test_a_store_that_cannot_be_opened_hides_no_other(hook):
     (hook.home / ".claude/memory").write_text("a file where a store should be")
     assert FACT in hook.ask()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
-def test_a_store_that_may_not_be_read_is_no_trouble(hook):
-    hook.store.chmod(0)
-    try:
-        assert hook.ask() == ""
-    finally:
-        hook.store.chmod(0o700)
 
 
 @pytest.mark.parametrize("what", [".local", ".cache"])

@@ -38,13 +38,6 @@ def test_a_worktree_planted_in_the_own_folder_cannot_name_a_victim():
     assert git_root("/evil", files.get) == "/evil"
 
 
-@given(st.binary(max_size=60), st.binary(max_size=30), st.binary(max_size=30))
-def test_whatever_the_files_say_the_root_is_a_path(dot_git, common, back):
-    found = {".git": dot_git, "commondir": common, "gitdir": back}
-    root = git_root("/a/b", lambda path: found.get(path.rpartition("/")[2]))
-    assert root.startswith("/")
-
-
 @cases("path", "reason")
 def test_an_override_that_cannot_hold_memories_is_refused(path, reason):
     assert reason in scope.setting_override_problem(path, tilde=True)

@@ -1,8 +1,5 @@
 """The words of a text as the catalog keeps them."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from memdir.hot.words import PIECE, Words, implied_terms, stem_word
 from tests.helpers.tables import cases
 
@@ -21,15 +18,6 @@ def test_a_script_without_spaces_becomes_pairs():
     assert terms("デプロイ") == {"デプ": 1, "プロ": 1, "ロイ": 1}
     assert terms("猫") == {"猫": 1}
     assert terms("API网关v2") == {"api": 1, "网关": 1, "v2": 1}
-
-
-@given(st.text())
-def test_any_text_has_words_that_can_be_kept_with_spaces_between(text):
-    counts, length = Words().count(text)
-    assert length >= 0
-    assert " ".join(counts).split() == list(counts)
-    assert all(count > 0 for count in counts.values())
-    " ".join(counts).encode()
 
 
 @cases("prompt", "expected")
