@@ -10,20 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memdir.format.acts import (
-    ACT,
-    ANY_OF,
-    BRANCHES,
-    DESTRUCTIVE,
-    DESTRUCTIVE_GIT,
-    ENGLISH,
-    INSTEAD,
-    NEVER,
-    PROGRAMS,
-    WORD_OR_MARK,
-    WORDS_TOO,
-    commands_of_act,
-)
+from memdir.format import acts
 from memdir.hot.guard import ANY, BEFORE, FORBID, MAX_GUARDS, NEEDS, WITHIN, Command, Guard
 from memdir.hot.shell import read_commands
 from memdir.text import pattern
@@ -87,7 +74,7 @@ _GIT_VERBS = pattern(
     r"(?i)(?P<lead>\b(?:(?:never|(?<!does )(?<!did )not|don['’]t)\b[*_]*\s+"
     r"(?:(?:ever|actually|automatically|just|also|to)\s+)*|only\s+|"
     r"(?:before|prior to)\s+(?:(?:any|every|each|you)\s+)?)|^\W*)"
-    rf"(?P<verbs>{ACT}(?:(?:\s*/\s*|,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+){ACT})*)"
+    rf"(?P<verbs>{acts.ACT}(?:(?:\s*/\s*|,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+){acts.ACT})*)"
     r"(?:\s+(?:(?:any|the|your|my)\s+)?(?:code\s+)?(?:changes|anything|code)\b|\s+for claude\b)?"
     r"(?:\s+(?:directly\s+|straight\s+)?(?:to|on|onto|into)\s+(?:the\s+)?[*_\"“]*"
     r"(?:(?P<branch>main|master|production|prod|develop|trunk|⟦\d+⟧)[*_\"”]*(?:\s+branch\b)?)"
@@ -193,7 +180,7 @@ def read_guarded_command(span: str) -> Command | None:
     words = simple[0].words if len(simple) == 1 else []
     if not words or not _WORD.match(words[0]):
         return None
-    if len(words) == 1 and words[0] not in PROGRAMS and not re.search(r"/|\.sh$", words[0]):
+    if len(words) == 1 and words[0] not in acts.PROGRAMS and not re.search(r"/|\.sh$", words[0]):
         return None
     marks = (WITHIN, "-")
     last = [word for word in words[-1:] if word == "--"]  # whatever comes after it
@@ -278,13 +265,13 @@ def _listed_under_a_ban(block: Block) -> Iterator[tuple[str, list[str], str]]:
 
 
 def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
-    sentence = _SLASHED.sub(_spell_out, NEVER.sub("never", sentence))
-    sentence = INSTEAD.sub(lambda found: _mark_instead(found, spans), sentence)
-    sentence = ANY_OF.sub(
-        lambda found: _mark(found[1], spans) if found[1] in PROGRAMS else found[0], sentence
+    sentence = _SLASHED.sub(_spell_out, acts.NEVER.sub("never", sentence))
+    sentence = acts.INSTEAD.sub(lambda found: _mark_instead(found, spans), sentence)
+    sentence = acts.ANY_OF.sub(
+        lambda found: _mark(found[1], spans) if found[1] in acts.PROGRAMS else found[0], sentence
     )
     if _BANNED_LIST.search(sentence) or _SURELY_ASKED.search(sentence):
-        sentence = DESTRUCTIVE.sub(lambda found: _mark_destructive(found, spans), sentence)
+        sentence = acts.DESTRUCTIVE.sub(lambda found: _mark_destructive(found, spans), sentence)
     sentence = _LISTED.sub(lambda found: _mark_listed(found, spans), sentence)
     if verbs:  # a title says in short what the text explains
         sentence = _GIT_VERBS.sub(lambda found: _mark_git_verbs(found, spans), sentence)
@@ -307,34 +294,34 @@ def _mark_bare_commands(sentence: str, spans: list[str], *, verbs: bool) -> str:
 def _bare_command(sentence: str, start: int, ran: bool) -> tuple[str, int]:
     words, end = list[str](), start
     while len(words) < MAX_BARE_WORDS and (found := _BARE_WORD.match(sentence, end)):
-        if found[1].lower() in ENGLISH or (not words and found[1] not in PROGRAMS):
+        if found[1].lower() in acts.ENGLISH or (not words and found[1] not in acts.PROGRAMS):
             break
         words.append(found[1])
         end = found.end()
     flagged = any(word[:1] == "-" for word in words)
-    if words and words[0] in WORDS_TOO and not ran and not flagged:
+    if words and words[0] in acts.WORDS_TOO and not ran and not flagged:
         return "", start
     enough = len(words) > 1 or (words and sentence.startswith((" with", " only with"), end))
     return (" ".join(words), end) if enough else ("", start)
 
 
 def _spell_out(found: re.Match[str]) -> str:
-    if found[1] not in PROGRAMS:
+    if found[1] not in acts.PROGRAMS:
         return found[0]
     return " or ".join(f"{found[1]} {word}" for word in found[2].split("/"))
 
 
 def _mark_listed(found: re.Match[str], spans: list[str]) -> str:
     program, marks = found["program"] or "", list[str]()
-    program = program if program in PROGRAMS else ""
+    program = program if program in acts.PROGRAMS else ""
     for part in _LIST_MARK.split(found["list"]):
         mark = _MARK.search(part)
         words = (spans[int(mark[0][1:-1])] if mark else part).strip("`*_ .…").split()
         if words == ["etc"]:
             continue
-        if words and words[0] not in PROGRAMS and program:
+        if words and words[0] not in acts.PROGRAMS and program:
             words.insert(0, program)
-        if words and words[0] in PROGRAMS and len(words) > 1:
+        if words and words[0] in acts.PROGRAMS and len(words) > 1:
             marks.append(_mark(" ".join(words), spans))
     return " or ".join(marks) or found[0]
 
@@ -346,9 +333,9 @@ def _mark(command: str, spans: list[str]) -> str:
 
 def _mark_instead(found: re.Match[str], spans: list[str]) -> str:
     """`use rg instead of grep`: the other one is banned."""
-    words = [word for word in WORD_OR_MARK.findall(found["what"]) if word not in ("or", "and")]
+    words = [word for word in acts.WORD_OR_MARK.findall(found["what"]) if word not in ("or", "and")]
     names = [spans[int(word[1:-1])].strip("`") if word[0] == "⟦" else word for word in words]
-    if not names or not all(name.split()[0] in PROGRAMS for name in names):
+    if not names or not all(name.split()[0] in acts.PROGRAMS for name in names):
         return found[0]
     return (
         f"{found['use']}, never {' or '.join(_mark(name, spans) for name in names)}{found['end']}"
@@ -362,17 +349,17 @@ def _mark_destructive(found: re.Match[str], spans: list[str]) -> str:
     listed = _LISTED.sub(
         lambda one: _mark_listed(one, spans), f"git commands {found['list'] or ''}"
     )
-    marks = [_mark(command, spans) for command in DESTRUCTIVE_GIT]
+    marks = [_mark(command, spans) for command in acts.DESTRUCTIVE_GIT]
     return " or ".join([*_MARK.findall(listed), *marks])
 
 
 def _mark_git_verbs(found: re.Match[str], spans: list[str]) -> str:
     lead, rest = found["lead"], found.string[found.end() :]
-    verbs = pattern(rf"(?i){ACT}").findall(found["verbs"])
-    commands = [command for verb in verbs for command in commands_of_act(verb.lower())]
+    verbs = pattern(rf"(?i){acts.ACT}").findall(found["verbs"])
+    commands = [command for verb in verbs for command in acts.commands_of_act(verb.lower())]
     if branch := found["branch"]:
         branch = spans[int(branch[1:-1])].strip("`") if branch[0] == "⟦" else branch
-        if branch not in BRANCHES:
+        if branch not in acts.BRANCHES:
             return found[0]
         commands = [f"git push {ANY} {branch}"]
     if found["file"]:

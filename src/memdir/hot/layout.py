@@ -6,21 +6,7 @@ import stat
 
 from memdir.hot import memory
 from memdir.hot.disk import HEAD_BYTES, READ, Disk, close_quietly, disk_failure, unreadable_file
-from memdir.hot.memory import (
-    FENCE,
-    FOREIGN_FOLDERS,
-    INDEX,
-    NOT_MEMORIES,
-    README,
-    RECORD_FOLDERS,
-    RECORD_INDEX,
-    RECORD_SETTINGS,
-    TEAM,
-    Memory,
-    is_memory_file,
-    is_record_file,
-    read_memory,
-)
+from memdir.hot.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +92,7 @@ class Files:
         return self.read(path) if data is None else data
 
     def is_memory(self, path: str) -> bool:
-        return is_memory_file(path)
+        return memory.is_memory_file(path)
 
     def exists(self, path: str = "") -> bool:
         """The empty path is the store itself."""
@@ -115,15 +101,15 @@ class Files:
     @property
     def index_path(self) -> str:
         """MEMORY.md, or a README.md that serves as the index if there is no MEMORY.md."""
-        if self.exists(INDEX) or not self.exists(README):
-            return INDEX
+        if self.exists(memory.INDEX) or not self.exists(memory.README):
+            return memory.INDEX
         from memdir.errors import MemdirError
 
         try:
-            text = memory.decode(self.read(README))
+            text = memory.decode(self.read(memory.README))
         except MemdirError:
-            return INDEX
-        return README if _survey(text, self.files()).pointers else INDEX
+            return memory.INDEX
+        return memory.README if _survey(text, self.files()).pointers else memory.INDEX
 
     def index(self) -> bytes | None:
         """None if there is no index, or it is being replaced right now."""
@@ -135,12 +121,12 @@ class Files:
             return None
 
     def standalone(self) -> bytes | None:
-        if not self.exists(INDEX) or self.files():
+        if not self.exists(memory.INDEX) or self.files():
             return None
         from memdir.errors import MemdirError
 
         try:
-            data = self.read(INDEX)
+            data = self.read(memory.INDEX)
         except MemdirError:
             return None  # an unreadable index is reported by its users
         survey = _survey(memory.decode(data), [])
@@ -240,18 +226,18 @@ class RecordFolders(OnDisk):
 
     @property
     def index_path(self) -> str:
-        return RECORD_INDEX
+        return memory.RECORD_INDEX
 
     def is_memory(self, path: str) -> bool:
-        return path != RECORD_SETTINGS and is_record_file(path)
+        return path != memory.RECORD_SETTINGS and memory.is_record_file(path)
 
     def standalone(self) -> bytes | None:
         return None
 
     def tree(self) -> dict[str, tuple[int, ...]]:
         tree: dict[str, tuple[int, ...]] = {}
-        for _, path, entry in self.disk.walk(RECORD_FOLDERS.__contains__, []):
-            ours = path == RECORD_INDEX or is_record_file(path)
+        for _, path, entry in self.disk.walk(memory.RECORD_FOLDERS.__contains__, []):
+            ours = path == memory.RECORD_INDEX or memory.is_record_file(path)
             if ours and (facts := self._fingerprint(path, entry)):
                 tree[path] = facts
         return tree
@@ -265,8 +251,8 @@ class Markdown(OnDisk):
         for folder, name, path in self._walk(scan.skipped):
             self._peek(folder, name, path, scan)
         if not scan.memories and (data := self.standalone()) is not None:
-            moment = (self.facts(INDEX) or (0,))[0] / 1e9
-            scan.memories.append(read_memory(INDEX, data, moment))
+            moment = (self.facts(memory.INDEX) or (0,))[0] / 1e9
+            scan.memories.append(memory.read_memory(memory.INDEX, data, moment))
         return scan
 
     def files(self) -> list[str]:
@@ -276,19 +262,19 @@ class Markdown(OnDisk):
         """Facts of every file in the history; records in the same directory are another store."""
         tree: dict[str, tuple[int, ...]] = {}
         records = False
-        for _, path, entry in self.disk.walk(lambda path: path != TEAM, []):
+        for _, path, entry in self.disk.walk(lambda path: path != memory.TEAM, []):
             path = usual_path(self.root, path, entry)
-            if path[-5:] == ".json" and is_record_file(path):
+            if path[-5:] == ".json" and memory.is_record_file(path):
                 records = True
             elif facts := self._fingerprint(path, entry):
                 tree[path] = facts
         if records:
-            tree.pop(RECORD_INDEX, None)
+            tree.pop(memory.RECORD_INDEX, None)
         return tree
 
     def sweep(self) -> None:
         """Removes temporary files of killed writers; the caller holds the lock."""
-        self.disk.sweep(lambda path: path != TEAM and path[0] != "." and "/." not in path)
+        self.disk.sweep(lambda path: path != memory.TEAM and path[0] != "." and "/." not in path)
 
     def _walk(self, findings: list["Finding"]) -> "Iterator[tuple[int, str, str]]":
 
@@ -296,13 +282,13 @@ class Markdown(OnDisk):
             if path[-3:].lower() == ".md":
                 findings.append(_special(path, "a directory"))
                 return False
-            return path not in FOREIGN_FOLDERS
+            return path not in memory.FOREIGN_FOLDERS
 
         for folder, path, entry in self.disk.walk(enter, findings):
             name = entry.name
             if name[-3:] != ".md" and name[-3:].lower() != ".md":
                 continue
-            if name.lower() in NOT_MEMORIES:
+            if name.lower() in memory.NOT_MEMORIES:
                 continue
             path = usual_path(self.root, path, entry)
             if entry.is_file(follow_symlinks=False):
@@ -335,9 +321,9 @@ class Markdown(OnDisk):
 
 
 def _header(head: bytes, handle: int) -> bytes:
-    if head[:3] != FENCE.encode():
+    if head[:3] != memory.FENCE.encode():
         first = head.partition(b"\n")[0].decode("utf-8", "replace")
-        if first.lstrip("\ufeff").strip() != FENCE:
+        if first.lstrip("\ufeff").strip() != memory.FENCE:
             return b""
     end = _closing(head)
     while not end and len(head) <= MAX_HEADER_BYTES:
@@ -354,7 +340,7 @@ def _closing(head: bytes) -> int:
     fence = head.find(b"\n---")
     while fence >= 0:
         end = head.find(b"\n", fence + 4)
-        if end < 0 or head[fence + 1 : end].decode("utf-8", "replace").rstrip() == FENCE:
+        if end < 0 or head[fence + 1 : end].decode("utf-8", "replace").rstrip() == memory.FENCE:
             return max(end, 0)
         fence = head.find(b"\n---", fence + 4)
     return 0

@@ -10,19 +10,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from memdir.text import FILLERS, pattern
-from memdir.text.secret_shapes import (
-    IS,
-    LEAST_BITS,
-    USER_AND_PASSWORD,
-    UUID,
-    Clues,
-    bits_of,
-    find_in_place,
-    find_shapes,
-    has_digit_and_letter,
-    is_made_up,
-    is_noise,
-)
+from memdir.text import secret_shapes as shapes
+from memdir.text.secret_shapes import Clues
 
 
 class Secret(NamedTuple):
@@ -82,7 +71,7 @@ _LABEL = pattern(_LABEL_TEXT, re.I)
 _LABEL_AFTER = pattern(rf"(?<=[ \t])(?:{_LABEL_TEXT})", re.I)
 _PIECE = pattern(r"[-=~]+>|[=:→]+|[^\s\"'`“”„«»,;<>()\[\]{}|=:→][^\s\"'`“”„«»,;<>()\[\]{}|→]*")
 _BELOW_LABEL = pattern(r"[ \t\r:|*_`]*\n[\s:|*_`>-]*")  # the value is on one of the next lines
-_SEPARATOR = pattern(rf".*(?:[:=/→]|[-=~]>)|{IS}|auf|now", re.I)
+_SEPARATOR = pattern(rf".*(?:[:=/→]|[-=~]>)|{shapes.IS}|auf|now", re.I)
 _MARKED = pattern(r"[A-Za-z0-9][!#$%^&*~?@]+[A-Za-z0-9]")
 _SPREAD_DIGITS = pattern(r"[A-Za-z]*\d+[A-Za-z]+\d+[A-Za-z0-9]*")
 # Marked or mixed like a password, but an address, a hash, a time, a version or a flag.
@@ -103,7 +92,7 @@ _ITEM = pattern(
     r"\n\s*[-*+|][ \t]*[*_`]*[^\n:=|→]{1,40}?[*_`]*[ \t]*[:=|→]+[ \t*_]*[`\"']?([^\s`\"'|]{8,80})"
 )
 _BEFORE_LABEL = pattern(
-    rf"(?<!\S)[\"'`(]?([^\s\"'`]{{8,80}})[\"'`)]?[ \t](?:as|als|como|comme|come|{IS})[ \t]"
+    rf"(?<!\S)[\"'`(]?([^\s\"'`]{{8,80}})[\"'`)]?[ \t](?:as|als|como|comme|come|{shapes.IS})[ \t]"
     r"(?:[\w-]{1,20}[ \t]){0,5}",
     re.I,
 )
@@ -164,7 +153,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         Secret(rule, bisect_right(breaks, offset - 1) + 1) for rule, offset in _by_format(clues)
     }
     known = {secret.line for secret in result}
-    for rule, offset in (*find_shapes(clues), *_by_label(clues)):
+    for rule, offset in (*shapes.find_shapes(clues), *_by_label(clues)):
         line = bisect_right(breaks, offset - 1) + 1
         if line not in known:
             result.add(Secret(rule, line))
@@ -196,7 +185,7 @@ def secret_values(text: str) -> Iterator[tuple[str, str]]:
 
 def _everything(clues: Clues) -> Iterator[tuple[str, int]]:
     yield from _by_format(clues)
-    yield from find_shapes(clues)
+    yield from shapes.find_shapes(clues)
     yield from _by_label(clues)
 
 
@@ -226,12 +215,12 @@ def _by_format(clues: Clues) -> Iterator[tuple[str, int]]:
     yield from ((rule, clues.origin(offset)) for rule, offset in _tokens(clues.dense, True))
     yield from _tokens(clues.text, False)
     for match in clues.matches(_AWS_SECRET):
-        if not is_made_up(match[1]):
+        if not shapes.is_made_up(match[1]):
             yield "aws-secret-key", match.start()
     for match in _BASE64.finditer(clues.dense):
         if below := _decoded(match[0]):
-            login = USER_AND_PASSWORD.fullmatch(below)
-            if login and has_digit_and_letter(login[1]):
+            login = shapes.USER_AND_PASSWORD.fullmatch(below)
+            if login and shapes.has_digit_and_letter(login[1]):
                 yield "password", clues.origin(match.start())
             for dense in (True, False):
                 yield from ((r, clues.origin(match.start())) for r, _ in _tokens(below, dense))
@@ -241,7 +230,7 @@ def _tokens(text: str, dense: bool) -> Iterator[tuple[str, int]]:
     for rule in _DENSE if dense else _LOOSE:
         if rule.keyword in text:
             for match in rule.pattern.finditer(text):
-                if not is_made_up(match[match.lastindex or 0]):
+                if not shapes.is_made_up(match[match.lastindex or 0]):
                     yield rule.name, match.start()
 
 
@@ -287,7 +276,7 @@ def _near_labels(clues: Clues) -> Iterator[int]:
 
 def _looks_like_password(piece: str, separated: bool) -> bool:
     value = piece.strip("*_").rstrip(".:")
-    if len(value) < _LEAST_PASSWORD or is_made_up(value) or UUID.fullmatch(value):
+    if len(value) < _LEAST_PASSWORD or shapes.is_made_up(value) or shapes.UUID.fullmatch(value):
         return False
     if not re.search(r"[A-Za-z]", value) or _NAME.fullmatch(value) or _OTHER.fullmatch(value):
         return False
@@ -309,9 +298,11 @@ def _by_assignment(clues: Clues) -> Iterator[tuple[str, int]]:
             yield "password", inner.start(inner.lastindex or 0)
     for match in clues.matches(_KEY):
         value = match[match.lastindex or 0]
-        is_key = UUID.fullmatch(value) and re.match(r"(?i)api|secret|auth|access", match[0])
+        is_key = shapes.UUID.fullmatch(value) and re.match(r"(?i)api|secret|auth|access", match[0])
         quoted = match.lastindex in (1, 2, 3)
-        if (is_key or _is_random(value) or (quoted and is_noise(value))) and not _continues(match):
+        if (is_key or _is_random(value) or (quoted and shapes.is_noise(value))) and not _continues(
+            match
+        ):
             yield "secret-assignment", match.start(match.lastindex or 0)
     for match in clues.matches(_HEADER):
         if _is_random(match[1]):
@@ -319,9 +310,9 @@ def _by_assignment(clues: Clues) -> Iterator[tuple[str, int]]:
     for match in _LOGIN.finditer(text) if any(word in text for word in _LOGIN_WORDS) else ():
         group = match.lastindex or 0
         # What follows `-p` or `password` there is one, however weak.
-        if _is_password(match) if group == 1 else not is_made_up(match[group]):
+        if _is_password(match) if group == 1 else not shapes.is_made_up(match[group]):
             yield "password", match.start(group)
-    yield from find_in_place(clues)
+    yield from shapes.find_in_place(clues)
     for match in _ADDRESS.finditer(text):
         if _is_login(*match.groups()):
             yield "password-in-url", match.start()
@@ -344,7 +335,7 @@ def _is_password(match: re.Match[str]) -> bool:
     value = match[match.lastindex or 0]
     if match.lastindex == 4:  # without quotes the sentence may continue
         value = value.rstrip(".:*_\\")
-    if is_made_up(value):
+    if shapes.is_made_up(value):
         return False
     if " " in value:
         return _is_passphrase(value)
@@ -368,7 +359,7 @@ def _is_passphrase(value: str) -> bool:
 def _is_weak_password(value: str, text: str, end: int) -> bool:
     """One plain word or number as the last word of its sentence, or letters that form no word."""
     if value.isascii() and value.isalpha() and len(value) >= _LONG_WORD:
-        return bits_of(value) >= LEAST_BITS and not _IDENTIFIER.fullmatch(value)
+        return shapes.bits_of(value) >= shapes.LEAST_BITS and not _IDENTIFIER.fullmatch(value)
     plain = re.fullmatch(r"[A-Za-z]+\d{0,6}|\d{6,12}", value)
     if not plain or _ORDINARY.fullmatch(value) or _IDENTIFIER.fullmatch(value):
         return False
@@ -377,14 +368,18 @@ def _is_weak_password(value: str, text: str, end: int) -> bool:
 
 def _is_login(user: str, password: str, host: str) -> bool:
     """False for `docker://image:tag@sha256`, which only looks like `user:password@host`."""
-    if password == user or host.startswith(("sha256", "example.")) or is_made_up(password):
+    if password == user or host.startswith(("sha256", "example.")) or shapes.is_made_up(password):
         return False
     return not re.fullmatch(r"[a-z]{1,11}|[A-Z_]+|\d{1,5}", password)
 
 
 def _is_random(value: str) -> bool:
-    if is_made_up(value) or UUID.fullmatch(value) or not re.fullmatch(r"[\w.~+/=:-]{16,}", value):
+    if (
+        shapes.is_made_up(value)
+        or shapes.UUID.fullmatch(value)
+        or not re.fullmatch(r"[\w.~+/=:-]{16,}", value)
+    ):
         return False
     runs = [run for run in re.findall(r"[A-Za-z0-9]+", value) if len(run) >= _LEAST_RUN]
     mixed = any(re.search(r"\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]", run) for run in runs)
-    return mixed and bits_of(value) >= LEAST_BITS
+    return mixed and shapes.bits_of(value) >= shapes.LEAST_BITS
