@@ -18,12 +18,13 @@ from typing import Any
 from memdir.capture import capture, review
 from memdir.capture import plan as plan_module
 from memdir.capture.progress import RECEIVED, SAVED, Entry
+from memdir.format import draft as drafts
 from memdir.format.draft import RETIRED, Change, content_hash
 from memdir.hot import disk, layout, memory
 from memdir.hot.memory import stem
 from memdir.records import folders, lifecycle, write
 from memdir.records.record import write_record
-from memdir.store import changes, git_objects, look, purge, save, state
+from memdir.store import changes, git_objects, look, purge, state
 from memdir.store.ports import read_if_stored
 from memdir.store.state import Lock
 from memdir.sync import engine
@@ -122,12 +123,12 @@ def no_lock() -> None:
 
 
 def no_version_check() -> None:
-    real = save.revise_memory
+    real = drafts.revise_memory
 
     def revise(old: bytes, revision: Any, now: float) -> bytes:
         return real(old, dataclasses.replace(revision, expected=""), now)
 
-    _replace(save, "revise_memory", revise)
+    _replace(drafts, "revise_memory", revise)
 
 
 def unlinked_before_shelved() -> None:

@@ -58,10 +58,7 @@ def run(executions: int, hooks: int, defect: str = "") -> Tally:
         for kind, (_, read) in READERS.items()
         for at in range(0, hooks if read is _hook else executions, BATCH)
     ]
-    total = Tally()
-    for part in stage.parallel(partial(_share, executions, hooks, defect), jobs):
-        total.merge(part)
-    return total
+    return stage.parallel(partial(_share, executions, hooks, defect), jobs)
 
 
 def _share(executions: int, hooks: int, defect: str, jobs: Sequence[Job]) -> Tally:

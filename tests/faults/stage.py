@@ -25,7 +25,7 @@ from tests.faults.driver import App, World
 
 USABLE_SECONDS = 2.0  # I6, in processor time: a busy machine is no fault of the store
 RECORDS = "records "  # before the name of an operation on records
-Job, Result = TypeVar("Job"), TypeVar("Result")
+Job = TypeVar("Job")
 
 
 @dataclass
@@ -61,10 +61,8 @@ class Tally:
         self.fired += points * fired
 
     def merge(self, other: Tally) -> None:
-        self.points += other.points
-        self.fired += other.fired
-        self.violations += other.violations
-        self.examples += other.examples
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
 
 
 class Stage(ExitStack):
@@ -257,10 +255,7 @@ def run_jobs(
                     break
         return tally
 
-    total = Tally()
-    for part in parallel(share, jobs):
-        total.merge(part)
-    return total
+    return parallel(share, jobs)
 
 
 def run_in_worlds(
@@ -285,9 +280,7 @@ def workers() -> int:
     return max(1, min(8, len(kernel.processors())))
 
 
-def parallel(
-    work: Callable[[Sequence[Job]], Result], jobs: Sequence[Job], count: int = 0
-) -> list[Result]:
+def parallel(work: Callable[[Sequence[Job]], Tally], jobs: Sequence[Job], count: int = 0) -> Tally:
     """Give each of some forked workers, pinned to a processor of its own, a share of the jobs.
 
     Pinned, because a tracer and its child that sit on two processors wait for each other.
@@ -311,10 +304,12 @@ def parallel(
         codes = [kernel.wait(pid) for pid in children]
         if any(codes):
             raise RuntimeError(f"a worker failed: {codes}")
-        return [pickle.loads(trees.read(f"{folder}/{number}")) for number in range(count)]
+        total, *rest = (pickle.loads(trees.read(f"{folder}/{number}")) for number in range(count))
+    for tally in rest:
+        total.merge(tally)
+    return total
 
 
 def apart(find: Callable[[], Tally]) -> Tally:
     """In a process of its own, since it may break the modules it has loaded."""
-    [tally] = parallel(lambda share: find(), [0], 1)
-    return tally
+    return parallel(lambda share: find(), [0], 1)

@@ -49,10 +49,6 @@ class Counts(Tally):
     rolled_back: int = 0
     conflicts: int = 0
 
-    def merge(self, other: Tally) -> None:
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
-
 
 def run(worlds: int, changes: int, defect: str = "", seed: int = 0) -> Tally:
     """Each world has 2 to 6 machines; two worlds at once."""
