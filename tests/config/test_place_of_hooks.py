@@ -43,16 +43,6 @@ def test_a_directory_is_decided_on_once(client):
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == facts
 
 
-def test_a_worktree_has_the_memories_of_its_repository(client):
-    client.code.commit({"a": "1"})
-    client.code.git("worktree", "add", "-q", str(client.top / "tree"))
-    for _ in range(2):
-        assert FACT in ask(client, cwd=str(client.top / "tree"))
-    shutil.rmtree(client.top / "tree")
-    (client.top / "tree").mkdir()
-    assert FACT not in ask(client, cwd=str(client.top / "tree"))
-
-
 # What it was decided from
 
 
@@ -235,10 +225,3 @@ def test_a_writer_of_memories_is_not_waited_for(client):
         client.fire("stop")
         client.wait()
         assert client.queue() == []
-
-
-def test_a_search_without_a_catalog_leaves_none(client):
-    client.write("config.toml", '[recall]\nsearch = "scan"\n', client.home / ".config/memdir")
-    for _ in range(2):
-        assert FACT in ask(client)
-    assert not [*client.cache.rglob("catalog.sqlite")]

@@ -252,27 +252,6 @@ def test_options_come_from_the_file_and_then_from_the_environment(world):
         assert type(getattr(config.options, option.name)) is type(option.default)
 
 
-@cases("text")
-def test_an_option_of_the_wrong_kind_keeps_its_default(world, text):
-    file = toml(world, text)
-    config = world.read()
-    assert config.options == Options()
-    (finding,) = config.findings
-    assert (finding.kind, finding.path) == ("bad-setting", str(file))
-    assert "Write" in finding.fix
-
-
-@pytest.mark.parametrize(
-    "text", ["indx = 1", "[store]\nindx = 1", "[stor]\nindex = 1", "[[store]]"]
-)
-def test_an_unknown_option_is_reported_with_the_known_ones(world, text):
-    toml(world, text)
-    config = world.read()
-    assert config.options == Options()
-    assert kinds(config) == ["unknown-setting"]
-    assert "store.index" in config.findings[0].fix
-
-
 @pytest.mark.parametrize("value", ["maybe", "2", "-"])
 def test_a_wrong_variable_keeps_what_the_file_says(world, value):
     toml(world, WHOLE)
@@ -281,10 +260,13 @@ def test_a_wrong_variable_keeps_what_the_file_says(world, value):
     assert kinds(config) == ["bad-setting"]
 
 
-@cases("content", "line", ids=range(7))
-def test_a_broken_config_file_is_reported_with_its_line(world, content, line):
-    file = toml(world, content)
+@cases("kind", "text", "line", "fix")
+def test_what_config_toml_cannot_mean_is_reported_and_the_defaults_apply(
+    world, kind, text, line, fix
+):
+    file = toml(world, text)
     config = world.read()
     assert config.options == Options()
     (finding,) = config.findings
-    assert (finding.kind, finding.path, finding.line) == ("broken-settings", str(file), line)
+    assert (finding.kind, finding.path, finding.line) == (kind, str(file), line)
+    assert fix in finding.fix

@@ -93,13 +93,6 @@ def test_prose_that_both_rewrote_is_a_conflict_that_git_shows(repository):
     assert repository.git("status", "--porcelain") == f"UU {PATH}"
 
 
-def test_a_clone_without_memdir_hears_of_a_conflict(repository):
-    repository.git("config", "merge.memdir-index.driver", "no-memdir-here %O %A %B %P")
-    code, text = merged(repository, HEAD + A, HEAD + A + B, HEAD + A + C)
-    assert (code, text.decode()) == (1, HEAD + A + B)
-    assert repository.git("status", "--porcelain") == f"UU {PATH}"
-
-
 @pytest.fixture
 def three(tmp_path, monkeypatch) -> Path:
     """Three versions as git hands them over."""
@@ -136,15 +129,6 @@ def test_ours_that_is_a_link_is_not_written_through(three):
     answer = memdir("merge-index", "base", "ours", "theirs", "--json")
     assert (answer.code, answer.error["code"]) == (1, "unwritable")
     assert (three / "kept").read_text() == A + B
-
-
-def test_install_reaches_a_worktree_and_its_main_repository(tmp_path, monkeypatch):
-    checkout = Checkout((tmp_path / "repo").resolve())
-    checkout.commit({"x": "x"})
-    checkout.git("worktree", "add", "-q", "../other")
-    monkeypatch.chdir(tmp_path / "other")
-    assert memdir("merge-index", "--install").code == 0
-    assert checkout.git("config", "merge.memdir-index.driver").startswith("memdir merge-index")
 
 
 def test_install_for_a_team_directory_that_is_a_clone(tmp_path, store):
