@@ -47,7 +47,6 @@ NAME, CAPTURE = "worker", "capture"  # in the log
 START, STOP = "session-start", "stop"
 TRIES = 3  # per job: one that kills the worker must not do so forever
 DEADLY_TRIES = 6  # across workers that died; a living worker gives up earlier
-MAX_TOGETHER = 50  # conversations
 MAX_MISSED = 20  # conversations that one session start catches up on
 SECONDS, MORE_SECONDS = 120, 5  # until the first signal to stop, and between further ones
 MAX_STOPS = 3  # then it exits
@@ -110,21 +109,17 @@ def read_worker_job(line: bytes) -> Job | None:
         return None
 
 
-def next_sessions_for_worker(
+def next_session_for_worker(
     jobs: Sequence[Job], heard: set[tuple[str, str]], now: float
-) -> list[list[Job]]:
-    """Sessions that are due, each with all its jobs.
-
-    Many at once, since each round costs two writes; a session that may have killed a worker, alone.
-    """
+) -> list[Job]:
+    """All jobs of a session that is due; one that may have killed a worker comes last."""
     mine = [job for job in jobs if job.looked and job.session]
     due = dict.fromkeys(job.key for job in mine if job.is_due(now) and job.key not in heard)
     sessions: dict[tuple[str, str], list[Job]] = {key: [] for key in due}
     for job in mine:  # including those that wait: the last one decides for all
         if job.key in sessions:
             sessions[job.key].append(job)
-    fresh = [some for some in sessions.values() if not any(job.tries for job in some)]
-    return fresh[:MAX_TOGETHER] or list(sessions.values())[:1]
+    return min(sessions.values(), key=lambda some: max(job.tries for job in some), default=[])
 
 
 def capture_job_in_worker(environ: Mapping[str, str], jobs: Sequence[Job], first: Config) -> float:
@@ -262,9 +257,9 @@ def _drain(environ: Mapping[str, str], config: Config, start: str) -> int:
         if cwd is not None:
             looked.add(cwd)
             done += _look_once(environ, queue, jobs, cwd, config)
-        elif due := next_sessions_for_worker(jobs, heard, time.time()):
-            heard |= {some[0].key for some in due}
-            _hear_once(environ, queue, jobs, due, config)
+        elif some := next_session_for_worker(jobs, heard, time.time()):
+            heard.add(some[0].key)
+            _hear_once(environ, queue, jobs, some, config)
         else:
             _keep(queue, jobs)
             for place in sorted(ended):  # last, so that what was captured goes along
@@ -323,34 +318,21 @@ def _look_once(
 
 
 def _hear_once(
-    environ: Mapping[str, str], queue: Queue, jobs: list[Job], due: list[list[Job]], config: Config
+    environ: Mapping[str, str], queue: Queue, jobs: list[Job], some: list[Job], config: Config
 ) -> None:
-    for some in due:
-        some[-1].tries = max(job.tries for job in some) + 1  # before the work, as above
+    latest, mine = some[-1], set(map(id, some))
+    latest.tries = max(job.tries for job in some) + 1  # before the work, as above
     _keep(queue, jobs)
-    mine = {id(job) for some in due for job in some}
     left = [job for job in jobs if id(job) not in mine]
-    for index, some in enumerate(due):
-        try:
-            left += _hear(environ, some, config)
-        except TimeoutError:  # the next worker continues here
-            for others in due[index + 1 :]:
-                others[-1].tries -= 1
-            _keep(queue, [*left, *(job for others in due[index:] for job in others)])
-            raise
-    _keep(queue, left)
-
-
-def _hear(environ: Mapping[str, str], some: list[Job], config: Config) -> list[Job]:
-    latest = some[-1]
     after = _attempt(config, lambda: capture_job_in_worker(environ, some, config))
     if after is not None:
         latest.after, latest.tries = after, 0
-        return [latest] if after else []
-    if latest.tries < TRIES:
-        return some
-    log_hook(config.state_dir, NAME, f"given up after {TRIES} tries: a conversation")
-    return []
+        left += [latest] if after else []
+    elif latest.tries < TRIES:
+        left += some
+    else:
+        log_hook(config.state_dir, NAME, f"given up after {TRIES} tries: a conversation")
+    _keep(queue, left)
 
 
 def _keep(queue: Queue, jobs: list[Job]) -> None:

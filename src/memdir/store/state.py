@@ -36,7 +36,8 @@ _CREATE = os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 T = TypeVar("T")
 
 HOLDER_BYTES = 200
-POLL_SECONDS = 0.001, 0.01  # at random, so that no waiting process is always the last to ask
+# Who waits asks again after at most so long: at random, so that nobody is always the last to ask.
+POLL_SECONDS, LATER_POLL_SECONDS = 0.01, 0.05
 
 
 @contextmanager
@@ -251,7 +252,7 @@ class Lock:
 
         start, told = time.monotonic(), False
         while (waited := time.monotonic() - start) < self.give_up_seconds:
-            time.sleep(random.uniform(*POLL_SECONDS))
+            time.sleep(random.uniform(0.001, POLL_SECONDS if waited < 1 else LATER_POLL_SECONDS))
             if _try(handle, self.path):
                 return
             if not told and waited > self.notice_seconds:
