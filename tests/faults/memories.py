@@ -165,9 +165,12 @@ def store_of(root: str) -> str:
 def plant(root: str, files: dict[str, str]) -> None:
     """Write files into the store as somebody else does: in place, readable for all."""
     for path, text in files.items():
-        place = os.path.join(store_of(root), path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        trees.write(place, text.encode(), 0o644)
+        write_in(store_of(root), path, text, 0o644)
+
+
+def write_in(folder: str, path: str, text: str, mode: int = 0o600) -> None:
+    os.makedirs(os.path.dirname(f"{folder}/{path}"), exist_ok=True)
+    trees.write(f"{folder}/{path}", text.encode(), mode)
 
 
 def drop(root: str, *paths: str) -> None:
@@ -206,14 +209,12 @@ def prepare(root: str, operation: str) -> None:
         announced = f"{WORLD.open(root).history.folder}/announced"
         trees.write(announced, TEXTS["accident"].encode(), 0o644)
     elif operation == "capture":
-        os.makedirs(f"{root}/home/{os.path.dirname(TEXTS['transcript'])}", 0o700)
         lines = [LINE.format(number, text) for number, text in enumerate(TEXTS["said"])]
-        trees.write(f"{root}/home/{TEXTS['transcript']}", "".join(lines).encode())
+        write_in(f"{root}/home", TEXTS["transcript"], "".join(lines))
     elif operation == "share":
         for path, text in MEMORIES.items():
-            place = f"{root}/home/other/{path.replace('.md', '-2.md')}"
-            os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
-            trees.write(place, text.replace("name: ", "name: another-").encode())
+            text = text.replace("name: ", "name: another-")
+            write_in(f"{root}/home/other", path.replace(".md", "-2.md"), text)
     elif operation == "approve":
         draft = Draft(TEXTS["waiting"], name="waiting", description="a draft that waits")
         app = WORLD.open(root, operation)

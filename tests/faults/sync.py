@@ -148,25 +148,16 @@ class World:
         mark = f"k{self.seed}-{self.counts.changes}"
         name = self.chance.choice(NAMES)
         path = f"{machine.store}/{name}.md"
-        try:
-            text = trees.read(path).decode()
-        except OSError:
-            text = ""
-        lines = text.splitlines()
-        draw = self.chance.random()
-        if not text:
-            lines = (HEAD.format(name=name) + FILLER + mark).splitlines()
-        elif draw < 0.1:
+        text = trees.read(path).decode() if os.path.exists(path) else ""
+        lines = text.splitlines() or (HEAD.format(name=name) + FILLER).splitlines()
+        draw, row = self.chance.random(), self.chance.randrange(6, len(lines) + 1)
+        if text and draw < 0.1:
             self.removed |= marks(text)
             os.unlink(path)
             return
-        else:
-            row = self.chance.randrange(6, len(lines) + 1)
-            if draw < 0.4 and row < len(lines):
-                self.removed |= marks(lines[row])
-                lines[row] = mark
-            else:
-                lines.insert(row, mark)
+        if text and draw < 0.4 and row < len(lines):
+            self.removed |= marks(lines.pop(row))
+        lines.insert(row, mark)
         self.written.add(mark)
         os.makedirs(machine.store, exist_ok=True)
         place = path if draw < 0.7 else f"{path}.swp"
@@ -246,7 +237,6 @@ class World:
     # -- judgement -------------------------------------------------------------------------------
 
     def judge(self) -> list[str]:
-        states: list[dict[str, str]] = []
         for _ in range(ROUNDS):
             for machine in self.machines:
                 try:
@@ -254,10 +244,10 @@ class World:
                 except MemdirError as error:
                     return [f"the last sync fails: {error.message}"]
             states = [machine.files() for machine in self.machines]
-            if all(state == states[0] for state in states):
+            paths = {path for state in states for path in state}
+            odd = sorted(path for path in paths if len({state.get(path) for state in states}) > 1)
+            if not odd:
                 break
-        paths = {path for state in states for path in state}
-        odd = sorted(path for path in paths if len({state.get(path) for state in states}) > 1)
         problems = [f"the machines do not agree on {', '.join(odd)}"] if odd else []
         everything = "\n".join(text for state in states for text in state.values())
         kept = marks(everything) | marks("\n".join(machine.kept() for machine in self.machines))

@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the Anthropic and the OpenAI API, plain and as a stream.
+"""A server on loopback that speaks the APIs of Anthropic (also as a stream) and OpenAI.
 
 Each reply is scripted by the test; every request is kept. Nothing here knows memdir.
 """
@@ -130,10 +130,7 @@ class _Speaker(BaseHTTPRequestHandler):
             error = {"type": f"e{reply.status}", "message": f"no, not with {key}"}
             return json.dumps({"type": "error", "error": error}).encode()
         message = anthropic_message(reply, body) if anthropic else _completion(reply, body)
-        if not stream:
-            return json.dumps(message).encode()
-        events = _message_events(message) if anthropic else _chunks(message)
-        return "".join(events).encode()
+        return ("".join(_message_events(message)) if stream else json.dumps(message)).encode()
 
     def _send(self, reply: Reply, content: bytes, kind: str = "application/json") -> None:
         self.send_response(reply.status)
@@ -217,17 +214,3 @@ def _message_events(message: dict[str, Any]) -> Iterator[str]:
     stop = {"stop_reason": message["stop_reason"], "stop_sequence": None}
     yield event("message_delta", delta=stop, usage=message["usage"])
     yield event("message_stop")
-
-
-def _chunks(message: dict[str, Any]) -> Iterator[str]:
-    whole = message["choices"][0]["message"]
-    delta = {key: value for key, value in whole.items() if value is not None}
-    if calls := delta.get("tool_calls"):
-        delta["tool_calls"] = [{**call, "index": at} for at, call in enumerate(calls)]
-    base = {key: message[key] for key in ("id", "created", "model")}
-    base["object"] = "chat.completion.chunk"
-    first = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-    last = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-    for chunk in (first, {**last, "usage": message["usage"]}):
-        yield f"data: {json.dumps(chunk)}\n\n"
-    yield "data: [DONE]\n\n"
