@@ -110,8 +110,7 @@ def test_a_password_in_an_address_is_never_shown(name, address):
 
 
 @own.needs_extra
-@pytest.mark.parametrize("usage", [(-5, -7), (5, -7), (-5, 7)])
-@pytest.mark.parametrize("name", OVER_HTTP)
+@pytest.mark.parametrize(("name", "usage"), [("anthropic", (5, -7)), ("openai", (-5, 7))])
 def test_a_count_below_nothing_leaves_the_screen_alone(name, usage):
     with serve(Reply("hello", usage=usage)) as script:
         said = run_program("ask_and_count", name, script.address)
