@@ -9,6 +9,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +23,6 @@ class Ledger:
     """What was acknowledged: per path the last body whose push was answered with 200."""
 
     saved: dict[str, str] = field(default_factory=dict)
-    batches: list[list[str]] = field(default_factory=list)
     errors: int = 0
     writes: int = 0
 
@@ -83,8 +83,8 @@ def write(
             continue
         versions |= {item["path"]: item["version"] for item in answer["items"]}
         ledger.saved |= {item["path"]: item["body"] for item in items}
-        ledger.batches.append(paths)
         ledger.writes += len(items)
+    member.close()
 
 
 def follow(
@@ -100,7 +100,7 @@ def follow(
         seen |= {item["path"]: item["body"] for item in page["items"]}
         if page["next"] == cursor:
             if last:
-                return
+                return member.close()
             time.sleep(PAUSE_SECONDS)
         cursor = page["next"]
 
@@ -125,47 +125,36 @@ def run_load(
     """`meanwhile` kills and restarts; nobody stops writing before it is done."""
     space = team.space(reader="reader", **{f"writer{n}": "writer" for n in range(writers)})
     ledgers = [Ledger() for _ in range(writers)]
-    total = lambda: sum(ledger.writes for ledger in ledgers)  # noqa: E731
-    members = [Member(team, team.tokens[f"writer{n}@{space}"]) for n in range(writers)]
-    members += [Member(team, team.tokens[f"reader@{space}"]) for _ in range(readers + 1)]
-    acted, over = threading.Event(), threading.Event()
-    working = [
-        threading.Thread(
-            target=write,
-            args=(
-                members[n],
-                space,
-                f"w{n}",
-                ledger,
-                lambda: total() < writes or not acted.is_set(),
-                largest,
-            ),
-        )
-        for n, ledger in enumerate(ledgers)
-    ]
     views: list[dict[str, str]] = [{} for _ in range(readers)]
-    reading = [
-        threading.Thread(target=follow, args=(members[writers + n], space, seen, over.is_set))
-        for n, seen in enumerate(views)
-    ]
-    for thread in (*working, *reading):
-        thread.start()
-    try:
-        meanwhile()
-    finally:
-        acted.set()
-    for thread in working:
-        thread.join()
-    over.set()
-    for thread in reading:
-        thread.join()
     there: dict[str, str] = {}
-    follow(members[-1], space, there, lambda: True, 1000)
-    for member in members:
-        member.close()
+    acted, over = threading.Event(), threading.Event()
+
+    def member(person: str) -> Member:
+        return Member(team, team.tokens[f"{person}@{space}"])
+
+    def more() -> bool:
+        return sum(ledger.writes for ledger in ledgers) < writes or not acted.is_set()
+
+    with ThreadPoolExecutor(writers + readers) as pool:
+        reading = [
+            pool.submit(follow, member("reader"), space, seen, over.is_set) for seen in views
+        ]
+        writing = [
+            pool.submit(write, member(f"writer{n}"), space, f"w{n}", ledger, more, largest)
+            for n, ledger in enumerate(ledgers)
+        ]
+        try:
+            meanwhile()
+        finally:
+            acted.set()
+            wait(writing)
+            over.set()
+        for done in (*writing, *reading):
+            done.result()
+    follow(member("reader"), space, there, lambda: True, 1000)
     saved = {path: body for ledger in ledgers for path, body in ledger.saved.items()}
     return Tally(
-        total(),
+        sum(ledger.writes for ledger in ledgers),
         sum(ledger.errors for ledger in ledgers),
         max(sum(seen.get(path) != body for path, body in saved.items()) for seen in views),
         sum(there.get(path) != body for path, body in saved.items()),

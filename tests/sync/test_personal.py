@@ -1,7 +1,6 @@
 """Two machines of one person over a plain git remote, from their commands."""
 
 import os
-import random
 import shutil
 import subprocess
 import time
@@ -12,18 +11,10 @@ import pytest
 from memdir.sync import git_transport
 from memdir.sync.git_transport import GitTransport
 from memdir.sync.transport import Unreachable
-from tests.faults import mounts
 from tests.helpers.machines import SSH, Machine, bare, everything_in, said
 from tests.helpers.serving_git import serve_git
 from tests.sync.conftest import ORIGINS
 
-WORDS = [a + b + c for a in "bdfgklmn" for b in "aeiou" for c in "rstvwxyz"]
-FULL = """#!/bin/sh
-while [ $# -gt 1 ]; do shift; done
-[ -d {full} ] || exec sh -c "$1"
-exec unshare --mount sh -c 'mount -t tmpfs -o size=200k none {full} && cp -a {remote} {full}/it &&
-mount --bind {full}/it {remote} && exec sh -c "$1"' sh "$1"
-"""
 SECRET = "gh" + "p_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
 
 
@@ -145,7 +136,12 @@ def test_what_is_no_address_is_refused(ann, address):
     assert answer.code == 1 and "is not the address of a remote" in said(answer)
 
 
-def test_a_remote_that_is_gone_loses_nothing_and_status_says_since_when(ann, bob, joined):
+def test_a_store_or_a_remote_that_is_gone_loses_nothing_and_status_says_since_when(
+    ann, bob, joined
+):
+    shutil.rmtree(bob.store())
+    sync(bob, ann)
+    assert "freeze.md" in bob.files() and "freeze.md" in ann.files()
     ann.remember("Logs are in UTC.", "logs")
     shutil.move(joined, joined + ".away")
     answer = ann("sync")
@@ -252,25 +248,6 @@ def test_a_remote_that_may_only_be_read_gives_and_what_is_new_waits_here(ann, bo
     assert ann("sync", "--to", joined).code == 0
     sync(bob)
     assert "ask.md" in bob.files()
-
-
-@pytest.mark.skipif(bool(mounts.why_not()), reason=f"a full disk: {mounts.why_not()}")
-def test_a_remote_that_is_full_is_told_and_loses_nothing(ann, bob, joined, tmp_path, monkeypatch):
-    """Over ssh: whoever answers there sees the repository on a disk of its own, without room."""
-    script, full, dice = tmp_path / "ssh", tmp_path / "full", random.Random(0)
-    full.mkdir()
-    script.write_text(FULL.format(full=full, remote=joined))
-    script.chmod(0o755)
-    monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
-    assert ann("sync", "--to", f"me@example.invalid:{joined}").code == 0
-    for number in range(8):
-        ann.remember(" ".join(dice.choices(WORDS, k=9_000)), f"long-{number}")
-    answer = ann("sync")
-    assert "the remote refused it" in said(answer) and "or for room on it" in said(answer)
-    assert "long-7.md is not sent" in said(answer) and len(ann.files()) == 10
-    full.rmdir()
-    sync(ann, bob)
-    assert bob.files() == ann.files()
 
 
 def test_what_two_outboxes_say_of_the_same_lines_waits_both_times(ann, bob, joined, tmp_path):
@@ -384,33 +361,23 @@ def test_clocks_days_apart_change_nothing(ann, bob, joined):
     assert ann.files() == bob.files() and "Ask Cora." in bob.files()["freeze.md"]
 
 
-def test_a_store_that_is_gone_as_a_whole_comes_back(ann, bob, joined):
-    shutil.rmtree(bob.store())
-    sync(bob, ann)
-    assert "freeze.md" in bob.files() and "freeze.md" in ann.files()
-
-
 # -- git itself ----
 
 
-def test_over_ssh(ann, bob, joined, tmp_path, monkeypatch):
+def test_over_ssh_and_http(ann, bob, joined, tmp_path, monkeypatch):
     script = tmp_path / "ssh"
     script.write_text(SSH)
     script.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
     ann.remember("Logs are in UTC.", "logs")
-    address = f"me@example.invalid:{joined}"
-    assert ann("sync", "--to", address).code == 0
+    assert ann("sync", "--to", f"me@example.invalid:{joined}").code == 0
     monkeypatch.delenv("GIT_SSH_COMMAND")  # it was kept with the remote
-    assert ann("sync").code == 0 and bob.json("sync")["pulled"]
-
-
-def test_over_http(ann, bob, joined):
+    assert ann("sync").code == 0
     with serve_git(joined) as address:
-        ann.remember("Logs are in UTC.", "logs")
-        assert ann("sync", "--to", address).code == 0
         assert bob.json("sync", "--to", address)["pulled"]
-    assert ann("sync").code == 1
+        bob.remember("Ask before a release.", "ask")
+        assert bob.json("sync")["pushed"]
+    assert bob("sync").code == 1
 
 
 def test_neither_hooks_nor_settings_of_the_user_run(ann, joined, tmp_path):

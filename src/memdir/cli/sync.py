@@ -34,7 +34,8 @@ KINDS = ("pulled", "pushed", "conflicts", "waiting", "stays")
 def sync_command(session: Session, address: str | None, name: str | None) -> Answer:
     """Gets what your other machines and your team changed, and sends what changed here. The remote
     is an empty private git repository of your own; all your projects go into it. Run the same on
-    every machine. Later, sessions of an agent do it by themselves. One sync is one undo.
+    every machine. Later, sessions of an agent do it by themselves. One sync is one undo. With
+    --scope only that one of project, user and team is synced.
 
     What holds a secret or says `sync: no` in its header stays here. Where both sides changed the
     same lines, the remote's text stands and yours waits in memdir review.

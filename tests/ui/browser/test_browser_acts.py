@@ -1,6 +1,6 @@
 """Every act of the page and its undo, in a real browser: by mouse, by keys, without script."""
 
-from tests.helpers.served import files_of, write_memory
+from tests.helpers.served import files_of
 
 UNDO = "#undo-notice"
 MINE = "Mine, typed on the page."
@@ -83,15 +83,19 @@ def test_every_act_and_its_undo_without_script(shown_without_script, store):
     act_and_undo(shown_without_script, store)
 
 
-def test_what_was_put_away_is_restored_and_goes_again(shown, store):
-    base = shown.url
+def test_what_was_put_away_is_restored_and_what_is_edited_was_previewed(shown, store):
+    base, before = shown.url, files_of(store)
     shown.go(base + "memory?path=ada.md")
     press(shown, button("retire"), "trash")
     shown.go(base + "shelf")
     press(shown, button("restore"), "is back")
-    assert (store / "ada.md").exists()
-    shown.follow(UNDO)
-    assert not (store / "ada.md").exists()
+    assert files_of(store).keys() == before.keys()
+    shown.go(base + "memory?path=ada.md")
+    shown.type("#body", MINE)
+    shown.follow('button[name="preview"]')
+    assert MINE in shown.text("#preview") and MINE not in (store / "ada.md").read_text()
+    press(shown, 'button[name="save"]', "Saved")
+    assert MINE in (store / "ada.md").read_text()
 
 
 def test_a_draft_is_edited_and_approved(shown, store):
@@ -102,40 +106,10 @@ def test_a_draft_is_edited_and_approved(shown, store):
     assert MINE in all_text(store)
 
 
-def test_an_edit_is_previewed_before_it_is_saved(shown, store):
-    before = files_of(store)
-    shown.go(shown.url + "memory?path=ada.md")
-    shown.type("#body", MINE)
-    shown.follow('button[name="preview"]')
-    assert MINE in shown.text("#preview") and files_of(store) == before
-    press(shown, 'button[name="save"]', "Saved")
-    assert MINE in (store / "ada.md").read_text()
-
-
 def is_conflict(browser, *texts):
     """Both texts are there; the console tells of the status, which is meant."""
     assert all("409" in complaint for complaint in browser.complaints())
     return all(text in browser.text("#conflict") for text in texts)
-
-
-def test_a_change_from_outside_while_the_page_was_open_is_kept(shown, store):
-    base = shown.url
-    for css in ('button[name="save"]', button("retire")):
-        shown.go(base + "memory?path=ada.md")
-        shown.type("#body", MINE)
-        write_memory(store, "ada", f"{THEIRS} {css}", type="user")
-        before = files_of(store)
-        shown.follow(css)
-        assert is_conflict(shown, THEIRS)
-        assert files_of(store) == before
-    shown.back()
-    shown.go(base + "memory?path=ada.md")
-    shown.type("#body", MINE)
-    write_memory(store, "ada", THEIRS, type="user")
-    shown.follow('button[name="save"]')
-    assert is_conflict(shown, THEIRS, MINE) and shown.text("#typed") == MINE
-    shown.follow("main .acts a.button")
-    assert THEIRS in shown.text(".prose")
 
 
 def test_two_tabs_cannot_overwrite_each_other(shown, store):
@@ -149,8 +123,10 @@ def test_two_tabs_cannot_overwrite_each_other(shown, store):
     shown.use(first)
     shown.type("#body", MINE)
     shown.follow('button[name="save"]')
-    assert is_conflict(shown, MINE, THEIRS)
+    assert is_conflict(shown, MINE, THEIRS) and shown.text("#typed") == MINE
     assert THEIRS in (store / "ada.md").read_text()
+    shown.follow("main .acts a.button")
+    assert THEIRS in shown.text(".prose")
 
 
 def has_focus(browser):
