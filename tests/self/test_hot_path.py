@@ -21,9 +21,7 @@ HOT = (
         if not path.stem.startswith(("__", "start"))
     ),
     *("memdir.errors", "memdir.format.index", "memdir.format.pointer", "memdir.store.accepted"),
-    "memdir.records.fields",
-    *("memdir.records.hook", "memdir.records.denial"),
-    *("memdir.hot.guard", "memdir.hot.shell"),
+    *("memdir.records.fields", "memdir.records.hook", "memdir.records.denial"),
 )
 # C modules of the standard library that bring nothing else with them, under a millisecond each.
 LIGHT = {
