@@ -267,7 +267,7 @@ def gather_logs_for_dream(app: App, seen: Mapping[str, int]) -> Gathered:
             typed = types.get(id, "") in known_types()
             draft = replace(draft, type=types[id]) if typed else draft
             # Whoever gave a line its type meant it to be kept, be it a rule.
-            if typed and item.hold in (signals.STANDING, UNTYPED):
+            if typed and item.hold in (signals.STANDING, signals.PASTED, UNTYPED):
                 item = replace(item, hold="", origin=replace(item.origin, who=AGENT))
             item = replace(item, draft=sign_captured_draft(draft, item.origin))
         if draft is None or item.hold:
