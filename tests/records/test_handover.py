@@ -42,16 +42,6 @@ def refused(call, *given) -> None:
     assert caught.value.fix
 
 
-def test_directories_and_files_are_for_their_owner_alone(contexts):
-    before = os.umask(0)
-    try:
-        path = contexts.write(contexts.open("s1"), "decision", "text")
-    finally:
-        os.umask(before)
-    assert (mode(path), mode(os.path.dirname(path)), mode(contexts.folder)) == (0o600, 0o700, 0o700)
-    assert Path(path).read_text() == "text"
-
-
 @pytest.mark.parametrize("other", ["S1", "s1 ", "s1/../s1", "\ud800", "x" * 5000])
 def test_the_draft_of_another_session_is_refused(contexts, other):
     place = Path(contexts.open(other), DRAFT)
@@ -195,17 +185,3 @@ def test_an_excerpt_has_at_most_50_kb_and_ends_with_its_mark(talk, type):
     assert len(shown.encode()) <= MAX_EXCERPT_BYTES == 51_200
     assert shown.endswith(f"\n{CLOSING}\n")
     assert "we chose it" in shown or type == "session_summary"
-
-
-def test_a_summary_tells_how_much_was_done():
-    talk = [
-        Message("1", PERSON, "Please build it"),
-        Message("2", AGENT, "Done", wrote=("/p/a.py", "/p/b.py")),
-        *(Message("3", TOOL, "ok", tool=tool) for tool in ("Edit", "Bash", "Bash")),
-    ]
-    assert told(talk, "session_summary").partition(OPENING)[0].splitlines()[3:] == [
-        "Tool uses: 3",
-        "Distinct tools: 2 (Bash, Edit)",
-        "Exchanges: 1",
-        "Files written: /p/a.py, /p/b.py",
-    ]

@@ -61,13 +61,6 @@ def test_a_stale_hash_is_a_conflict_that_keeps_both_texts(root):
     assert (root / PATH).read_bytes() == before
 
 
-def test_an_update_without_a_version_is_refused(root):
-    create()
-    words = ("write", "--action", "update", "--target", PATH, "--input", "-", "--json")
-    answer = records(*words, given={"confidence": 0.9})
-    assert (answer.code, answer.error["record_code"]) == (1, "INPUT_ERROR")
-
-
 INPUTS = {
     "nothing": b"",
     "no JSON": b"{",
@@ -185,14 +178,6 @@ def test_a_session_that_alone_says_something_is_named_on_stderr_in_the_words_of_
     )
     assert "Consider saving these before retirement." in answer.stderr
     assert "WARNING" not in answer.text
-
-
-def test_the_settings_that_a_warning_names_are_printed(root):
-    root.mkdir(parents=True)
-    (root / "memory-config.json").write_text('{"colour": 1}')
-    assert "memdir records schema memory-config" in " ".join(records("status").text.split())
-    (root / "memory-config.json").write_text(records("schema", "memory-config").text)
-    assert records("status", "--json").json["findings"] == []
 
 
 def test_a_record_may_be_as_long_as_a_memory_and_no_longer(root):

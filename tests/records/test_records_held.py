@@ -103,14 +103,6 @@ def test_a_configured_model_drafts_and_verifies(root, talk, answers, replies, ti
     assert "records" in memdir("budget", "--json").text
 
 
-def test_what_the_budget_did_not_allow_is_drafted_later(root, talk, answers, monkeypatch):
-    answers(DRAFT, PASS)
-    monkeypatch.setenv("MEMDIR_DAY_TOKENS", "10")
-    assert hold(talk) == []
-    monkeypatch.delenv("MEMDIR_DAY_TOKENS")
-    assert len(hold(talk)) == 1
-
-
 def test_what_was_held_or_rejected_is_not_held_again(root, talk, answers):
     answers(DRAFT, PASS)
     [held] = hold(talk)
@@ -138,13 +130,6 @@ def test_a_draft_with_a_secret_is_not_held(root, talk, answers):
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
     answers(DRAFT | {"content": DRAFT["content"] | {"decision": f"The token {secret}"}}, PASS)
     assert hold(talk) == []
-
-
-def test_what_the_check_noted_is_shown_in_the_review(root, talk, answers):
-    answers(DRAFT, {"verdict": "ADVISORY", "issues": ["one tag is too few"]})
-    [held] = hold(talk)
-    assert held.reason.endswith("noted: one tag is too few")
-    assert "one tag is too few" in " ".join(memdir("review").text.split())
 
 
 @pytest.mark.parametrize("agent", [False, True])

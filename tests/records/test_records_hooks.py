@@ -248,16 +248,6 @@ def test_a_stop_that_a_hook_caused_is_left_alone_and_its_words_are_not_handed_ov
     assert "decision" in keeping.stop(said)
 
 
-def test_two_sessions_have_contexts_of_their_own(keeping):
-    first, second = talk(keeping), talk(keeping, "two")
-    assert keeping.stop(first)
-    assert keeping.stop(second)
-    one, two = contexts(keeping)
-    assert one.parent != two.parent
-    assert all(path.parent.stat().st_mode & 0o777 == 0o700 for path in (one, two))
-    assert all(path.stat().st_mode & 0o777 == 0o600 for path in (one, two))
-
-
 @cases("records")
 def test_what_the_project_does_not_want_is_not_handed_over(keeping, said):
     keeping.set(**said)
@@ -270,11 +260,6 @@ def test_the_users_word_is_enough_also_for_the_first_record_of_a_project(project
     project.holds = frozenset((BY_AGENT,))
     assert not project.records.exists()
     assert "decision" in project.stop(talk(project))
-
-
-def test_a_record_is_told_with_its_title(project):
-    project.put()
-    assert f"# {sample()['title']}" in project.ask()
 
 
 def test_descriptions_of_any_length_leave_the_answer_within_the_clients_limit(keeping):

@@ -46,16 +46,6 @@ def test_the_window_keeps_the_newest_five_by_itself(kept):
     assert kept.files() == before
 
 
-def test_what_only_an_old_summary_holds_is_named_before_it_goes(kept):
-    kept.settings(categories={"session_summary": {"max_retained": 1}})
-    items = {"completed": ["pelican migration to Oslo"], "next_actions": ["the reader"]}
-    kept.create("Session first", "session_summary", content=items)
-    kept.now += 60
-    done = kept.create("Session second", "session_summary")
-    assert any("pelican migration" in remark for remark in done.remarks)
-    assert statuses(kept) == ["retired", "active"]
-
-
 @pytest.mark.parametrize(
     ("archives", "days", "kind"),
     [(True, 29, None), (True, 30, ARCHIVED), (False, -40, None), (False, 31, PURGED)],

@@ -15,17 +15,13 @@ from memdir.format.draft import (
     RETIRED,
     SKIPPED,
     UPDATED,
-    Draft,
-    Wishes,
 )
 from memdir.recall import answer
-from memdir.records.folders import parse_record_index, record_index_line
 from memdir.records.record import RecordError, record_settings
 from memdir.records.write import save_record
-from memdir.store import changes, look
 from tests.helpers.opened import DAY
 from tests.helpers.recorded import PATH, TITLE, Recorded, draft
-from tests.helpers.samples import CONTENTS, sample
+from tests.helpers.samples import CONTENTS
 from tests.helpers.tables import toml_cases as cases
 
 
@@ -130,15 +126,6 @@ def test_the_maximum_of_a_category_refuses_with_the_way_out(kept):
     assert refused.value.record_code == "RESTORE_ERROR"
 
 
-def test_a_category_that_is_switched_off_takes_nothing(kept):
-    kept.settings(categories={"decision": {"enabled": False}})
-    before = kept.files()
-    with pytest.raises(RecordError) as refused:
-        kept.create()
-    assert "categories.decision.enabled" in refused.value.fix
-    assert kept.files() == before
-
-
 def test_a_secret_does_not_enter_a_shared_store(kept):
     key = "AKIA" + "IOSFODNN7EXAMPLZ"
     with pytest.raises(RecordError) as refused:
@@ -234,18 +221,6 @@ def recall(filled: Recorded, prompt: str) -> list[str]:
     return [one.memory.path for one in found.chosen]
 
 
-def test_a_record_is_recalled_by_its_content_until_it_is_retired(filled):
-    prompt = "which search does the catalog need, SQLite with FTS5?"
-    assert recall(filled, prompt) == [PATH]
-    assert recall(filled, prompt) == [PATH]  # by the catalog that the first one made
-    filled.act("delete", PATH)
-    assert recall(filled, prompt) == []
-    filled.act("restore", PATH)
-    assert recall(filled, prompt) == [PATH]
-    filled.act("archive", PATH)
-    assert recall(filled, prompt) == []
-
-
 BROKEN = {
     "no JSON": b'{"title": ',
     "not UTF-8": b"\xff\xfe{}",
@@ -295,37 +270,9 @@ def test_settings_that_are_a_link_are_not_read(filled, tmp_path):
     assert warning.path == "memory-config.json"
 
 
-def test_the_same_directory_may_hold_markdown_memories(filled):
-    local = filled.app(scope="local")
-    changes.save_memory(local, Draft("Use tabs.", name="tabs"), Wishes())
-    assert [one.memory.path for one in ages.list_memory_ages(local)[0]] == ["tabs.md"]
-    assert [one.memory.path for one in ages.list_memory_ages(filled.app())[0]] == [PATH]
-    before = filled.files()
-    filled.act("delete", PATH)
-    log = [path for one in look.store_log(local) for _, path in one.paths]
-    assert set(log) == {"tabs.md", "MEMORY.md"}
-    review.undo_and_hold_again(filled.app())
-    assert filled.files() == before
-    review.undo_and_hold_again(local)
-    assert "tabs.md" not in filled.files()
-    assert filled.bytes()
-
-
 def test_a_linked_directory_is_refused(tmp_path):
     filled = Recorded(tmp_path)
     filled.root.parent.mkdir()
     filled.root.symlink_to(tmp_path)
     with pytest.raises(MemdirError, match="symbolic link"):
         filled.app()
-
-
-@pytest.mark.parametrize(
-    "title",
-    ["a -> b", "-> b", "a ->", "x #tags:y", "a\nb", "] -> [", "[X] y", "a\u2028b", "##tags:x", "#"],
-)
-def test_no_title_breaks_its_line(title):
-    text = record_index_line(sample(title=title, tags=["t"]), "decisions/a.json")
-    (entry,), bad = parse_record_index(text)
-    assert (entry.path, entry.tags, bad) == ("decisions/a.json", ["t"], [])
-    assert len(text.splitlines()) == 1
-    assert record_index_line(sample(title=entry.title, tags=["t"]), entry.path) == text

@@ -131,13 +131,6 @@ def test_an_immutable_field_stays(changed, field):
     assert dict(refused(sample(), **changed).facts)["field"] == field
 
 
-@pytest.mark.parametrize(("status", "way"), [("retired", "restore"), ("archived", "unarchive")])
-def test_an_update_never_brings_a_record_back(status, way):
-    old = sample(record_status=status)
-    assert way in refused(old, record_status="active").fix
-    assert way in refused(old, "UPDATE_ERROR").fix
-
-
 def test_what_an_update_does_not_mention_stays():
     old = sample()
     only = {"changes": [*old["changes"], SAID], "content": {"consequences": []}}
@@ -217,11 +210,6 @@ def test_the_file_is_renamed_when_more_than_half_of_the_title_changes(before, af
 
 
 @cases("records")
-def test_the_table_resolves(l1, l2, action):
-    assert resolve_record_action(l1, l2) == action
-
-
-@cases("records")
 def test_a_veto_forbids_only_what_it_names(l1, l2, vetoes, action):
     assert resolve_record_action(l1, l2, vetoes) == action
 
@@ -235,15 +223,6 @@ def test_points_of_a_record(info, title, tags, points):
 
 def ask(records, info="sqlite catalog", type="decision", event=""):
     return pick_candidate_record(records, type, info, event)
-
-
-def test_the_best_record_with_enough_points_is_the_candidate():
-    weak = ("decisions/weak.json", sample(title="Something else", tags=["sqlite"]))
-    others = [("a.json", sample("runbook")), ("b.json", sample(record_status="retired"))]
-    answer = ask([weak, *others, ("decisions/best.json", sample())])
-    assert answer["candidate"]["path"] == "decisions/best.json"
-    assert answer["candidate"]["score"] == 7
-    assert answer["hints"] == ["Close as well: decisions/weak.json"]
 
 
 KEPT = {"decision", "preference", "session_summary"}

@@ -88,11 +88,6 @@ def test_this_form_does_not_count(type, text):
 
 
 @cases("records")
-def test_a_negated_booster_boosts_nothing(type, text):
-    assert (len(of(type, text).hits), of(type, text).boosted) == (1, ())
-
-
-@cases("records")
 def test_code_is_not_looked_at(text):
     assert of("decision", text).hits == ()
 
@@ -127,12 +122,6 @@ def test_our_own_words_never_trigger(who, text):
 def test_what_an_agent_says_while_it_saves_never_triggers(text):
     found = score_for_records(said(text, who=AGENT), SETTINGS)
     assert [one.type for one in found.scores if one.hits] == []
-
-
-def test_words_around_ours_still_count():
-    text = f"<memory-context>\n{LOUD}</memory-context>\nI chose Go\nUpdated the memory pool, a hack"
-    found = score_for_records(said(text, who=AGENT), SETTINGS)
-    assert [one.type for one in found.scores if one.hits] == ["decision", "tech_debt"]
 
 
 def test_the_text_of_triage_itself_does_not_trigger_again():

@@ -56,13 +56,6 @@ def test_it_says_what_became_of_every_entry(logged):
     assert "logs: 1 new entry: 1 item to remember" in memdir("dream").text
 
 
-def test_a_setting_tells_a_session_to_write_to_the_log(logged, monkeypatch):
-    assert memdir("prompt", "--json").json["mode"] == "normal"
-    monkeypatch.setenv("MEMDIR_DREAM_LOGS", "true")
-    asked = memdir("prompt", "--json").json
-    assert asked["mode"] == "log" and "[type] what, and why" in asked["text"]
-
-
 def today() -> str:
     return time.strftime("%Y/%m/%Y-%m-%d.md")
 
@@ -74,13 +67,6 @@ def test_an_entry_goes_to_the_log_beside_the_projects_memories(store):
     assert path.read_text().endswith(answer["entry"])
     assert "[project] The build runs on Jenkins." in answer["entry"]
     assert not store.exists() and memdir("list", "--json").json["memories"] == []
-
-
-def test_a_text_may_come_from_stdin_and_look_like_options(store):
-    assert memdir("log-day", "-", stdin=b"- one\n- two\n").code == 0
-    assert memdir("log-day", "--- a rule\nbelow").code == 0
-    text = (store.parent / "logs" / today()).read_text()
-    assert "- one\n  - two\n" in text and "--- a rule\n  below\n" in text
 
 
 @pytest.mark.parametrize("words", [("  \n ",), ("Text", "--date", "soon"), ("x" * 9_000,)])

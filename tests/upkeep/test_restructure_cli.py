@@ -38,11 +38,6 @@ def test_the_report_fits_the_screen_and_says_how_to_go_back(overgrown):
     assert answer.text.endswith("Undo all of it: memdir undo\n")
 
 
-def test_an_empty_store_is_in_order(store):
-    assert memdir("restructure").code == 0
-    assert not store.exists()
-
-
 LINE = "- [Licence](feedback_licence.md) — Apache-2.0, the announcement is for humans only\n"
 UNFIT = f"""# Memory
 
@@ -193,11 +188,6 @@ def test_a_line_of_a_memory_that_is_kept_elsewhere_goes_with_it(unfit):
     memdir("index", "--rebuild")
     assert "importer" not in (unfit / "lines-without-file.md").read_text("utf-8")
     assert "(importer.md)" not in (unfit / "MEMORY.md").read_text("utf-8")
-
-
-def test_a_save_leaves_a_line_that_says_something_alone(unfit):
-    memdir("remember", "The importer reads CSV files of partners.", "--name", "importer")
-    assert LINE in (unfit / "MEMORY.md").read_text("utf-8")
 
 
 def contents(store):

@@ -99,14 +99,6 @@ def test_a_hostile_index_loses_nothing_and_can_be_undone(name, tmp_path):
         assert all(is_memory_file(path) for path in plan.texts)
 
 
-def test_bytes_that_are_no_text_survive(opened):
-    opened.write("MEMORY.md", b"# Memory\n\n## Build\n\n- caf\xe9 is latin\n- \xff\xfe\n")
-    opened.write("old.md", b"no header, latin \xe9 and more\r\nwords without an end")
-    proven(opened)
-    assert b"caf\xe9 is latin" in (opened.root / "build.md").read_bytes()
-    assert b"latin \xe9 and more\r\nwords without an end" in (opened.root / "old.md").read_bytes()
-
-
 def test_foreign_files_stay_as_they_are(opened):
     others = {"README.md": "# Read me\n", "archive/x.md": "old\n", "team/MEMORY.md": "- theirs\n"}
     others |= {"logs/day.md": "log\n", "picture.png": "no text", ".hidden.md": "hidden\n"}

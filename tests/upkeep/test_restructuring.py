@@ -87,14 +87,6 @@ def test_rules_that_must_stay_in_view_stay_in_an_index_that_fits_and_else_are_fe
     assert found.work.memory("always-on.md").type == "feedback"
 
 
-def test_content_that_a_memory_says_already_makes_no_second_one():
-    body = "- Deploy with make from the bastion host\n- Ask Ana before production"
-    pages = {"deploy.md": memory("deploy", "how we deploy", body)}
-    index = f"- [deploy](deploy.md) — how we deploy\n\n## Deploy\n\n{body}\n"
-    found = planned(index, pages)
-    assert (new(found), found.texts) == ({}, {})
-
-
 def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
     hook = "words that matter " * 12 + "to the very end"
     pages = {"uv.md": memory("uv", "the packages", "Use uv.")}
@@ -104,28 +96,6 @@ def test_a_pointer_too_long_is_cut_and_its_words_go_to_the_memory():
     assert f"**In the index:** {hook}" in found.texts["uv.md"]
     said = {"uv.md": memory("uv", hook, "Use uv.")}
     assert planned(f"- [uv](uv.md) — {hook}\n", said).texts == {}
-
-
-def test_a_pointer_to_nothing_that_says_nothing_goes_and_is_accounted_for():
-    found = planned("- [My role](my_role.md) — my role\n- [[x]]\n")
-    assert [item.text for item in found.work.accounted] == [
-        "- [My role](my_role.md) — my role",
-        "- [[x]]",
-    ]
-    assert new(found) == {}
-
-
-def test_a_header_is_completed_and_the_reason_for_its_type_is_told():
-    pages = {"feedback_tests.md": page("# Real databases\n\nNo mocks in tests.\n")}
-    found = planned("- [Tests](feedback_tests.md) — no mocks in integration tests\n", pages)
-    document = found.work.pages["feedback_tests.md"].document
-    assert document.values == {
-        "name": "Real databases",
-        "description": "no mocks in integration tests",
-        "type": "feedback",
-    }
-    assert document.body == "\n# Real databases\n\nNo mocks in tests.\n"
-    assert 'the file is called "feedback"' in found.reasons["feedback_tests.md"]
 
 
 def test_dates_count_from_the_day_of_the_memory_and_stay_where_there_is_none():
@@ -204,12 +174,3 @@ def test_the_same_memory_of_two_types_is_put_before_a_person_and_only_one_may_go
     assert proposal.evidence == ("every sentence of it is there already", "their types differ")
     assert proposal.command == f"memdir retire {proposal.path}"
     assert (found.gone, failed(found)) == ((), [])
-
-
-def test_memories_that_only_share_words_are_left_alone():
-    pages = {
-        "uv.md": memory("uv", "uv for packages in this project", "\n".join(SAME)),
-        "pip.md": memory("uv", "uv for packages in this project", "\n".join(SAME[:3]) + "\nNo."),
-    }
-    found = planned("- [uv](uv.md) — x\n- [pip](pip.md) — y\n", pages)
-    assert (found.work.proposals, found.gone, failed(found)) == ([], (), [])
