@@ -54,15 +54,17 @@ def test_below_a_submodule_only_what_is_checked_out_is_known(checkout, tmp_path)
     assert set(bare.paths) == {"vendor/library", "library/"} and bare.past == {}
 
 
-@pytest.mark.parametrize(
-    ("option", "remark"),
-    [("--bare", "no working tree"), ("--no-checkout", "nothing is checked out")],
-)
-def test_without_a_checkout_the_commit_is_looked_at(checkout, tmp_path, option, remark):
+def test_without_a_checkout_the_commit_is_looked_at_and_a_bare_repository_not_at_all(
+    checkout, tmp_path
+):
     checkout.commit({"a.py": "the_name"})
-    seen = clone(checkout, tmp_path / "bare", option).look(paths=["a.py"], symbols=["the_name"])
+    seen = clone(checkout, tmp_path / "empty", "--no-checkout").look(
+        paths=["a.py"], symbols=["the_name"]
+    )
     assert set(seen.paths) == {"a.py"} and set(seen.symbols) == {"the_name"}
-    assert any(remark in said for said in seen.remarks)
+    assert any("nothing is checked out" in said for said in seen.remarks)
+    seen = clone(checkout, tmp_path / "bare", "--bare").look(paths=["a.py"])
+    assert seen.known == frozenset() and "has no working tree" in seen.remarks[0]
 
 
 def test_odd_names_are_names(checkout):

@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Protocol
 
 from memdir.claims import code_index, manifests, past, tree
@@ -43,9 +43,7 @@ class GitRepo:
     def state(self) -> str:
         """Commit and a checksum of uncommitted changes; empty if git cannot tell."""
         checkout = tree.open_repo_checkout(self.root)
-        if checkout.problem or not checkout.git.work_tree:
-            return checkout.commit
-        dirty, _ = tree.read_dirty_paths(checkout.git, self._bounds)
+        dirty = {} if checkout.problem else tree.read_dirty_paths(checkout.git, self._bounds)[0]
         if not dirty:
             return checkout.commit
         work_tree, total = tree.WorkTree(checkout.git.root), hashlib.sha256()
@@ -56,9 +54,8 @@ class GitRepo:
     def own_names(self) -> frozenset[str]:
         """Names of the repository, of its remotes' repositories and of its top folders."""
         checkout = tree.open_repo_checkout(self.root)
-        names = {os.path.basename(checkout.git.root)}
+        git, names = checkout.git, {os.path.basename(checkout.git.root)}
         if not checkout.problem:
-            git = checkout.git
             urls = from_git(git.ask("config", "--get-regexp", r"^remote\..*\.url$")[0])
             for line in urls.split("\n"):
                 names.add(re.split("[/:]", line.removesuffix(".git"))[-1])
@@ -67,34 +64,28 @@ class GitRepo:
         return frozenset(names - {""})
 
     def look(self, wanted: Wanted) -> Seen:
-        try:
-            return self._look(wanted)
-        except code_index.DAMAGED:  # the damaged index was deleted
-            return self._look(wanted)
-
-    def _look(self, wanted: Wanted) -> Seen:
         checkout, bounds = tree.open_repo_checkout(self.root), self._bounds
         if checkout.problem:
             return Seen(remarks=(checkout.problem,))
-        with code_index.open_code_index(self._cache_dir, self.root, bounds.cache_bytes) as index:
-            return _Look(checkout, index, bounds).see(wanted)
+        place = self._cache_dir, self.root, bounds.cache_bytes
+        try:
+            with code_index.open_code_index(*place) as index:
+                return _Look(checkout, index, bounds).see(wanted)
+        except code_index.DAMAGED:  # the damaged index was deleted
+            with code_index.open_code_index(*place) as index:
+                return _Look(checkout, index, bounds).see(wanted)
 
 
-@dataclass
 class _Look:
-    checkout: tree.Checkout
-    index: code_index.CodeIndex
-    bounds: Bounds
-    tree: Tree = field(default_factory=Tree)
-    files: Files = field(default_factory=dict)  # the tree with uncommitted changes
-    dirty: dict[str, str] = field(default_factory=dict)
-    known: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.git, self.remarks = self.checkout.git, self.checkout.remarks
+    def __init__(self, checkout: tree.Checkout, index: code_index.CodeIndex, bounds: Bounds):
+        self.git, self.commit, self.remarks = checkout.git, checkout.commit, [*checkout.remarks]
+        self.index, self.bounds = index, bounds
+        self.tree = Tree()
+        self.files: Files = {}  # the tree with uncommitted changes
+        self.dirty: dict[str, str] = {}
+        self.known = {"paths", "ignored", "branches", "commits", "packages", "commands"}
         self.work_tree = tree.WorkTree(self.git.root)
-        commit = self.checkout.commit
-        self.history = past.History(self.index, self.git, commit, self.bounds)
+        self.history = past.History(index, self.git, self.commit, bounds)
 
     def see(self, wanted: Wanted) -> Seen:
         self._read_tree()
@@ -102,29 +93,24 @@ class _Look:
         paths, missing = self._find_paths(forms)
         # A path that only ends so elsewhere may be another file: the one at the root may be gone.
         lost = {name: form for name, form in forms.items() if form not in paths.get(name, ("",))}
-        gone, ignored = self._find_past({**lost, **missing}, missing), frozenset[str]()
-        if self.git.work_tree:
-            for name, form in missing.items():
-                # An untracked folder that once had tracked files is left over from a build.
-                if name not in gone and self.work_tree.has_folder(form):
-                    paths[name] = (form,)
-            ignored = tree.find_paths_git_ignores(self.git, missing, self.tree.submodules)
-            self.known.add("ignored")
+        gone = self._find_past({**lost, **missing}, missing)
+        for name, form in missing.items():
+            # An untracked folder that once had tracked files is left over from a build.
+            if name not in gone and self.work_tree.has_folder(form):
+                paths[name] = (form,)
         uses, past_symbols = self._find_symbols(wanted.symbols)
         packages, commands, versions = self._read_manifests(wanted)
         branches = _find_branches(self.git, wanted.branches)
-        self.known |= {"paths", "branches", "commits", "packages", "commands"}
+        lost_branches = wanted.branches - branches
         return Seen(
-            commit=self.checkout.commit,
+            commit=self.commit,
             paths=paths,
-            ignored=ignored,
+            ignored=tree.find_paths_git_ignores(self.git, missing, self.tree.submodules),
             past=gone,
             symbols=uses,
             past_symbols=past_symbols,
             branches=branches,
-            past_branches=past.find_past_branches(
-                self.git, wanted.branches - branches, self.bounds
-            ),
+            past_branches=past.find_past_branches(self.git, lost_branches, self.bounds),
             packages=packages,
             past_packages=self._find_dropped(wanted.packages - packages),
             versions=versions,
@@ -135,16 +121,14 @@ class _Look:
         )
 
     def _read_tree(self) -> None:
-        if self.checkout.commit:
-            self.tree = tree.read_tracked_paths(self.git, self.checkout.commit, self.bounds)
+        if self.commit:
+            self.tree = tree.read_tracked_paths(self.git, self.commit, self.bounds)
         self.files = dict(self.tree.files)
         if self.tree.cut:
             self.remarks.append(f"only {len(self.tree.files):,} paths were read: there are more")
         if self.tree.submodules:
             listed = ", ".join(sorted(self.tree.submodules)[:3])
             self.remarks.append(f"submodules were not searched: {listed}")
-        if not self.git.work_tree:
-            return
         dirty, whole = tree.read_dirty_paths(self.git, self.bounds)
         gone = [path for path, letters in dirty.items() if "D" in letters]
         if not whole:
@@ -165,10 +149,9 @@ class _Look:
         folders = self.tree.folders(self.files)
         for name, more in tree.match_repo_endings(forms, folders, folders=True).items():
             there.setdefault(name, []).extend(more)
-        for name, form in forms.items():
-            wanted = form and name not in there and self.git.work_tree
-            if wanted and self.work_tree.has_file(form, folder=name.endswith("/")):
-                there[name] = [form]
+        for name in [name for name, form in forms.items() if form and name not in there]:
+            if self.work_tree.has_file(forms[name], folder=name.endswith("/")):
+                there[name] = [forms[name]]
         starred = [name for name in forms if "*" in name and name not in there]
         there |= tree.match_repo_patterns(starred, self.files)
         missing = {name: form for name, form in forms.items() if form and name not in there}
@@ -178,7 +161,7 @@ class _Look:
 
     def _find_past(self, names: dict[str, str], missing: Collection[str]) -> Pasts:
         """Past paths of the names, without those that may exist untracked."""
-        if not self.checkout.commit:
+        if not self.commit:
             return {}
         self.history.update_removed_paths()
         self.known.add("past")
@@ -187,8 +170,6 @@ class _Look:
         gone = past.PastPaths(self.index, self.tree.files, folders).find(names)
         for name in gone.keys() - missing:
             gone[name] = tuple(item for item in gone[name] if item.name == names[name])
-        if not self.git.work_tree:
-            return gone
         submodules = tuple(f"{each}/" for each in self.tree.submodules)
         ended = {item.name: item.name for pasts in gone.values() for item in pasts}
         ignored = tree.find_paths_git_ignores(self.git, ended, self.tree.submodules)
@@ -208,7 +189,7 @@ class _Look:
         }
 
     def _find_symbols(self, names: frozenset[str]) -> tuple[dict[str, Uses], dict[str, Past]]:
-        if not self.checkout.commit:
+        if not self.commit:
             return {}, {}
         self.known |= {"symbols"} if self.git.partial else {"symbols", "past_symbols"}
         asked = {name for name in names if len(name) <= MAX_NAME_CHARACTERS and "\n" not in name}
@@ -253,9 +234,8 @@ class _Look:
                 else:
                     reading.skipped.append(path)
 
-        commit = self.checkout.commit
         code_index.update_code_symbols(
-            self.index, self.git, self.tree, commit, asked, read, self.bounds
+            self.index, self.git, self.tree, self.commit, asked, read, self.bounds
         )
         rows = [(to_git(path),) for path in filter(code_index.may_file_hold_code, reading.skipped)]
         self.index.db.executemany("INSERT OR IGNORE INTO skipped VALUES (?)", rows)
@@ -352,7 +332,7 @@ class _Look:
         return frozenset(packages), frozenset(commands), versions
 
     def _find_dropped(self, names: Collection[str]) -> dict[str, Past]:
-        if not names or not self.checkout.commit or self.git.partial:
+        if not names or not self.commit or self.git.partial:
             return {}
         self.history.update_dropped_packages()
         forms = {name: manifests.compare_package_name(name) for name in names}

@@ -75,14 +75,14 @@ def open_repo_checkout(root: str) -> Checkout:
     if not ended.whole or len(facts) != 2 or not {"true", "false"}.issuperset(facts):
         return Checkout(git, problem=_why(root, ended.said))
     git.disarm()
-    git.work_tree = facts[0] != "true"
+    if facts[0] == "true":
+        return Checkout(git, problem=f"{root} has no working tree: no claim was checked")
+    git.work_tree = True
     head, _ = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     commit = head.decode("ascii", "replace").strip()
     if commit and not COMMIT.fullmatch(commit):
         return Checkout(git, problem=_why(root, "its HEAD is no commit"))
     checkout = Checkout(git, commit)
-    if not git.work_tree:
-        checkout.remarks.append(f"{root} has no working tree: only commits were looked at")
     if not commit:
         checkout.remarks.append(f"{root} has no commit yet: there is no past to look at")
     elif facts[1] == "true":
@@ -242,8 +242,6 @@ def read_dirty_paths(git: Git, bounds: Bounds) -> tuple[dict[str, str], bool]:
 
 def read_untracked_paths(git: Git, bounds: Bounds) -> list[str] | None:
     """Paths that are neither tracked nor ignored; None if git cannot tell."""
-    if not git.work_tree:
-        return []
     out, ended = git.ask(
         *("ls-files", "--others", "--exclude-standard", "-z"),
         seconds=bounds.quick_seconds,
