@@ -6,7 +6,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ from tests.acceptance.scripted_api import MAIN, Api, kind, said
 from tests.helpers.scripted_server import Request
 from tests.helpers.tables import table
 
-RECORDER = Path(__file__).parent / "recorder.py"
 RUN_SECONDS = 90
 END_SECONDS = 5  # for a client that was asked to end
 FRAME = re.compile(r"<memdir-([0-9a-z]{1,64})>\n(.*?)\n</memdir-\1>", re.DOTALL)
@@ -115,8 +113,10 @@ class Sandbox:
     def listen(self, *events: str, answer: str = "") -> None:
         """Hooks that write down what they are given, and may answer with a context."""
         for event in events:
-            words = [sys.executable, "-I", "-S", RECORDER, self.heard, event, answer]
-            self.hook(event, shlex.join(map(str, words)))
+            said = {"hookEventName": event, "additionalContext": answer}
+            printed = json.dumps({"hookSpecificOutput": said}) if answer else ""
+            keep = f"given=$(cat); printf '%s\\n' \"$given\" >>{shlex.quote(str(self.heard))}"
+            self.hook(event, f"{keep}; printf %s {shlex.quote(printed)}")
 
     # What it does
 
