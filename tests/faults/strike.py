@@ -10,6 +10,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from tests.faults import driver, memories, stage, tracer, trees
 from tests.faults.driver import World
@@ -77,21 +78,17 @@ def fail(
 
 
 class Scene:
-    """A root with a store where a command is given, and judged by what is found afterwards."""
+    """A root with a store where a command is given, and judged by what is found afterwards.
+
+    Its kinds `act`, in a forked child between the tracer's markers, and `judge` what is wrong after
+    the same command was given again where nobody heard an answer; both are told the defect.
+    """
 
     root: str
     seed: trees.Tree
 
     def lay(self) -> None:
         trees.write_tree(self.seed, self.root)
-
-    def act(self, defect: str) -> int:
-        """In a forked child: the command, between the tracer's markers."""
-        raise NotImplementedError
-
-    def judge(self, defect: str) -> list[str]:
-        """What is wrong after the same command was given again where nobody heard an answer."""
-        raise NotImplementedError
 
 
 def strike_scenes(
@@ -102,18 +99,15 @@ def strike_scenes(
     defect: str = "",
 ) -> Tally:
     """Each scene's command killed at these of its calls, or failed there with each error."""
-    laid: dict[tuple[str, str], Scene] = {}
 
-    def lay(folder: str, name: str) -> Scene:
-        if (folder, name) not in laid:
-            driver.forget_how_old_files_are()
-            laid[folder, name] = make(os.path.join(folder, name.replace(" ", "-")), name)
-        laid[folder, name].lay()
-        return laid[folder, name]
+    @cache
+    def scene_in(folder: str, name: str) -> Scene:
+        return make(os.path.join(folder, name.replace(" ", "-")), name)
 
     def act(here: Stage, job: Job, tally: Tally) -> None:
         name, at, error, blow = job
-        scene = lay(here.folder, name)
+        scene = scene_in(here.folder, name)
+        scene.lay()
         traced = tracer.strike(lambda: scene.act(here.defect), blow)
         fired = traced.fired and (bool(error) or traced.code == -signal.SIGKILL)
         how = f"{error} at" if error else "killed before"
@@ -122,7 +116,8 @@ def strike_scenes(
     jobs: list[Job] = []
     for name in names:
         with Stage(defect=defect) as here:
-            scene = lay(here.folder, name)
+            scene = scene_in(here.folder, name)
+            scene.lay()
             calls = tracer.trace(lambda scene=scene: scene.act(defect)).calls
         for error in ("", *errors):
             number = getattr(errno, error) if error else 0
