@@ -95,3 +95,12 @@ def test_a_value_that_is_a_word_leaves_all_else_alone(tmp_path, value):
     memdir("purge", "--secret", "token", "--yes", code=1)  # nothing more is known there
     memdir("undo")
     assert memdir("list", project=other)["memories"]
+
+
+def test_a_short_value_goes_everywhere_when_asked_to(tmp_path):
+    client, value = Client(tmp_path), b"tr0ub4"
+    memdir = partial(run, client)
+    client.write("token.md", TEXT.format(f"password: `{value.decode()}`"))
+    memdir("remember", "The door says tr0ub4 at noon.", "--name", "door", "--allow-secret")
+    memdir("purge", "--secret", "token", "--everywhere", "--yes")
+    assert grep(tmp_path, value) == []

@@ -203,15 +203,21 @@ def restore_command(session: Session, names: tuple[str, ...], show_list: bool) -
 @some_names_argument
 @click.option("--expired", is_flag=True, help="All trash that is past its days.")
 @click.option("--secret", metavar="NAME", help="The secrets in any version of this memory.")
+@click.option("--everywhere", is_flag=True, help="With --secret: short or plain values, too.")
 @click.option("--yes", is_flag=True, help="Without it nothing is deleted.")
 def purge_command(
-    session: Session, names: tuple[str, ...], expired: bool, secret: str | None, yes: bool
+    session: Session,
+    names: tuple[str, ...],
+    expired: bool,
+    secret: str | None,
+    everywhere: bool,
+    yes: bool,
 ) -> output.Answer:
     """The history keeps the versions of NAME. With --secret the values are removed from every
     memory, the history, the shelves, state and cache, and the ids of changes are new. A value
-    that is short or a word is removed from the versions of NAME only.
+    that is short or a word is removed from the versions of NAME only, unless --everywhere.
     """
-    if bool(names or expired) == bool(secret):
+    if bool(names or expired) == bool(secret) or (everywhere and not secret):
         raise click.UsageError("Give NAME..., --expired or --secret.", click.get_current_context())
     app = session.app
     if not yes and not session.asked.dry_run:
@@ -222,7 +228,7 @@ def purge_command(
 
     if secret:
         says = "change the secret where it is used: others may have read it"
-        return session.done_answer(app, purging.purge_secret(app, secret), says)
+        return session.done_answer(app, purging.purge_secret(app, secret, everywhere), says)
     says = "the history still has its versions; a secret goes with: memdir purge --secret NAME"
     done = purging.purge_memories(app, names, expired)
     return session.done_answer(app, done, *[says] * app.history.on)

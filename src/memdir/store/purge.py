@@ -93,7 +93,7 @@ def _cut(data: bytes, values: Sequence[bytes]) -> bytes:
     return data
 
 
-def purge_secret(app: App, name: str) -> Done:
+def purge_secret(app: App, name: str, everywhere: bool = False) -> Done:
     """The secrets of one memory, out of its versions and, if nothing else can be meant, all else.
 
     The histories of other stores are not looked at: their packs are not this store's to rewrite.
@@ -107,7 +107,7 @@ def purge_secret(app: App, name: str) -> Done:
             path=path,
             next="memdir log NAME lists its versions; edit the memory if it is none that is known",
         )
-    sure = [value for value in values if _is_unmistakable(value)]
+    sure = [value for value in values if everywhere or _is_unmistakable(value)]
     here = [encode(value) for value in values if value not in sure]
     cleaner = _Cleaner(path, app.store.index_path, tuple(map(encode, sure)), tuple(here))
     others = set[str]()
@@ -142,7 +142,9 @@ def _is_unmistakable(value: str) -> bool:
 
 def _name_what_stays(count: int, path: str, others: list[str]) -> str:
     says = f"{count} short or plain: cut out of the versions of {path} only"
-    return f"{says}; also in {name_few_paths(others)}" if others else says
+    if others:
+        says += f"; also in {name_few_paths(others)}"
+    return f"{says}. With --everywhere out of all that is kept, whatever it means there"
 
 
 def _find_values(app: App, path: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 Files are 0600 in folders of 0700; pipes are never waited for. `folder` may be a link, `name`
 below it may not. Functions raise `OSError`; `state_errors` turns that into a message for the user.
 
-One writer at a time: an flock. No lock file with an age: the kernel releases an flock when
+One writer at a time: a blocking flock. No lock file with an age: the kernel releases an flock when
 its holder dies, so a killed writer blocks nobody. Processes that wait print the holder.
 """
 
@@ -14,6 +14,7 @@ import fcntl
 import json
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -36,8 +37,7 @@ _CREATE = os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 T = TypeVar("T")
 
 HOLDER_BYTES = 200
-# Who waits asks again after at most so long: at random, so that nobody is always the last to ask.
-POLL_SECONDS, LATER_POLL_SECONDS = 0.01, 0.05
+HEARING_SECONDS = 0.5  # an interrupt just before a wait is handled only when that wait ends
 
 
 @contextmanager
@@ -248,21 +248,57 @@ class Lock:
             return _open_regular(self.path, os.O_RDWR)
 
     def _wait(self, handle: int, tell: Callable[[str], None]) -> None:
-        import random  # only who has to wait needs it
+        """Block in another thread, so that this one can print and give up.
 
-        start, told = time.monotonic(), False
-        while (waited := time.monotonic() - start) < self.give_up_seconds:
-            time.sleep(random.uniform(0.001, POLL_SECONDS if waited < 1 else LATER_POLL_SECONDS))
-            if _try(handle, self.path):
-                return
-            if not told and waited > self.notice_seconds:
-                tell(f"waiting for the store's lock, held by {self.holder()} ...")
-                told = True
+        The thread has a duplicate handle, and unlocks if it gets the lock after we gave up.
+        """
+        with state_errors(self.path, "the lock cannot be taken"):
+            waiter = _Waiter(os.dup(handle))
+        start = time.monotonic()
+        waiter.start()
+        if not waiter.done.wait(min(self.notice_seconds, self.give_up_seconds)):
+            tell(f"waiting for the store's lock, held by {self.holder()} ...")
+            end = start + self.give_up_seconds
+            while not waiter.done.is_set() and (left := end - time.monotonic()) > 0:
+                waiter.done.wait(min(left, HEARING_SECONDS))
+        if waiter.settle():
+            return
+        if waiter.error is not None:
+            raise disk_failure(waiter.error, self.path, "the lock cannot be taken")
         raise Busy(
             f"{self.path}: the store is locked by {self.holder()}; nothing was written",
             path=self.path,
             next="wait for that process or stop it, then run the command again",
         )
+
+
+class _Waiter(threading.Thread):
+    def __init__(self, handle: int) -> None:
+        super().__init__(daemon=True)
+        self.handle = handle
+        self.done = threading.Event()
+        self.error: OSError | None = None
+        self._decision = threading.Lock()
+        self._got = False
+        self._abandoned = False
+
+    def run(self) -> None:
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX)
+        except OSError as error:
+            self.error = error
+        with self._decision:
+            self._got = self.error is None
+            if self._abandoned and self._got:
+                fcntl.flock(self.handle, fcntl.LOCK_UN)
+            os.close(self.handle)
+        self.done.set()
+
+    def settle(self) -> bool:
+        """True if the lock is ours; otherwise the thread releases it as soon as it gets it."""
+        with self._decision:
+            self._abandoned = not self._got
+            return self._got
 
 
 def _try(handle: int, path: str) -> bool:
