@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import CREATED, UPDATED, memory_change
 from memdir.format.names import fold_paths, why_not_portable
 from memdir.hot import memory, safe
+from memdir.hot.disk import TEMPORARY
 from memdir.hot.memory import INDEX, TEAM, is_record_file, read_memory
 from memdir.hot.place import RECORDS
 from memdir.library import PROJECT, Memdir
@@ -219,7 +221,7 @@ class MemoryTool:
                 raise BadInput(f"{to_below} lies inside {below}", next="choose another place")
             pairs = [(item, to_below + item[len(below) :]) for item in paths]
             # Whatever stands there, a link too, is neither followed nor replaced.
-            if self._app.store.exists(to_below):
+            if self._app.store.exists(to_below) and not self._is_half_moved(pairs, to_below):
                 raise taken
             if INDEX in (*paths, to_below):
                 raise BadInput(f"{INDEX} is the index of this store", path=INDEX, next="edit it")
@@ -230,6 +232,17 @@ class MemoryTool:
             moved = [move_memory(old, new, desk.store) for old, new in pairs]
             finish_change(self._app, desk, moved)
         return f"Successfully renamed {path} to {to}"
+
+    def _is_half_moved(self, pairs: list[tuple[str, str]], to: str) -> bool:
+        """Copies of what is to be moved, or an empty folder: a rename was killed on its way."""
+        store, sources = self._app.store, {new: old for old, new in pairs if new != old}
+        there = [path for path in store.tree() if path == to or path.startswith(f"{to}/")]
+        place = os.path.join(store.root, to)
+        if not there and os.path.isdir(place) and not os.path.islink(place):
+            return all(name.startswith(TEMPORARY) for name in os.listdir(place))
+        return bool(there) and all(
+            path in sources and store.read(path) == store.read(sources[path]) for path in there
+        )
 
     @contextmanager
     def _file(

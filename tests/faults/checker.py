@@ -138,8 +138,7 @@ class View:
     def _torn_lines(self, expected: Expected) -> list[str]:
         """Each line stood before, stands after, or tells of a memory that may be there."""
         known = {*expected.before.index.splitlines(), *expected.after.index.splitlines()}
-        paths = self.versions(expected)
-        found = []
+        paths, found = self.versions(expected), []
         for line in self.index.splitlines():
             match = self.line.fullmatch(line)
             if line not in known and not (match and match[1] in paths):
@@ -160,10 +159,8 @@ class View:
     def in_step(self) -> list[str]:
         """The index lists exactly what is live; no debris; the history has the store."""
         found = self.listing() + [f"debris after recovery: {path}" for path in self.debris]
-        newest = self.past.newest
-        if self.past.head and newest != self.files:
-            paths = sorted({*newest, *self.files})
-            differ = [path for path in paths if newest.get(path) != self.files.get(path)]
+        if self.past.head and self.past.newest != self.files:
+            differ = sorted(dict(self.past.newest.items() ^ self.files.items()))
             found.append(f"history: its newest tree is not the store ({', '.join(differ)})")
         return found
 
@@ -198,8 +195,7 @@ class MemoryView(View):
 
     def listing(self) -> list[str]:
         live = set(self.memories)
-        matches = [self.line.fullmatch(line) for line in self.index.splitlines()]
-        shown = {match[1] for match in matches if match}
+        shown = {match[1] for match in map(self.line.fullmatch, self.index.splitlines()) if match}
         missing = [f"index: {path} is missing" for path in sorted(live - shown)]
         return missing + [f"index: {path} does not exist" for path in sorted(shown - live)]
 
@@ -235,13 +231,12 @@ class MemoryView(View):
     def wrong_after(self, expected: Expected) -> list[str]:
         """Lines that are no pointers stay, in order; those of a converted index are in memories."""
         hand = [line for line in expected.before.index.splitlines() if line and line[:3] != "- ["]
-        place = self.index
+        lines: Any = self.index.splitlines()
         if expected.operation in ("standalone", "restructure"):
             whole = [self.files[path] for path in sorted(self.files, reverse=True)]
-            place = b"\n".join(whole).decode("utf-8", "replace")
-        lines: Any = place.splitlines()
+            lines = b"\n".join(whole).decode("utf-8", "replace").splitlines()
         if expected.operation != "restructure":
-            lines = iter(lines)
+            lines = iter(lines)  # in order
         lost = [line for line in hand if line not in lines]
         return [f"index: a line of the user is gone: {line[:40]!r}" for line in lost[:1]]
 
