@@ -3,7 +3,6 @@
 import datetime
 import math
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from memdir.config.config import read_config
 from memdir.store import look
 from memdir.store.writer import open_app
 from tests.helpers.opened import DAY, NOON, Opened, memory, tree
-from tests.helpers.repositories import Checkout
+from tests.helpers.repositories import FIRST, Checkout
 
 LONG_AGO = 40  # days
 
@@ -23,14 +22,6 @@ LONG_AGO = 40  # days
 @pytest.fixture
 def opened(tmp_path) -> Opened:
     return Opened(tmp_path)
-
-
-def git(where: Path, *words: str, day: float = 0.0) -> None:
-    """The real git; what it commits is dated."""
-    moment = f"{int(NOON - day * DAY)} +0000"
-    env = {**os.environ, "GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
-    identity = ["-c", "user.name=t", "-c", "user.email=t", "-c", "protocol.file.allow=always"]
-    subprocess.run(["git", *identity, *words], cwd=where, env=env, check=True, capture_output=True)
 
 
 def ages(app) -> dict[str, int]:
@@ -42,21 +33,24 @@ def kinds(app) -> list[str]:
 
 
 @pytest.fixture
-def origin(tmp_path) -> Path:
+def origin(tmp_path) -> Checkout:
     """A repository whose memories were committed long ago, one of them changed since."""
-    origin = tmp_path / "origin"
-    store = origin / ".claude/memory"
-    store.mkdir(parents=True)
-    git(origin, "init", "-q")
-    for name in ("old", "new", "dated"):
-        (store / f"{name}.md").write_text(memory(name, type="project"))
-    stated = memory("dated").replace("type: user", "type: project\nmodified: 2026-02-20")
-    (store / "dated.md").write_text(stated)
-    git(origin, "add", "-A")
-    git(origin, "commit", "-qm", "first", day=LONG_AGO)
-    (store / "new.md").write_text(memory("new", body="Changed.", type="project"))
-    git(origin, "commit", "-qam", "second", day=3)
+    origin = Checkout(tmp_path / "origin")
+    dated = memory("dated").replace("type: user", "type: project\nmodified: 2026-02-20")
+    texts = {name: memory(name, type="project") for name in ("old", "new")} | {"dated": dated}
+    commit(origin, LONG_AGO, **texts)
+    commit(origin, 3, new=memory("new", body="Changed.", type="project"))
     return origin
+
+
+def commit(origin: Checkout, days_ago: int, **texts: str) -> None:
+    origin.days = int(NOON - FIRST) // DAY - days_ago
+    origin.commit({f".claude/memory/{name}.md": text for name, text in texts.items()})
+
+
+def clone(origin: Checkout, folder: Path, *words: str) -> Path:
+    origin.git("clone", "-q", *words, f"file://{origin.folder}", str(folder))
+    return folder
 
 
 def local(checkout: Path, home: Path, now: float = NOON):
@@ -66,36 +60,31 @@ def local(checkout: Path, home: Path, now: float = NOON):
 
 
 def test_a_fresh_clone_makes_no_memory_young_and_none_old(origin, tmp_path):
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", str(origin), str(clone))
-    app = local(clone, tmp_path / "home")
+    copy = clone(origin, tmp_path / "clone")
+    app = local(copy, tmp_path / "home")
     expected = {"old.md": LONG_AGO, "new.md": 3, "dated.md": 10}
     assert ages(app) == expected
     listed, _ = ages_module.list_memory_ages(app)
     assert {one.memory.path: one.age_days for one in listed} == expected
     # Nor does an archive that was unpacked with the dates of the epoch.
-    for path in (clone / ".claude/memory").iterdir():
+    for path in (copy / ".claude/memory").iterdir():
         os.utime(path, (0, 0))
     assert ages(app) == expected
 
 
 def test_after_a_pull_the_commit_counts_not_the_moment_it_was_seen(origin, tmp_path):
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", str(origin), str(clone))
-    app = local(clone, tmp_path / "home")
+    copy = clone(origin, tmp_path / "clone")
+    app = local(copy, tmp_path / "home")
     app.snapshot()  # the history begins
-    text = (origin / ".claude/memory/dated.md").read_text()
-    (origin / ".claude/memory/dated.md").write_text(text + "More.\n")
-    git(origin, "commit", "-qam", "third", day=2)
-    git(clone, "pull", "-q")
+    text = (origin.folder / ".claude/memory/dated.md").read_text()
+    commit(origin, 2, dated=text + "More.\n")
+    Checkout(copy, init=False).git("pull", "-q")
     app.snapshot()  # seen as an outside edit, now
     assert ages(app) == {"old.md": LONG_AGO, "new.md": 3, "dated.md": 2}
 
 
 def test_a_shallow_clone_or_no_git_is_said_and_audited_all_the_same(origin, tmp_path, monkeypatch):
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--depth=1", f"file://{origin}", str(clone))
-    app = local(clone, tmp_path / "home")
+    app = local(clone(origin, tmp_path / "clone", "--depth=1"), tmp_path / "home")
     assert any("shallow" in text for text in audit(app).remarks)
     monkeypatch.setenv("PATH", str(tmp_path))
     found = audit(app)
@@ -134,10 +123,9 @@ def test_every_finding_is_on_its_own_and_a_broken_file_hides_nothing(opened):
 
 
 def test_memories_that_git_ignores_are_findings(origin, tmp_path):
-    app = local(origin, tmp_path / "home")
+    app = local(origin.folder, tmp_path / "home")
     assert "git-ignored" not in kinds(app)
-    (origin / ".gitignore").write_text("private*.md\n")
-    (origin / ".claude/memory/private-x.md").write_text(memory("private"))
+    origin.files({".gitignore": "private*.md\n", ".claude/memory/private-x.md": memory("private")})
     ignored = [one for one in audit(app).findings if one.kind == "git-ignored"]
     assert [one.path for one in ignored] == ["private-x.md"]
 

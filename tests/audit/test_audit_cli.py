@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from memdir.config.scope import project_scope_name
-from tests.cli.test_looks import too_wide
 from tests.helpers.repositories import Checkout
 from tests.helpers.terminal import memdir, tree
 
@@ -53,15 +52,6 @@ def test_a_hundred_findings_of_a_kind_are_a_few_lines(store):
     found = memdir("audit", "--json").json
     kinds = [finding["kind"] for finding in found["findings"]]
     assert kinds.count("broken-link") == 21 and found["finding_counts"]["broken-link"] == 100
-
-
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_report_fits_the_terminal(worn, monkeypatch, columns):
-    (worn / "a-plan-with-a-name-that-is-rather-long-for-a-table.md").write_text(PLAN)
-    monkeypatch.setenv("COLUMNS", f"{columns}")
-    answer = memdir("audit")
-    assert len(re.findall(r"^  look\b", answer.text, re.M)) == 2
-    assert [line for line in too_wide(answer.text, columns) if "memdir edit" not in line] == []
 
 
 def test_a_setting_lets_addresses_of_the_own_network_be_asked(store, monkeypatch):

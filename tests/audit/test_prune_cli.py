@@ -114,13 +114,6 @@ def test_an_undo_of_one_decision_leaves_the_others_and_then_the_rest_goes_at_onc
     assert names(worn) == ALL
 
 
-def test_a_long_memory_leaves_the_question_on_the_screen(worn):
-    (worn / "four.md").write_text(text("four") + "One more line.\n" * 120)
-    shown = at_terminal("q", LINES="24", COLUMNS="80")
-    assert "memdir show four.md" in shown
-    assert shown.replace("\r", "").split("[s]kip")[0].count("\n") <= 24
-
-
 def test_an_edit_opens_the_editor_and_belongs_to_the_batch(worn, tmp_path):
     script = tmp_path / "editor.sh"
     script.write_text("#!/bin/sh\nsed -i 's/The body/The new body/' \"$1\"\n")

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memdir.config.config import read_config
 from memdir.hot import inject, run
 from memdir.hot.inject import render_injected_body as body_text
 from memdir.hot.memory import utf16_units
 from memdir.hot.recall import BODIES, POINTERS, Found
 from memdir.recall import answer
 from memdir.recall.answer import Recall, recall
-from memdir.store.writer import App, open_app
-from tests.helpers.opened import NOON
+from memdir.store.writer import App
+from tests.helpers.opened import NOON, Opened
 from tests.helpers.searching import memory
 
 PROMPT = "how does the pelican restart the staging cluster?"
@@ -22,38 +21,18 @@ PELICAN = memory("Pelican", "the pelican restarts the staging cluster", "Run `pe
 
 
 class Scopes:
-    """Stores by scope in one throw-away home."""
+    """Stores by scope; the sessions are those of the project's."""
 
     def __init__(self, top: Path) -> None:
-        self.top = top
-        self.names: list[str] = []
-        self.env = {"HOME": str(top / "home")}
-        (top / "home").mkdir(parents=True, exist_ok=True)
-
-    def root(self, scope: str = "project") -> Path:
-        return self.top / f"{scope}-store"
+        self.top, self.stores = top, {"project": Opened(top / "project")}
 
     def write(self, path: str, text: str | bytes, scope: str = "project") -> str:
-        where = self.root(scope) / path
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(text.encode() if isinstance(text, str) else text)
-        if scope not in self.names:
-            self.names.append(scope)
-        return str(where)
+        if scope not in self.stores:
+            self.stores[scope] = Opened(self.top / scope)
+        return str(self.stores[scope].write(path, text))
 
     def apps(self) -> list[tuple[str, App]]:
-        return [
-            (
-                scope,
-                open_app(
-                    read_config(self.env, str(self.top), dir=str(self.root(scope))),
-                    now=lambda: NOON,
-                    tell=lambda _: None,
-                    actor="tester",
-                ),
-            )
-            for scope in self.names or ["project"]
-        ]
+        return [(scope, store.app()) for scope, store in self.stores.items()]
 
     def recall(self, prompt: str = PROMPT, **options: object) -> Recall:
         return answer.recall(self.apps(), prompt, **options)  # type: ignore[arg-type]
