@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from string import Template
@@ -260,13 +261,10 @@ def _draft(item: Mapping[str, Any], memories: Memories) -> Draft:
 def _name(text: str) -> str:
     """A valid file name; empty lets the store choose."""
     name = text.strip().removesuffix(".md")
-    if find_secrets(name):
-        return ""  # in lower case no rule would recognize the secret
-    for candidate in (name, slugify(name)):
-        try:
+    # In lower case no rule would recognize a secret.
+    for candidate in (name, slugify(name)) if not find_secrets(name) else ():
+        with suppress(BadInput):
             return check_memory_name(candidate)
-        except BadInput:
-            continue
     return ""
 
 

@@ -82,7 +82,8 @@ def capture(app: App, request: Request, reader: sessions.Reader | None = None) -
     if app.dry_run:
         return _capture_session(app, captures, request, reader)
     with captures.lock.held("memdir capture", app.tell):
-        before = _finish(app, captures)
+        plan = captures.plan()
+        before = carry_out_drafts(app, captures, plan, again=True) if plan else Outcome()
         outcome = _capture_session(app, captures, request, reader)
     things = {**before.things, **outcome.things}
     return replace(outcome, decided=(*before.decided, *outcome.decided), things=things)
@@ -118,12 +119,8 @@ def hand_over_messages(
 def finish_capture_plan(app: App) -> Outcome:
     captures = open_capture_states(app)
     with captures.lock.held("memdir capture", app.tell):
-        return _finish(app, captures)
-
-
-def _finish(app: App, captures: Captures) -> Outcome:
-    plan = captures.plan()
-    return carry_out_drafts(app, captures, plan, again=True) if plan else Outcome()
+        plan = captures.plan()
+        return carry_out_drafts(app, captures, plan, again=True) if plan else Outcome()
 
 
 def begin_capture_session(app: App, request: Request) -> None:
@@ -147,11 +144,9 @@ def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[R
         if known.session in but or not known.path or _must_wait(app, known):
             continue
         client = known.client or CLIENT
-        size = (
-            sessions.transcript_size(known.path)
-            if sessions.session_belongs_to_client(app, client, known.path)
-            else None
-        )
+        if not sessions.session_belongs_to_client(app, client, known.path):
+            continue
+        size = sessions.transcript_size(known.path)
         if size is not None and (size != known.size or known.failures):
             requests.append(Request(known.path, known.session, client, turns=0))
     return requests
@@ -182,7 +177,7 @@ def _capture_session(
             _keep(app, captures, replace(here, size=size))
         reason = f"0 of {new.lines:,} lines could be read as a transcript of {request.client}"
         return Outcome(reason=reason, unreadable=True)
-    remarks = tuple(text for is_so, text in ((new.cut, CUT), (new.lost, LOST)) if is_so)
+    remarks = (CUT,) * new.cut + (LOST,) * new.lost
     for remark in remarks:
         _log(app, f"session {known.session}: {remark}")
     # A dry run asks only a model that a person named.
@@ -197,24 +192,19 @@ def _capture_session(
     handed = request.handed_over
     own = [it for it in choice.catches if not (it.hold and it.origin.message in handed)]
     choice = replace(choice, catches=tuple(own))
-    progress = _progress_after(app, choice, known, replace(here, size=size), new)
+    # The cursor stays where it is as long as a model has to see the rest.
     if choice.later in (NOT_YET, UNTIL_END):
-        turns = known.turns + request.turns
-        progress = replace(known, client=here.client, path=here.path, time=here.time, turns=turns)
+        progress = replace(here, size=known.size, turns=known.turns + request.turns)
+    elif choice.later:
+        failures = known.failures + (choice.later != WAITS)
+        after = choice.after or app.now() + capture_pause_seconds(failures)
+        asked = _model_settings(app)
+        tried = replace(here, failures=failures, after=after, why=choice.later, asked=asked)
+        progress = replace(tried, size=size)
+    else:
+        progress = _settled(replace(here, size=size, cursor=new.cursor))
     outcome = _carry_out(app, captures, progress, new, choice)
     return replace(outcome, tokens=choice.tokens, after=progress.after, remarks=remarks)
-
-
-def _progress_after(
-    app: App, choice: Choice, known: Progress, here: Progress, new: NewMessages
-) -> Progress:
-    """The cursor stays where it is as long as a model has to see the rest."""
-    if not choice.later:
-        return _settled(replace(here, cursor=new.cursor))
-    failures = known.failures + (choice.later != WAITS)
-    after = choice.after or app.now() + capture_pause_seconds(failures)
-    asked = _model_settings(app)
-    return replace(here, failures=failures, after=after, why=choice.later, asked=asked)
 
 
 def _carry_out(
@@ -229,10 +219,9 @@ def _carry_out(
             _keep(app, captures, progress)
             return Outcome(reason=reason)
         return _end_session(app, captures, progress, reason)
-    reason = choice.later or choice.reason
-    waiting = _waiting(captures, progress)
-    plan = plan_drafts(app, progress, new.said, catches, waiting, left=waits, reason=reason)
-    return replace(carry_out_drafts(app, captures, plan), reason=reason)
+    why, waiting = choice.later or choice.reason, _waiting(captures, progress)
+    plan = plan_drafts(app, progress, new.said, catches, waiting, left=waits, reason=why)
+    return replace(carry_out_drafts(app, captures, plan), reason=why)
 
 
 def _end_session(app: App, captures: Captures, progress: Progress, reason: str) -> Outcome:
@@ -333,10 +322,10 @@ def _ask_model(app: App, named: str, said: Sequence[Message], origin: Origin) ->
     text = "\n".join(item.text for item in reversed(said) if item.who == PERSON)
     related = app.search.find(text[:SEARCH_CHARACTERS], MAX_LISTED)
     paths = app.store.files() if app.store.exists() else []
-    names = {_alike(stem(path)): path for path in paths if "/" not in path}
+    names = {stem(path).lower().replace("-", "_"): path for path in paths if "/" not in path}
 
     def read(name: str) -> tuple[str, bytes] | None:
-        path = names.get(_alike(name), "")
+        path = names.get(name.lower().replace("-", "_"), "")
         try:
             return (stem(path), app.store.read(path)) if path else None
         except MemdirError:
@@ -347,10 +336,6 @@ def _ask_model(app: App, named: str, said: Sequence[Message], origin: Origin) ->
     drafted = ask_for_drafts(said, origin, memories, model, SECONDS)
     model.produced(drafted.summary)
     return drafted
-
-
-def _alike(name: str) -> str:
-    return name.lower().replace("-", "_")
 
 
 def _merge(

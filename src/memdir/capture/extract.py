@@ -28,7 +28,7 @@ from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot.place import store_key
 from memdir.store import state
 from memdir.store.save import follow_in_index, save_draft
-from memdir.store.writer import App, Desk, Done, store_state_folder
+from memdir.store.writer import App, Done, store_state_folder
 
 VERB = "extract"
 # Outcomes of an item; the next run finds LEFT items again.
@@ -205,16 +205,19 @@ def _settle(place: route.Place, made: Extraction) -> None:
             settled.append(replace(item, outcome=PROPOSE, name=page.path, reason=routed.reason))
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
-    settled += _save(place, to_save, made) if to_save else []
+    settled += _save(place.app, to_save, made) if to_save else []
     made.patches = pages.propose_page_patches(place.root, place.rules, proposals)
     made.items = sorted(settled, key=lambda item: route.rank_of_routed_draft(item.routed))
 
 
-def _save(place: route.Place, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
+def _save(app: App, items: Sequence[tuple[Item, Draft]], made: Extraction) -> list[Item]:
     """Save all in one change; near-duplicates wait for a person."""
-    app = place.app
     with app.changing(VERB) as desk:
-        desk.changes += [_save_draft(draft, desk, place) for _, draft in items]
+        for _, draft in items:
+            try:
+                desk.changes.append(save_draft(draft, desk.store, app.rules(), Wishes()))
+            except BadInput as error:  # does not stop the others
+                desk.changes.append(Change(SKIPPED, draft.name, "", reason=error.message))
         names = [change.name for change in desk.changes if change.changed]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         desk.cause = replace(desk.cause, batch=made.batch, name=names[0] + more if names else "")
@@ -227,22 +230,13 @@ def _save(place: route.Place, items: Sequence[tuple[Item, Draft]], made: Extract
     made.remarks += [f"{item.name}: {remark}" for item in changes for remark in item.remarks]
     settled = []
     for (item, _), change in zip(items, changes, strict=True):
-        if change.changed:
-            made.changes.append(change)
-            item = replace(item, outcome=SAVE, name=change.path, reason=item.routed.reason)
-        elif change.hash:
-            item = replace(item, outcome=LEAVE_OUT, name=change.path, reason=change.reason)
+        if change.changed or change.hash:
+            how = (SAVE, item.routed.reason) if change.changed else (LEAVE_OUT, change.reason)
+            settled.append(replace(item, outcome=how[0], name=change.path, reason=how[1]))
         else:
-            item = _hold(app, item, change.reason)
-        settled.append(item)
+            settled.append(_hold(app, item, change.reason))
+    made.changes += [change for change in changes if change.changed]
     return settled
-
-
-def _save_draft(draft: Draft, desk: Desk, place: route.Place) -> Change:
-    try:
-        return save_draft(draft, desk.store, place.app.rules(), Wishes())
-    except BadInput as error:  # does not stop the others
-        return Change(SKIPPED, draft.name, "", reason=error.message)
 
 
 def _hold(app: App, item: Item, reason: str) -> Item:

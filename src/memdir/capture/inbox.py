@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
+from functools import partial
 from typing import cast
 
 from memdir.capture.progress import restore_value
@@ -39,7 +40,7 @@ APPROVED, REJECTED, EXPIRED = "approved", "rejected", "expired"
 FORGET = "forget: "
 REVIEWED_KEY = "metadata.review"  # header key of an approved memory: its draft id
 HELD_LINE = "memdir: held for your review (memdir review): "  # start of the line for the user
-_REASON = "review "  # before the draft id in the history
+APPROVAL = "review "  # before the draft id, as the reason of a change
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,9 @@ def complete_held_id(text: str, ids: Sequence[str]) -> str:
     raise Missing(f"{text[:40]!r} is the start of several ids", next="give more of it")
 
 
-def approval_reason_of_held(id: str) -> str:
-    return _REASON + id
-
-
 def held_id_in_reason(reason: str) -> str:
-    id = reason.removeprefix(_REASON)
+    """The draft whose approval a change of the history is; empty for any other change."""
+    id = reason.removeprefix(APPROVAL)
     return id if id != reason and len(id) == ID_CHARACTERS and id.isalnum() else ""
 
 
@@ -97,7 +95,9 @@ def _refuse_secret(catch: Catch) -> None:
 class Inbox:
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._lock = Lock(os.path.join(folder, "lock"), NOTICE_SECONDS, LOCK_SECONDS)
+        lock = Lock(os.path.join(folder, "lock"), NOTICE_SECONDS, LOCK_SECONDS)
+        # Held for a few writes only, so nobody needs a notice.
+        self._locked = partial(lock.held, "memdir review", lambda _: None)
 
     def hold(self, catch: Catch, reason: str, now: float) -> Held:
         """Durable on return; ignores a draft that waits or was settled, refuses when full."""
@@ -184,10 +184,6 @@ class Inbox:
             self._remove(id + SETTLED_ENDING)
         return held
 
-    def _locked(self) -> AbstractContextManager[int]:
-        # Held for a few writes only, so nobody needs a notice.
-        return self._lock.held("memdir review", lambda _: None)
-
     def _ids(self, ending: str = WAITING_ENDING) -> list[str]:
         try:
             with state.state_errors(self.folder, "the inbox cannot be read"):
@@ -197,9 +193,9 @@ class Inbox:
         return sorted(name[: -len(ending)] for name in names if name.endswith(ending))
 
     def _check_room(self, who: str) -> None:
-        limit = min(MAX_WAITING, MAX_WAITING_FOR_TOOLS) if who == TOOL else MAX_WAITING
+        limit = MAX_WAITING_FOR_TOOLS if who == TOOL else MAX_WAITING
         if (waiting := len(self._ids())) >= limit:
-            which = "" if limit == MAX_WAITING else " for what a tool said"
+            which = " for what a tool said" if who == TOOL else ""
             message = f"{waiting} drafts wait for a review already, which is the limit{which}"
             raise BadInput(message, path=self.folder, next="memdir review shows them")
 
@@ -224,10 +220,8 @@ class Inbox:
     def _settled(self) -> dict[str, dict[str, str]]:
         with state.state_errors(os.path.join(self.folder, SETTLED), "cannot be read"):
             lines, _ = state.read_state_lines(self.folder, SETTLED)
-        pairs, _ = state.parse_state_lines(
-            lines, lambda value: (restore_value(str, value["id"]), value)
-        )
-        return dict(pairs)
+        settled, _ = state.parse_state_lines(lines, lambda it: (restore_value(str, it["id"]), it))
+        return dict(settled)
 
     def _put_settled(self, settled: dict[str, dict[str, str]]) -> None:
         lines = [json.dumps(line) + "\n" for line in settled.values()][-MAX_SETTLED_LINES:]

@@ -6,7 +6,7 @@ import difflib
 import io
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from memdir.format.draft import Draft, Rules, complete_draft, describe_body
@@ -54,19 +54,18 @@ def read_rules_page(root: str, path: str, title: str = "") -> Page:
     """Follows links inside the project, because git does not patch a link."""
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
-    named = real[len(top) + 1 :]
+    named, data, problem = real[len(top) + 1 :], None, ""
     if not is_below(real, top) or not _PLAIN.fullmatch(named):
-        return Page(path, problem=f"{path} leads out of the project", title=title)
+        return Page(path, None, f"{path} leads out of the project", title)
     try:
-        data, _ = read_start(real, MAX_PAGE_BYTES + 1)
+        data, facts = read_start(real, MAX_PAGE_BYTES)
+        if facts.st_size > MAX_PAGE_BYTES:
+            problem = f"{path} has more than {MAX_PAGE_BYTES:,} bytes"
     except FileNotFoundError:
-        return Page(named, title=title)
+        pass  # it is made by the patch
     except OSError as error:
-        return Page(named, problem=f"{path} cannot be read: {error.strerror}", title=title)
-    if len(data) > MAX_PAGE_BYTES:
-        problem = f"{path} has more than {MAX_PAGE_BYTES:,} bytes"
-        return Page(named, problem=problem, title=title)
-    return Page(named, data, title=title)
+        problem = f"{path} cannot be read: {error.strerror}"
+    return Page(named, None if problem else data, problem, title)
 
 
 def read_knowledge_pages(root: str) -> list[Page]:
@@ -162,11 +161,12 @@ def make_page_patch(path: str, old: bytes | None, new: bytes) -> str:
     return f"diff --git a/{path} b/{path}\n{mode}" + "".join(ended)
 
 
-def write_page_patches(folder: str, patches: Mapping[str, str]) -> list[str]:
-    paths = [os.path.join(folder, _ODD.sub("-", name)) for name in patches]
-    for path, text in zip(paths, patches.values(), strict=True):
-        with state.state_errors(path, "the patch cannot be written"):
-            state.replace_state(os.path.abspath(folder), os.path.basename(path), _bytes(text))
+def write_page_patches(folder: str, patches: Iterable[Patch]) -> list[str]:
+    paths = []
+    for patch in patches:
+        paths.append(os.path.join(folder, _ODD.sub("-", patch.file)))
+        with state.state_errors(paths[-1], "the patch cannot be written"):
+            state.replace_state(*os.path.split(os.path.abspath(paths[-1])), _bytes(patch.text))
     return paths
 
 

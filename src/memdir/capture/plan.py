@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -215,9 +215,7 @@ def find_requests_agent_saved(
             if catch.draft and catch.origin.message in ids
         }
         words = {path: _words_of(path) for path in _files_saved(app, turn)} if mine else {}
-        pairs = [
-            (_share(mine[index], words[path]), index, path) for index in mine for path in words
-        ]
+        pairs = [(_share(mine[at], words[path]), at, path) for at in mine for path in words]
         taken = set[str]()
         for share, index, path in sorted(pairs, reverse=True):
             gone = words[path] is None and len(mine) == 1
@@ -254,17 +252,13 @@ def _files_saved(app: App, turn: Sequence[Message]) -> list[str]:
     files = dict.fromkeys(_wrote_memories(app, turn))
     times = [item.time for item in turn if item.time]
     for root in {app.config.store, *app.config.scopes.values()} if times else ():
-        for path in _memory_files(root):
-            with suppress(OSError):
-                if times[0] <= os.stat(path).st_mtime <= max(times) + SAVED_SECONDS:
-                    files[path] = None
-    return [path for path in files if os.path.basename(path) != INDEX]
-
-
-def _memory_files(root: str) -> Iterator[str]:
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (os.path.join(folder, name) for name in names if name.endswith((".md", ".json")))
+        for folder, folders, names in os.walk(root):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for path in (os.path.join(folder, name) for name in names):
+                with suppress(OSError):
+                    if times[0] <= os.stat(path).st_mtime <= max(times) + SAVED_SECONDS:
+                        files[path] = None
+    return [path for path in files if path.endswith((".md", ".json")) and not path.endswith(INDEX)]
 
 
 def _words_of(path: str) -> frozenset[str] | None:
@@ -311,7 +305,11 @@ def _item(app: App, id: str, catch: signals.Catch) -> Item:
     """The memory to retire is looked up now: after a kill it might be gone."""
     draft = catch.draft
     if catch.refuse or catch.hold:
-        return Item(id, catch, refuse=catch.refuse or _why_not_hold(app, catch))
+        refuse, known = catch.refuse, list[route.Text]()
+        if draft and not refuse:  # a person is not asked about what stands somewhere already
+            known = [*route.list_known_texts(app), route.Text(CLAUDE_MD, app.rules().claude_md)]
+        where = route.Known(known).where(catch)
+        return Item(id, catch, refuse=refuse or (f"{where} says it already" if where else ""))
     if draft:
         # A plan never holds a secret, whatever the settings allow.
         refuse = drafts.why_refuse_draft(draft, app.rules(), Wishes(anyway=True))
@@ -321,39 +319,21 @@ def _item(app: App, id: str, catch: signals.Catch) -> Item:
         return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
     except MemdirError:  # not the name of a memory
         hits = app.search.find(catch.forget, MAX_SEARCHED).hits
-    wish, near, meant = catch.forget, [], []
+    near, meant, wish = list[str](), list[str](), signals.forget_words(catch.forget)
     for memory in (hit.memory for hit in hits):
-        text = _read_memory(app, memory.path)
-        if (
-            _share(signals.forget_words(wish), signals.forget_words(f"{memory.path}\n{text}"))
-            >= SAVED_SHARE
-        ):
-            near.append(memory.path)
-        about = Draft(text, name=stem(memory.path), description=memory.description)
-        if signals.forgets_draft(wish, about):  # it has every word that tells it from others
-            meant.append(memory.path)
+        with suppress(MemdirError):
+            text = decode(app.store.read(memory.path))
+            if _share(wish, signals.forget_words(f"{memory.path}\n{text}")) >= SAVED_SHARE:
+                near.append(memory.path)
+            about = Draft(text, name=stem(memory.path), description=memory.description)
+            if signals.forgets_draft(catch.forget, about):  # it has every telling word
+                meant.append(memory.path)
     if len(meant) == 1:
         return Item(id, catch, meant[0])
     if not near:
         return Item(id, catch, refuse=NOTHING_NEAR)
     hint = f"it may mean: {', '.join((meant or near)[:MAX_CANDIDATES])}"
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
-
-
-def _read_memory(app: App, path: str) -> str:
-    try:
-        return decode(app.store.read(path))
-    except MemdirError:
-        return ""
-
-
-def _why_not_hold(app: App, catch: signals.Catch) -> str:
-    """A person is not asked about what a memory, CLAUDE.md or another held draft says."""
-    if catch.draft is None:
-        return ""
-    known = [*route.list_known_texts(app), route.Text(CLAUDE_MD, app.rules().claude_md)]
-    where = route.Known(known).where(catch)
-    return f"{where} says it already" if where else ""
 
 
 def carry_out_drafts(app: App, captures: Captures, plan: Plan, again: bool = False) -> Outcome:
@@ -381,8 +361,8 @@ def carry_out_drafts(app: App, captures: Captures, plan: Plan, again: bool = Fal
             settled[item.id] = replace(_settle(app, item, again), session=session)
             journal.add([settled[item.id]])
     decided = tuple(settled[item.id] for item in plan.items)
-    gone = [id for id in plan.dropped if id not in settled]
-    dropped = [Entry(id, REFUSED, now, session, reason=plan.reason) for id in gone]
+    left = [id for id in plan.dropped if id not in settled]
+    dropped = [Entry(id, REFUSED, now, session, reason=plan.reason) for id in left]
     journal.add(dropped)
     if again and app.store.exists():
         rebuild_memory_index(app)  # the killed run may have saved a memory without its pointer

@@ -13,7 +13,7 @@ import json
 import os
 import types
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast, get_args, get_origin, get_type_hints
@@ -145,11 +145,8 @@ def restore_value(kind: Any, value: Any) -> Any:
 _hints = functools.cache(get_type_hints)
 
 
-def balance_capture_journal(
-    entries: Iterable[Entry], before: Mapping[str, int] | None = None
-) -> Account:
+def balance_capture_journal(entries: Iterable[Entry], totals: Counter[str]) -> Account:
     """Counts each thing once; waiting things are counted, never computed as the rest."""
-    totals = Counter(before or {})
     count = totals.total()
     received: dict[str, Entry] = {}
     decided: dict[str, Entry] = {}

@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memdir.capture.inbox import (
+    APPROVAL,
     APPROVED,
     FORGET,
     HELD_LINE,
     REJECTED,
     REVIEWED_KEY,
     Held,
-    approval_reason_of_held,
     complete_held_id,
     held_id_in_reason,
     held_title,
@@ -169,9 +169,9 @@ def approve_held_drafts(app: App, chosen: Sequence[Held], wishes: Wishes) -> lis
 
 def reject_held_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
     """A rejected draft can be restored for some days, and is not proposed again."""
-    for held in chosen if not app.dry_run else ():
-        open_inbox(app).settle(held.id, REJECTED, held_title(held.catch), app.now())
     if not app.dry_run:
+        for held in chosen:
+            open_inbox(app).settle(held.id, REJECTED, held_title(held.catch), app.now())
         _withdraw_report(app)
     return [Settled(held, REJECTED, Done((), dry_run=app.dry_run)) for held in chosen]
 
@@ -241,9 +241,7 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         return approve_record(app, held)
     if catch.draft is None:
         try:
-            return changes.retire_memories(
-                app, [catch.forget], reason=approval_reason_of_held(held.id)
-            )
+            return changes.retire_memories(app, [catch.forget], reason=APPROVAL + held.id)
         except Missing:
             next = f"say it: memdir review edit {held.id} --name NAME"
             raise Missing("it is not clear which memory is meant", next=next) from None
@@ -251,11 +249,10 @@ def _carry_out(app: App, held: Held, wishes: Wishes) -> Done:
         if memory.values.get(REVIEWED_KEY) == held.id:  # written by an approval that was killed
             reason = "it was saved before, and only waited to be taken off the list"
             change = Change(SKIPPED, memory.name, memory.path, held.id, reason)
-            return replace(
-                changes.rebuild_memory_index(app), changes=(change,)
-            )  # the pointer may be missing
+            indexed = changes.rebuild_memory_index(app)  # the pointer may be missing
+            return replace(indexed, changes=(change,))
     draft = sign_captured_draft(catch.draft, catch.origin)
     extra = (*draft.extra, (REVIEWED_KEY, held.id))
     day = draft.day or history_day(held.time)  # `tomorrow` counts from the day it was said
     draft = replace(draft, day=day, extra=extra)
-    return changes.save_memory(app, draft, wishes, reason=approval_reason_of_held(held.id))
+    return changes.save_memory(app, draft, wishes, reason=APPROVAL + held.id)

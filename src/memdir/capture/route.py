@@ -165,15 +165,9 @@ def rank_of_routed_draft(routed: Routed) -> tuple[int, bool]:
     return ORDER.index(routed.to), bool(routed.catch.hold)
 
 
-@dataclass(frozen=True)
-class Undone:
-    text: Text
-    time: float
-
-
-def find_undone_captures(app: App) -> list[Undone]:
-    """Captured memories removed by an undo that was not itself undone."""
-    undone: list[Undone] = []
+def find_undone_captures(app: App) -> list[tuple[Text, float]]:
+    """Captured memories removed by an undo that was not itself undone, and when."""
+    undone: list[tuple[Text, float]] = []
     times: dict[str, float] = {}  # when each change was undone
     try:
         for logged in app.history.log():
@@ -184,16 +178,16 @@ def find_undone_captures(app: App) -> list[Undone]:
                     data = app.history.content(logged.id, path) if kind == ADDED else None
                     text = text_learned_before(path, data) if data else None
                     if text and text.message:
-                        undone.append(Undone(text, times[logged.id]))
+                        undone.append((text, times[logged.id]))
     except MemdirError:
         return undone  # a broken history, which `memdir doctor` reports
     return undone
 
 
-def why_not_capture_again(catch: Catch, undone: Sequence[Undone]) -> str:
-    for item in undone if catch.origin.message else ():
-        if item.text.message == catch.origin.message and Known([item.text]).where(catch):
-            return f"it was saved before and undone ({safe.iso_day(item.time)})"
+def why_not_capture_again(catch: Catch, undone: Sequence[tuple[Text, float]]) -> str:
+    for text, time in undone:
+        if text.message == catch.origin.message and Known([text]).where(catch):
+            return f"it was saved before and undone ({safe.iso_day(time)})"
     return ""
 
 
@@ -212,7 +206,7 @@ class Place:
     rules: Rules
     known: Known
     claude_md: Page
-    undone: Sequence[Undone] = ()
+    undone: Sequence[tuple[Text, float]] = ()
 
 
 def open_place(app: App) -> Place:

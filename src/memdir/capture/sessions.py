@@ -58,8 +58,7 @@ def session_belongs_to_client(app: App, client: str, path: str) -> bool:
     if client == HANDED_OVER:
         return False
     root = os.path.realpath(open_session(app, client).root)
-    folder = os.path.realpath(os.path.dirname(path))
-    return folder == root or is_below(folder, root)
+    return is_below(os.path.join(os.path.realpath(os.path.dirname(path)), ""), root)
 
 
 def transcript_size(path: str) -> int | None:
@@ -186,8 +185,8 @@ def _worktrees(root: str) -> list[str]:
     except OSError:
         return []
     paths = [read_git_file_line(os.path.join(top, name, "gitdir")) for name in names]
-    plain = [path for path in paths if "\0" not in path and "\n" not in path]
-    return [os.path.dirname(path) for path in plain if path.endswith("/.git") and path[0] == "/"]
+    plain = [path for path in paths if path.isprintable() and path[:1] == "/"]
+    return [os.path.dirname(path) for path in plain if path.endswith("/.git")]
 
 
 def make_records(messages: Sequence[GivenMessage], store: str) -> list[dict[str, object]]:

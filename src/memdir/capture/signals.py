@@ -9,6 +9,7 @@ import datetime
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from memdir.capture import typed
 from memdir.clients.conversation import AGENT, PERSON, Message
@@ -26,6 +27,7 @@ SOURCE = "capture"  # in the header of a saved memory
 SECRET = "[left out: it looks like a secret]"
 STANDING = "it is a rule for later; nobody asked to save it"
 PASTED = "it stands in a text that looks pasted"
+BESIDE = "it stands beside other text, which may be somebody else's"
 AT_HAND = "it may be about the work at hand only"
 FROM_AGENT = "the words to keep are the agent's, not the person's"
 MAX_QUOTE_BYTES = 240
@@ -47,7 +49,7 @@ class Signal:
     quote: str
     said: Message
     type: str = "unknown"
-    doubtful: bool = False  # somebody else may have written it
+    doubt: str = ""  # why somebody else may have written it
 
     @property
     def asked_for(self) -> bool:
@@ -114,14 +116,11 @@ def notice_requests(said: Sequence[Message]) -> list[Signal]:
 
 
 def is_conversation_worth_asking(said: Sequence[Message], signals: Sequence[Signal]) -> bool:
-    quotes = [signal.quote for signal in signals]
-    spoken = (
-        part for item in said if item.who == PERSON for part in typed.typed_sentences(item.text)
-    )
+    spoken = (part for it in said if it.who == PERSON for part in typed.typed_sentences(it.text))
     return any(
         _says_something(part.text, MIN_SPOKEN_WORDS)
         and not part.asks
-        and not any(part.text in quote for quote in quotes)
+        and not any(part.text in signal.quote for signal in signals)
         for part in spoken
     )
 
@@ -149,14 +148,11 @@ def _in_message(message: Message) -> list[Signal]:
         masked = masked[:start] + MASK * (end - start) + masked[end:]
         leads.append((start, end, item.text[:begins]))
         type = "unknown" if kind == FORGET else _type_of(kind, _statement(text))
-        doubtful = any(item.doubtful for item in quoted) or not end
-        result.append(Signal(kind, text, message, type, doubtful))
-    return [
-        replace(signal, doubtful=True)
-        if _is_beside_other_text(masked[:start] + lead, masked[end:])
-        else signal
-        for signal, (start, end, lead) in zip(result, leads, strict=True)
-    ]
+        doubt = PASTED if any(item.doubtful for item in quoted) or not end else ""
+        result.append(Signal(kind, text, message, type, doubt))
+    beside = [_is_beside_other_text(masked[:at] + lead, masked[end:]) for at, end, lead in leads]
+    pairs = zip(result, beside, strict=True)
+    return [replace(signal, doubt=signal.doubt or BESIDE * is_so) for signal, is_so in pairs]
 
 
 def _find_in_message(text: str, quoted: Sequence[typed.Sentence]) -> tuple[int, int]:
@@ -276,8 +272,8 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
     message = signal.said
     origin = replace(origin, message=message.id, who=message.who, quote=draft_quote(signal.quote))
     hold = "" if signal.asked_for else STANDING
-    if signal.doubtful:
-        hold = PASTED
+    if signal.doubt:
+        hold = signal.doubt
     elif signal.kind == REMEMBER and typed.mentions_request_phrase(
         "work", typed.typed_sentence(_statement(signal.quote)).bare
     ):
@@ -307,13 +303,10 @@ def _catch(signal: Signal, said: Sequence[Message], origin: Origin) -> Catch:
 
 
 def _last_words(message: Message, said: Sequence[Message]) -> str:
-    last = ""
-    for other in said:
-        if other == message:
-            break
-        if other.who == AGENT and other.text.strip():
-            last = other.text
-    return " ".join(item.text for item in typed.typed_sentences(last)[-MAX_AGENT_SENTENCES:])
+    before = takewhile(lambda other: other != message, said)
+    replies = [other.text for other in before if other.who == AGENT and other.text.strip()]
+    last = typed.typed_sentences(replies[-1]) if replies else []
+    return " ".join(item.text for item in last[-MAX_AGENT_SENTENCES:])
 
 
 def refuse_secret_drafts(catches: Iterable[Catch], said: Sequence[Message]) -> list[Catch]:
@@ -428,9 +421,8 @@ def forgets_draft(wish: str, draft: Draft) -> bool:
 def order_captured_requests(
     catches: Sequence[Catch], said: Sequence[Message]
 ) -> list[tuple[int, int]]:
-    numbers = {item.id: number for number, item in enumerate(said) if item.text}
     texts = {item.id: " ".join(item.text[:MAX_CHARACTERS].split()) for item in said if item.text}
-    places = []
+    numbers, places = {id: number for number, id in enumerate(texts)}, []
     for catch in catches:
         id, words = catch.origin.message, catch.origin.quote[:QUOTE_CHARACTERS].rstrip("…")
         places.append((numbers.get(id, -1), texts.get(id, "").find(words)))

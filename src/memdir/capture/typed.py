@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -230,7 +230,9 @@ def find_request_phrase(kind: str, bare: str) -> re.Match[str] | None:
 
 def joined_request_start(bare: str, start: int) -> int:
     """Start of the text joined to a request that ends at `start`; 0 if none."""
-    joined = _joint().match(bare, start)
+    that, back, sentence = _bounded("that"), _bounded("back"), _bounded("sentence")
+    joint = rf"(?:\s*{back})?\s*[:：]\s*|\s*,?\s*{that}\s*|[\s,，]*(?={sentence})"
+    joined = re.compile(joint).match(bare, start)
     return joined.end() if joined else 0
 
 
@@ -269,20 +271,13 @@ def _requests(kind: str) -> re.Pattern[str]:
     leads = rf"(?:{lead}[\s,:，、!.-]*){{0,{MAX_LEADS}}}"
     # Inside a sentence, a rule's words mostly describe: "it works but never returns".
     start = {RULE: rf"^{leads}", FROM_NOW: ""}.get(kind, rf"(?:^|{_MARKS}|{lead}\s*){leads}")
-    verbs_first = [language for language in _languages().values() if not language.get("verb_last")]
-    verbs_last = [language for language in _languages().values() if language.get("verb_last")]
-    first = _either(_entries(kind, verbs_first))
-    last = "|".join(_entries(kind, verbs_last)) or r"(?!)"
+    languages = _languages().values()
+    first = _either(_entries(kind, (it for it in languages if not it.get("verb_last"))))
+    last = "|".join(_entries(kind, (it for it in languages if it.get("verb_last")))) or r"(?!)"
     return re.compile(
         rf"(?P<lead>{start})(?P<words>{first})|(?P<last>(?:{last}){_AT_END})"
         rf"|^(?P<colon>(?:{last})(?=\s?[:：]))"
     )
-
-
-@functools.cache
-def _joint() -> re.Pattern[str]:
-    that, back, sentence = _bounded("that"), _bounded("back"), _bounded("sentence")
-    return re.compile(rf"(?:\s*{back})?\s*[:：]\s*|\s*,?\s*{that}\s*|[\s,，]*(?={sentence})")
 
 
 @functools.cache
@@ -291,12 +286,11 @@ def _anywhere(kind: str, start: str) -> re.Pattern[str]:
 
 
 def _bounded(kind: str) -> str:
-    return _either(_entries(kind))
+    return _either(_entries(kind, _languages().values()))
 
 
-def _entries(kind: str, languages: list[dict[str, Any]] | None = None) -> list[str]:
-    some = [*_languages().values()] if languages is None else languages
-    return [phrase for language in some for phrase in language.get(kind, ())]
+def _entries(kind: str, languages: Iterable[dict[str, Any]]) -> list[str]:
+    return [phrase for language in languages for phrase in language.get(kind, ())]
 
 
 def _either(phrases: list[str]) -> str:

@@ -166,7 +166,7 @@ def extract_command(
         raise
     written: list[str] = []
     if patches and not app.dry_run:
-        written = write_page_patches(patches, {it.file: it.text for it in made.patches})
+        written = write_page_patches(patches, made.patches)
     left = any(item.outcome == LEFT for item in made.items)
     things = Counter(item.session.path for item in made.items)
     fields: output.Fields = {

@@ -199,7 +199,7 @@ def setup_command(
             session.screen.complain([*error.lines.split("\n"), ""])
         raise
     remarks = list(plan.remarks)
-    if not remove and (place := setup_module.find_temporary_install()):
+    if not remove and setup_module.is_temporary_install_path(place := setup_module.PACKAGE):
         text = (
             f"memdir is installed in {place}, a temporary place; without it the hooks do nothing. "
         )

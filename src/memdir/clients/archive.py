@@ -135,17 +135,15 @@ def _check_names(source: str, names: Iterable[str]) -> None:
     seen: dict[str, str] = {}
     for name in names:
         same = unicodedata.normalize("NFKC", _tidy(name)).casefold()
-        problems = (
-            (len(seen) >= MAX_ENTRIES, f"there are more than {MAX_ENTRIES:,} entries"),
-            ("\0" in name, "its name holds a NUL character"),
-            ("\\" in name, "its name holds a backslash"),
-            (name.startswith("/") or _DRIVE.match(name), "its name is an absolute path"),
-            (".." in name.split("/"), "its name leads out of the directory"),
-            (same in seen, f"it is the same name as {seen.get(same)!r}"),
-        )
-        for is_so, problem in problems:
-            if is_so:
-                raise _unsafe(source, name, problem)
+        problems = {
+            f"there are more than {MAX_ENTRIES:,} entries": len(seen) >= MAX_ENTRIES,
+            "its name holds a NUL character or a backslash": "\0" in name or "\\" in name,
+            "its name is an absolute path": name.startswith("/") or _DRIVE.match(name),
+            "its name leads out of the directory": ".." in name.split("/"),
+            f"it is the same name as {seen.get(same)!r}": same in seen,
+        }
+        for problem in (text for text, is_so in problems.items() if is_so):
+            raise _unsafe(source, name, problem)
         seen[same] = name
 
 
@@ -205,11 +203,11 @@ def _check_contents(data: bytes) -> None:
 
 
 def _memory_folder(path: str) -> str:
-    names = [name for name in RECOGNISED if os.path.isdir(os.path.join(path, name))]
-    places = [os.path.join(path, name) for name in names]
-    for name, place in zip(names, places, strict=True):
+    places = [place for name in RECOGNISED if os.path.isdir(place := os.path.join(path, name))]
+    for place in places:
         # A repository may contain a link: it could bring in any file.
-        if os.path.realpath(place) != os.path.join(os.path.realpath(path), name):
+        direct = os.path.join(os.path.realpath(path), os.path.relpath(place, path))
+        if os.path.realpath(place) != direct:
             target = shlex.quote(os.path.realpath(place))
             next = f"if the link is yours, name its target: memdir import {target}"
             raise bad_import(place, "it lies behind a symbolic link", next)

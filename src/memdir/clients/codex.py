@@ -107,9 +107,8 @@ def _pieces(
             if type:
                 yield other_tools.Piece(f"codex {title}", "\n".join(lines[1:]), type, place)
         elif title == heading:
-            yield other_tools.Piece(
-                f"codex {title or other_tools.import_description(part)}", part, "project", place
-            )
+            named = title or other_tools.import_description(part)
+            yield other_tools.Piece(f"codex {named}", part, "project", place)
         elif elsewhere := _elsewhere(part, around):
             brought.skip(place, f"it is about {elsewhere}", archive.OTHER)
         else:
@@ -193,8 +192,12 @@ class CodexParser(transcripts.Parser):
         kind, call = as_text(item.get("type")), as_text(item.get("call_id"))
         if self.by_agent:
             return []
+        if kind == "message" and item.get("role") == "assistant":
+            return self.say(AGENT, flat_client_text(item.get("content")))
         if kind == "message":
-            return self._message(item.get("role"), item.get("content"))
+            parts = [_own(as_text(it.get("text"))) for it in as_blocks(item.get("content"))]
+            by_person = item.get("role") == "user"
+            return self.say(PERSON, "\n".join(filter(None, parts))) if by_person else []
         if kind.endswith("_output"):
             output = item.get("output")
             inner = as_object(_json(output) if isinstance(output, str) else output)
@@ -211,12 +214,6 @@ class CodexParser(transcripts.Parser):
             given = _json(given)
         folder = as_object(given).get("workdir") or as_object(given).get("working_directory")
         return self.say(AGENT, "", wrote=self.call(call, name, given, as_text(folder)))
-
-    def _message(self, role: object, content: object) -> list[conversation.Message]:
-        if role == "assistant":
-            return self.say(AGENT, flat_client_text(content))
-        parts = [_own(as_text(block.get("text"))) for block in as_blocks(content)]
-        return self.say(PERSON, "\n".join(filter(None, parts))) if role == "user" else []
 
 
 def _own(text: str) -> str:

@@ -38,15 +38,10 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: edit_settings.Receipt) -> 
 
     # Cursor starts the server in any directory and passes the project.
     wanted = {SERVERS: setup.client_server_entry(host, "--project", "${workspaceFolder}")}
+    single, is_ours = (SERVERS, edit_settings.NAME), edit_settings.our_client_entry(SERVERS)
     merges = (
         edit_settings.Merge(file, {**version, "hooks": hooks}, is_our_hook, remarks=remarks),
-        edit_settings.Merge(
-            servers,
-            wanted,
-            edit_settings.our_client_entry(SERVERS),
-            (SERVERS, edit_settings.NAME),
-            remarks,
-        ),
+        edit_settings.Merge(servers, wanted, is_ours, single, remarks),
     )
     edits = [merge.edit(receipt, wish.remove) for merge in merges]
     edits += _edit_rules(wish, host, receipt, remarks)
@@ -59,13 +54,11 @@ def _edit_rules(
     wish: setup.Wish, host: setup.Host, receipt: edit_settings.Receipt, remarks: list[str]
 ) -> list[edit_settings.Edit]:
     """Adds the rule to this project if asked; removal takes it out everywhere."""
+    edit_file = edit_settings.edit_client_file
     if wish.remove:
         paths = [path for path in receipt.files if path.endswith(RULE)]
-        edits = [
-            edit_settings.edit_client_file(path, b"", receipt, remarks, remove=True)
-            for path in paths
-        ]
-        return [edit for some in edits for edit in some]
+        some = [edit_file(path, b"", receipt, remarks, remove=True) for path in paths]
+        return [edit for edits in some for edit in edits]
     if not wish.rules:
         return []
     if not host.project:
@@ -73,7 +66,7 @@ def _edit_rules(
     path = os.path.join(host.project, RULE)
     if not edit_settings.client_file_target(path).startswith(os.path.realpath(host.project) + "/"):
         raise BadInput(f"{path} leads out of the project", path=path, next="remove the link")
-    return edit_settings.edit_client_file(path, (HEADER + setup.WORDS).encode(), receipt, remarks)
+    return edit_file(path, (HEADER + setup.WORDS).encode(), receipt, remarks)
 
 
 # Import: the rules of a project, `.cursor/rules/*.mdc` and the older `.cursorrules`.
@@ -89,10 +82,8 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
     if os.path.isfile(top):
         _take(os.path.basename(top), archive.read_import_file(top, NEXT), brought)
         return brought
-    rules, old = (
-        other_tools.find_client_files(top, *FOLDER.split("/")),
-        other_tools.find_client_files(top, OLD),
-    )
+    find = other_tools.find_client_files
+    rules, old = find(top, *FOLDER.split("/")), find(top, OLD)
     if not rules and not old:
         if not os.path.isdir(top) or not top.endswith("rules"):
             raise archive.bad_import(top, f"there is neither {FOLDER} nor {OLD} in it", NEXT)
@@ -101,9 +92,8 @@ def read(path: str, around: other_tools.Around) -> archive.Brought:
         _take(name, data, brought)
     if old:
         text = decode(archive.read_import_file(old, NEXT))
-        other_tools.import_pieces(
-            CLIENT, [other_tools.Piece("cursor rules", text, "feedback", OLD)], brought
-        )
+        piece = other_tools.Piece("cursor rules", text, "feedback", OLD)
+        other_tools.import_pieces(CLIENT, [piece], brought)
     return brought
 
 
@@ -112,8 +102,6 @@ def _take(name: str, data: bytes, brought: archive.Brought) -> None:
     if name.rpartition("/")[2] == OURS or ending.lower() not in ("mdc", "md") or not stem:
         brought.skip(name, "it is not one of your rules", archive.OTHER)
         return
-    fields = {
-        "description": other_tools.import_description(read_header(decode(data)).body),
-        "type": "feedback",
-    }
+    description = other_tools.import_description(read_header(decode(data)).body)
+    fields = {"description": description, "type": "feedback"}
     other_tools.import_file(CLIENT, name, data, brought, fields, stem)

@@ -164,7 +164,6 @@ def edit_client_file(
     data: bytes,
     receipt: Receipt,
     remarks: list[str],
-    *,
     remove: bool = False,
     marks: tuple[bytes, ...] = (),
 ) -> list[Edit]:

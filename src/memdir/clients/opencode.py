@@ -64,17 +64,11 @@ def plan(wish: setup.Wish, host: setup.Host, receipt: Receipt) -> setup.Plan:
     script = script.replace("$MILLISECONDS", str(MILLISECONDS))
     settings = os.path.join(top, "opencode.json")
     edits = [Merge(settings, wanted, _is_ours, (SERVERS, NAME), remarks).edit(receipt, wish.remove)]
-    for path, text in (
-        (os.path.join(top, PLUGIN), script),
-        (instruction, WORDS_MARK + setup.WORDS),
-    ):
-        marks = (MARK.encode(), WORDS_MARK.encode())
-        edits += edit_client_file(
-            path, text.encode(), receipt, remarks, remove=wish.remove, marks=marks
-        )
-    return setup.plan_setup(
-        wish, host, edits, {name: lines[event] for name, event in EVENTS}, remarks
-    )
+    marks, files = (MARK.encode(), WORDS_MARK.encode()), {os.path.join(top, PLUGIN): script}
+    for path, text in (files | {instruction: WORDS_MARK + setup.WORDS}).items():
+        edits += edit_client_file(path, text.encode(), receipt, remarks, wish.remove, marks)
+    hooks = {name: lines[event] for name, event in EVENTS}
+    return setup.plan_setup(wish, host, edits, hooks, remarks)
 
 
 def _is_ours(path: Path, value: Any) -> bool:
@@ -172,10 +166,8 @@ class OpencodeReader(transcripts.Reader):
     def _messages(
         self, id: str, data: transcripts.Record, parts: list[transcripts.Record], cwd: str
     ) -> Iterator[conversation.Message]:
-        role, time = (
-            data.get("role"),
-            conversation.client_seconds(as_object(data.get("time")).get("created")),
-        )
+        role, created = data.get("role"), as_object(data.get("time")).get("created")
+        time = conversation.client_seconds(created)
         if role not in ("user", "assistant") or data.get("summary") is True:
             return
         texts = []
@@ -190,9 +182,8 @@ class OpencodeReader(transcripts.Reader):
                 output = as_text(state.get("output")) or as_text(state.get("error"))
                 yield from make_client_messages(TOOL, id, output, time, tool)
         if role == "user":
-            yield from make_client_messages(
-                PERSON, id, "\n".join(filter(None, map(typed_client_text, texts))), time
-            )
+            typed = "\n".join(filter(None, map(typed_client_text, texts)))
+            yield from make_client_messages(PERSON, id, typed, time)
         else:
             yield from make_client_messages(AGENT, id, "\n".join(texts), time)
 

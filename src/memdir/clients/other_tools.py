@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memdir.clients import archive
+from memdir.clients.conversation import as_object
 from memdir.config.config import Config
 from memdir.errors import BadInput
 from memdir.format.names import RESERVED, memory_name, slugify
@@ -98,9 +99,8 @@ def import_pieces(source: str, pieces: Iterable[Piece], brought: archive.Brought
     for piece in pieces:
         body, name = clean_import(piece.body), memory_name(clean_import(piece.title), piece.type)
         if len(brought.files) >= archive.MAX_ENTRIES:
-            brought.skip(
-                piece.place, f"there are more than {archive.MAX_ENTRIES:,} entries", archive.BROKEN
-            )
+            many = f"there are more than {archive.MAX_ENTRIES:,} entries"
+            brought.skip(piece.place, many, archive.BROKEN)
             return
         if not body.strip():
             brought.skip(piece.place, NO_TEXT, archive.BROKEN)
@@ -174,17 +174,6 @@ def clean_import(text: object) -> str:
     return whole
 
 
-def _read_json(path: str, next: str) -> Any:
-    try:
-        return json.loads(archive.read_import_file(path, next).decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise archive.bad_import(path, f"it is not JSON ({error})", next) from None
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 # basic-memory: a folder of notes; their observations and relations stay as they are.
 
 
@@ -228,7 +217,10 @@ def read_mem0(path: str, around: Around) -> archive.Brought:
     advice = "name the file: memdir import mem0 export.json"
     if not path:
         raise archive.bad_import("mem0", "the exported file is needed", advice)
-    rows = _read_json(path, advice)
+    try:
+        rows = json.loads(archive.read_import_file(path, advice).decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise archive.bad_import(path, f"it is not JSON ({error})", advice) from None
     if isinstance(rows, dict):
         rows = rows.get("results", rows.get("memories"))
     if not isinstance(rows, list):
@@ -239,11 +231,12 @@ def read_mem0(path: str, around: Around) -> archive.Brought:
 
 
 def _mem0_piece(row: Any, number: int) -> Piece:
-    fields = row if isinstance(row, dict) else {}
+    fields = as_object(row)
     text, id, more = clean_import(fields.get("memory")), fields.get("id"), fields.get("metadata")
     place = f"memory {id}" if isinstance(id, (str, int)) else f"entry {number}"
-    named = [more.get("type"), more.get("category")] if isinstance(more, dict) else []
-    words = [clean_import(word).lower() for word in (*named, *_list(fields.get("categories")))]
+    named = [as_object(more).get("type"), as_object(more).get("category")]
+    named += fields["categories"] if isinstance(fields.get("categories"), list) else []
+    words = [clean_import(word).lower() for word in named]
     known = [MEM0_TYPES.get(word, word) for word in words]
     type = next((word for word in known if word in types.names()), "user")
     times = clean_import(fields.get("created_at")), clean_import(fields.get("updated_at"))

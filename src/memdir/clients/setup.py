@@ -189,7 +189,12 @@ def install_client(config: Config, client: str, wish: Wish, *, dry_run: bool = F
     for edit in changed:
         write_client_edit(edit)
     if not stays and (receipt.files or receipt.folders):
-        drop_client_receipt(receipt)
+        with state_errors(receipt.path, "the receipt cannot be removed"):
+            remove_state(*os.path.split(receipt.path))
+        # The folders we created, unless others use them.
+        for folder in sorted(receipt.folders, key=len, reverse=True):
+            with suppress(OSError, ValueError):  # invalid path: the receipt is damaged
+                os.rmdir(folder)
     return plan
 
 
@@ -203,10 +208,6 @@ def _host(config: Config) -> Host:
     python = find_python_for_client(base, sys.version_info[:2])
     where = config.home, config.claude_dir, config.environ, config.checkout
     return Host(python, PACKAGE, *where)
-
-
-def find_temporary_install() -> str:
-    return PACKAGE if is_temporary_install_path(PACKAGE) else ""
 
 
 # Receipts, and writing
@@ -258,15 +259,6 @@ def write_client_receipt(receipt: Receipt) -> None:
     fields = {"version": RECEIPT_VERSION, "files": files, "folders": receipt.folders}
     with state_errors(receipt.path, f"no receipt can be written; {NOTHING}"):
         replace_state_json(*os.path.split(receipt.path), fields)
-
-
-def drop_client_receipt(receipt: Receipt) -> None:
-    """Also removes the folders we created, unless others use them."""
-    with state_errors(receipt.path, "the receipt cannot be removed"):
-        remove_state(*os.path.split(receipt.path))
-    for folder in sorted(receipt.folders, key=len, reverse=True):
-        with suppress(OSError, ValueError):  # invalid path: the receipt is damaged
-            os.rmdir(folder)
 
 
 def missing_client_folders(target: str) -> list[str]:

@@ -8,6 +8,7 @@ import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, NamedTuple
 
 from memdir.clients.conversation import (
@@ -51,14 +52,10 @@ class Newest:
         """Drops the oldest messages beyond the limits."""
         for message in more:
             self.messages.append(message)
-            self.characters += _size(message)
+            self.characters += len(message.text)
             while self.characters > ALL_TEXT_CHARACTERS or len(self.messages) > MAX_MESSAGES:
-                self.characters -= _size(self.messages.popleft())
+                self.characters -= len(self.messages.popleft().text)
                 self.cut = True
-
-
-def _size(message: Message) -> int:
-    return len(message.text) + sum(map(len, message.wrote))
 
 
 class Line(NamedTuple):
@@ -162,17 +159,13 @@ class File(NamedTuple):
 def list_transcripts(folder: str, suffix: str = "") -> list[File]:
     """Subfolders, or with a suffix its regular files; empty if the folder does not exist."""
     files: list[File] = []
+    is_wanted = stat.S_ISREG if suffix else stat.S_ISDIR
     # The client was never used, or a file has just been deleted.
     with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if (
-                len(files) < MAX_FOLDER_NAMES
-                and entry.name.endswith(suffix)
-                and entry.name[0] != "."
-            ):
-                facts = entry.stat(follow_symlinks=not suffix)
-                if (stat.S_ISREG if suffix else stat.S_ISDIR)(facts.st_mode):
-                    files.append(File(entry.name, entry.path, (facts.st_mtime, facts.st_size)))
+        for entry in islice(entries, MAX_FOLDER_NAMES):
+            facts = entry.stat(follow_symlinks=not suffix)
+            if entry.name.endswith(suffix) and entry.name[0] != "." and is_wanted(facts.st_mode):
+                files.append(File(entry.name, entry.path, (facts.st_mtime, facts.st_size)))
     return files
 
 
@@ -265,11 +258,10 @@ def read_client_session(
             newest.add(parsed or ())
             if id:
                 cursor = Cursor(id, line.end)
-    whole = []
+    none, whole = set[str](), []
     for message in newest.messages:
-        failed = parser.failed.get(message.id, ())
-        wrote = tuple(path for path in message.wrote if path not in failed)
-        whole.append(message._replace(wrote=wrote))
+        failed = parser.failed.get(message.id, none)
+        whole.append(message._replace(wrote=tuple(p for p in message.wrote if p not in failed)))
     return NewMessages(
         said=add_last_client_reply(whole, last, earlier),
         cursor=cursor or (Cursor() if start is None else since._replace(offset=start)),

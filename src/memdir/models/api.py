@@ -12,7 +12,7 @@ import site
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ from memdir.models.model import (
     Answer,
     BadAnswer,
     ModelFailed,
-    ModelRefused,
     ModelUnavailable,
     Question,
     Usage,
     model_answer,
+    model_refused,
     model_too_slow,
 )
 
@@ -189,7 +189,7 @@ class Api:
             failure = _failure(self.name, question.seconds, error)
         else:
             if response.finish_reason == "content_filter":
-                raise _refused(self.name, usage)
+                raise model_refused(self.name, usage)
             return model_answer(question, text, self.name, usage)
         raise failure  # outside the handler, whose context could contain text of the server
 
@@ -269,19 +269,12 @@ def _usage(response: ModelResponse) -> Usage:
     return Usage(max(given - cached, 0), max(made, 0), max(cached, 0))
 
 
-def _refused(name: str, usage: Usage | None = None) -> ModelRefused:
-    hint = "say it in other words, or choose another model"
-    return ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
-
-
 def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
     from pydantic_ai import exceptions
 
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, Unfit):
-        cause = cause.__cause__ or cause.__context__
-    if cause is not None:  # our own error, wrapped by the packages
-        return BadAnswer(f"{name}: {cause}", next=CHECK_ADDRESS)
+    for cause in _chain(error):
+        if isinstance(cause, Unfit):  # our own error, wrapped by the packages
+            return BadAnswer(f"{name}: {cause}", next=CHECK_ADDRESS)
     if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
         return model_too_slow(name, seconds)
     if isinstance(error, exceptions.ModelHTTPError):
@@ -293,21 +286,19 @@ def _failure(name: str, seconds: float, error: Exception) -> ModelFailed:
         hint = "check the connection and model.base_url"
         # Only an unsent request certainly costs nothing.
         usage = NOTHING if error.phase in ("pool", "connect") else None
-        if _is_untrusted(error):
+        if any("CERTIFICATE_VERIFY_FAILED" in str(cause) for cause in _chain(error)):
             hint = "if the authority is your own: SSL_CERT_FILE=FILE, with its certificate"
             message = f"{name}: the certificate of the server or proxy is not trusted; {hint}"
             return ModelUnavailable(message, next=hint, usage=usage)
         return ModelUnavailable(f"{name}: no connection", next=hint, usage=usage)
     if isinstance(error, exceptions.ContentFilterError):
-        return _refused(name)
+        return model_refused(name)
     problem = f"the answer cannot be read ({type(error).__name__})"
     return BadAnswer(f"{name}: {problem}", next=CHECK_ADDRESS)
 
 
-def _is_untrusted(error: BaseException | None) -> bool:
-    """The library in between says only that there is no connection; the cause has a chain."""
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what caused it: the library in between says little."""
     while error is not None:
-        if "CERTIFICATE_VERIFY_FAILED" in str(error):
-            return True
+        yield error
         error = error.__cause__ or error.__context__
-    return False

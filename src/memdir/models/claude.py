@@ -108,8 +108,7 @@ def _read(out: bytes, question: model.Question, name: str) -> model.Answer:
         raise model.BadAnswer(f"{name} printed no result", next=BY_HAND)
     usage = _usage(envelope)
     if envelope.get("stop_reason") == "refusal":
-        hint = "say it in other words"
-        raise model.ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
+        raise model.model_refused(name, usage)
     if envelope.get("is_error"):  # not shown: its text may repeat a key or a path
         raise model.ModelUnavailable(f"{name} reports an error", next=BY_HAND, usage=usage)
     data = envelope.get("structured_output")

@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from memdir.errors import BadInput, MemdirError
 from memdir.models.model import (
@@ -71,10 +71,9 @@ class Limits:
     run: int | None = None
 
 
-@dataclass(frozen=True)
-class Spent:
-    session: int = 0
-    day: int = 0
+class Spent(NamedTuple):
+    session: int
+    day: int
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,11 @@ def model_too_slow(name: str, seconds: float) -> ModelTimeout:
     return ModelTimeout(f"{name} did not answer within {seconds:g} s", next=hint)
 
 
+def model_refused(name: str, usage: Usage | None = None) -> ModelRefused:
+    hint = "say it in other words, or choose another model"
+    return ModelRefused(f"{name} refused to answer", next=hint, usage=usage)
+
+
 def model_member_and_name(text: str) -> tuple[str, str]:
     member, colon, name = text.strip().partition(":")
     if not member or (colon and not name):

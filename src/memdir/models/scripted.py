@@ -48,7 +48,7 @@ class Scripted:
         if fails == "timeout" or seconds > question.seconds:
             raise model.model_too_slow(self.name, question.seconds)
         if fails == "refused":
-            raise model.ModelRefused(f"{self.name} refused to answer", next="change the script")
+            raise model.model_refused(self.name)
         if fails == "unavailable":
             hint = "change the script"
             raise model.ModelUnavailable(f"{self.name} is not there", next=hint, usage=NOTHING)

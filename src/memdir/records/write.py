@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from memdir.capture.inbox import Held, approval_reason_of_held
+from memdir.capture.inbox import APPROVAL, Held
 from memdir.errors import Missing
 from memdir.format.draft import CREATED, SKIPPED, UPDATED, Change, content_hash
 from memdir.format.names import memory_slug
@@ -125,7 +125,7 @@ def approve_record(app: App, held: Held) -> Done:
     if draft is None or not body.startswith("{"):
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
     record = read_record_json(body.encode("utf-8", "replace"), "the draft")
-    return save_record(app, draft.type, record, approval_reason_of_held(held.id))
+    return save_record(app, draft.type, record, APPROVAL + held.id)
 
 
 def show_record_draft(record: Record) -> str:

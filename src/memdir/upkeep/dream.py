@@ -253,7 +253,7 @@ def gather_logs_for_dream(app: App, seen: Mapping[str, int]) -> Gathered:
                 types[id] = entry.type
                 said.append(Message(id, PERSON, entry.text, noon.timestamp()))
     saved, held, heard = [], [], set()
-    undone = {item.text.message for item in find_undone_captures(app)} if said else set()
+    undone = {text.message for text, _ in find_undone_captures(app)} if said else set()
     asked = _draft(said)
     noticed = {item.origin.message for item in asked}
     rest = [_draft_entry(item) for item in said if item.id not in noticed and _is_lasting(item)]
@@ -267,7 +267,7 @@ def gather_logs_for_dream(app: App, seen: Mapping[str, int]) -> Gathered:
             typed = types.get(id, "") in known_types()
             draft = replace(draft, type=types[id]) if typed else draft
             # Whoever gave a line its type meant it to be kept, be it a rule.
-            if typed and item.hold in (signals.STANDING, signals.PASTED, UNTYPED):
+            if typed and item.hold in (signals.STANDING, signals.BESIDE, UNTYPED):
                 item = replace(item, hold="", origin=replace(item.origin, who=AGENT))
             item = replace(item, draft=sign_captured_draft(draft, item.origin))
         if draft is None or item.hold:
