@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 from marshal import dumps
-from time import time_ns
+from time import time, time_ns
 
 from memdir.hot.memory import INDEX, NOT_MEMORIES, TEAM, Memory, decode, encode
 from memdir.hot.recall import RULE_START, Found, Hit, Matches, read_prompt_terms
@@ -67,9 +67,11 @@ ENTRY_BYTES = 8
 MAX_HOLDERS = 500  # memories per term that are read, those with the largest weights
 
 # In a small store every file is checked with a stat. In a large one the folders are checked, whose
-# times change when a file is added, removed or replaced, and the memories found; the worker notices
-# an edit in place of any other one after the turn.
+# times change when a file is added, removed or replaced, then the memories found, and some of the
+# others in turn: an edit in place is noticed after a few prompts.
 SMALL = 1000  # largest number of memories that are all checked
+TURN = 200  # memories of a large store checked per prompt
+STRIDE = 2_654_435_761  # spreads the starting number evenly, changing every second
 TICK_NANOSECONDS = 50_000_000  # a second change within a tick may go unnoticed
 UNSURE = 0  # instead of the ctime
 
@@ -97,9 +99,9 @@ class Catalog:
     def close(self) -> None:
         self.connection.close()
 
-    def known(self) -> "dict[str, Facts]":
-        query = "SELECT path, mtime, ctime, size, inode FROM memory"
-        rows = self.rows((bytes, int, int, int, int), query)
+    def known(self, where: str = "", *values: object) -> "dict[str, Facts]":
+        query = f"SELECT path, mtime, ctime, size, inode FROM memory {where}"
+        rows = self.rows((bytes, int, int, int, int), query, *values)
         return {decode(row[0]): row[1:] for row in rows}
 
     def look_up(self, term: str) -> tuple[float, dict[int, int]]:
@@ -316,7 +318,9 @@ class Fts:
             changed, _, path = folder.partition(" ")
             if str(_changed(os.path.join(root, path) if path else root)) != changed:
                 return False
-        return True
+        start = int(time()) * STRIDE % (NUMBER + 1)
+        some = catalog.known("WHERE number >= ? ORDER BY number LIMIT ?", start, TURN)
+        return all(is_same_file_as_in_catalog(root, path, facts) for path, facts in some.items())
 
     def _update(self) -> bool:
         from memdir.recall.scan import Busy, update_catalog
