@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from memdir.cli.ui import IDLE_SECONDS
+from memdir.cli.serve import IDLE_SECONDS
 from memdir.ui.posts import POSTS
 from memdir.ui.views import VIEWS
 from tests.helpers.processes import PATIENCE

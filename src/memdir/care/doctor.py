@@ -20,7 +20,6 @@ from memdir.errors import Finding, MemdirError
 from memdir.format import index
 from memdir.format.draft import Draft, Wishes, content_hash
 from memdir.hot import memory
-from memdir.hot.disk import ASK_DOCTOR
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES
 from memdir.store import changes
 from memdir.store.history import History
@@ -41,7 +40,6 @@ MIN_FREE_BYTES = 16 * 1024 * 1024
 HISTORY_SECONDS = 5.0  # to read changes in full, newest first
 FEW = 5  # findings to show
 MENDED = "run: memdir doctor --fix"
-BY_YOU = "memdir cannot repair this: look at that file yourself, or move it away"
 BY_HAND = "correct the lines by hand; memdir index --check lists them"
 CLIENT = "claude-code"
 INSTALL = f"install Python {OLDEST[0]}.{OLDEST[1]} or newer"
@@ -63,13 +61,7 @@ def run_doctor(app: App, trial: App, fix: bool = False) -> list[Check]:
     checks += [check for name in list_clients(app.config.own) for check in _check_client(app, name)]
     checks += _check_remotes(app)
     checks.append(prove_to_doctor_that_saving_works(trial))
-    return [_without_circle(check, fix) for check in checks]
-
-
-def _without_circle(check: Check, fixed: bool) -> Check:
-    """Advice to run what has just run leads nowhere."""
-    circle = not check.ok and (check.fix == ASK_DOCTOR or (fixed and MENDED in check.fix))
-    return replace(check, fix=BY_YOU) if circle else check
+    return checks
 
 
 def _check_remotes(app: App) -> Iterator[Check]:

@@ -32,8 +32,7 @@ CALL = (
 
 
 @command("budget", "memdir budget")
-@click.option("--limit", type=click.IntRange(0), default=ROWS, help=f"Calls ({ROWS}); 0 shows all.")
-def budget_command(session: Session, limit: int) -> Answer:
+def budget_command(session: Session) -> Answer:
     """Output tokens count, and input tokens that came from no cache. MEMDIR_SESSION names the
     session.
     """
@@ -62,12 +61,9 @@ def budget_command(session: Session, limit: int) -> Answer:
     if not session.config.options.model:
         text = "No model is set, so none is used: set model.name in config.toml."
         lines += ["", *screen.block("", text)]
-    shown, total = result.calls[: limit or None], len(result.calls)
-    rows = [_call_row(call, result.day) for call in shown]
+    rows = [_call_row(call, result.day) for call in result.calls[:ROWS]]
     lines += ["", *screen.table(rows, COLUMNS, HEADINGS)] if rows else []
-    if len(shown) < total:
-        lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
-    return Answer(fields, lines)
+    return Answer(fields, lines + screen.more_lines(len(result.calls), ROWS))
 
 
 def _call_row(call: Call, today: str) -> list[Cell]:
@@ -117,12 +113,11 @@ def doctor_command(session: Session, fix: bool) -> Answer:
     return Answer({"ok": well, "checks": fields}, lines, int(not well))
 
 
-LABEL = 9  # columns
 FEW = 3  # waiting items listed one by one
 STATUS = (
     "received=account.received saved=account.saved refused=account.refused held=account.held "
     "waiting waits review balances=account.balances problems=account.problems "
-    "damaged_lines=damaged queued last_save last_saved last_recall last_capture worker "
+    "damaged_lines=damaged queued last_save last_saved last_recall last_capture "
     "last_trouble budget hooks capture model store"
 )
 
@@ -139,18 +134,18 @@ def status_command(session: Session) -> Answer:
         hooks = "off by hooks.enabled"
     elif is_config_silent(session.config):
         hooks = "off here"  # by the client's bare mode or the repository's settings
+    waits = [
+        {"reason": reason, "until": _time(after), "transcript": transcript}
+        for reason, after, transcript in result.waiting
+    ]
     fields = pick(
         result,
         STATUS,
         waiting=len(result.account.waiting),
-        waits=[
-            pick(item, "reason until transcript", until=_time(item.after))
-            for item in result.waiting
-        ],
+        waits=waits,
         last_save=_time(result.last_save),
         last_recall=_time(result.last_recall),
         last_capture=_time(result.last_capture),
-        worker="running" if result.worker else "idle",
         budget={"day_tokens": result.day_tokens, "left": result.tokens_left},
         hooks=hooks,
         capture={"enabled": options.capture, "every": options.capture_every},
@@ -162,15 +157,7 @@ def status_command(session: Session) -> Answer:
         fields["sync"] = pick_all(synced, "remote time failed failure")
     lines = []
     for label, text in _status_rows(session, result, hooks):
-        style = "bold" if label else ""
-        lines += session.screen.block(f"{label:{LABEL}}", text, "", style)
-    lines += [f"  {problem}" for problem in result.account.problems[:FEW]]
-    if result.damaged:  # the other lines still count
-        numbers = ", ".join(map(str, result.damaged[:FEW])) + ", …" * (len(result.damaged) > FEW)
-        noun = "line" if len(result.damaged) == 1 else "lines"
-        path = session.short(result.journal)
-        text = f"{noun} {numbers} of {path} cannot be read; the others count"
-        lines += session.screen.block("note:", text)
+        lines += session.screen.block(f"{label:9}", text, "", "bold" if label else "")
     return Answer(fields, lines, int(not result.account.balances))
 
 
@@ -184,18 +171,17 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     parts += f"{len(account.waiting)} waiting"
     verdict = "" if account.balances else "; THIS DOES NOT ADD UP"
     yield "captured", f"{plural(account.received, 'item')}: {parts}{verdict}"
-    for item in result.waiting[:FEW]:
-        later = item.after > time.time()
-        until = f"until {show_local_time(item.after)}" if later else "for the next session"
-        yield "", f"waits {until}: {item.reason or item.id}"
-        if item.transcript:
-            step = f"memdir capture --transcript {shlex.quote(item.transcript)} --no-model"
+    for reason, after, transcript in result.waiting[:FEW]:
+        until = f"until {show_local_time(after)}" if after > time.time() else "for the next session"
+        yield "", f"waits {until}: {reason}"
+        if transcript:
+            step = f"memdir capture --transcript {shlex.quote(transcript)} --no-model"
             yield "", f"without a model: {session.screen.advise(step)}"
-    review = "the inbox cannot be read: memdir review"
-    if result.review is not None:
-        waits = f"{result.review} {'waits' if result.review == 1 else 'wait'} for memdir review"
-        review = waits if result.review else "nothing waits"
-    yield "review", review
+    yield from (("", problem) for problem in account.problems[:FEW])
+    if result.damaged:  # the other lines still count
+        yield "", f"{plural(len(result.damaged), 'line')} of the account cannot be read"
+    unknown = "unreadable" if result.review is None else "nothing waits"
+    yield "review", f"{result.review:,} for memdir review" if result.review else unknown
     name = f": {result.last_saved}" if result.last_saved else ""
     yield "last", f"{_ago('save', result.last_save)}{name}"
     told = _ago("recall in a session", result.last_recall)
@@ -204,11 +190,9 @@ def _status_rows(session: Session, result: Status, hooks: str) -> Iterator[tuple
     how = how if options.capture else "off"
     model = options.capture_model or options.model or "none"
     yield "hooks", f"{hooks} · capture {how} · model {model}"
-    worker = "running" if result.worker else "idle"
-    yield "worker", f"{worker} · {plural(result.queued, 'request')}"
+    yield "queue", plural(result.queued, "request")
     left = f"{result.tokens_left or 0:,} of {result.day_tokens:,} tokens left today"
-    unreadable = "the ledger cannot be read: memdir budget"
-    yield "budget", unreadable if result.tokens_left is None else left
+    yield "budget", "the ledger cannot be read" if result.tokens_left is None else left
     for last in list_last_syncs(session.config):
         yield "sync", session.short(describe_last_sync(last, time.time()))
     yield "error", result.last_trouble or "none"

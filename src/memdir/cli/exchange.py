@@ -239,14 +239,14 @@ def setup_command(
 
 def _look_at_health(session: Session) -> tuple[object, list[str]]:
     """Memdir is installed by now: what is wrong with a store must not look like a failure."""
-    from memdir.care.health import look_at_health
+    from memdir.care.status import look_at_health
 
     screen = session.screen
     try:
         health = look_at_health(session.app)
     except MemdirError as error:
         return None, ["", *screen.block("", f"{error.message}: memdir doctor says more", "")]
-    fields = pick(health, "memories stale double urgent tokens checked elsewhere next")
+    fields = pick(health, "memories stale double urgent tokens checked next")
     step = screen.advise(health.next)
     return fields, ["", *screen.block("", health.text, ""), *screen.block("Next:", step, "")]
 

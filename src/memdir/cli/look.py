@@ -15,18 +15,18 @@ from memdir.hot import memory, safe, types
 from memdir.hot.acceptance import NOT_YET
 from memdir.hot.memory import MAX_CHARACTERS, MAX_LINES, NEST, UNKNOWN
 from memdir.hot.place import RECORDS
-from memdir.store.ports import GONE
 from memdir.store.writer import App, store_state_folder
 from memdir.text.terminal import one_line, plural, visible_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memdir.audit.ages import Listed
     from memdir.format.index import Survey
+    from memdir.format.pointer import Pointer
 
 
-MAX_ROWS = 200  # for a person; a program gets all
-LIMIT = f"Rows at most ({MAX_ROWS}); 0 shows all."
 HEADINGS = ("name", "type", "age", "stale", "description")
 NAME_SHARE = 0.27  # of the line's width
 LISTED = (
@@ -36,9 +36,8 @@ LISTED = (
 
 
 @command("list", "memdir list --scope all")
-@click.option("--limit", type=click.IntRange(0), default=MAX_ROWS, help=LIMIT)
 @click.option("--type", metavar="TYPE", help="Only this type.")
-def list_command(session: Session, limit: int, type: str | None) -> Answer:
+def list_command(session: Session, type: str | None) -> Answer:
     """`stale` counts claims that the code no longer supports, as far as they were checked (memdir
     audit --deep). A * marks what is pinned, `not accepted yet` what others wrote and no agent is
     told (memdir review).
@@ -47,49 +46,30 @@ def list_command(session: Session, limit: int, type: str | None) -> Answer:
     from memdir.format.draft import check_memory_type
 
     check_memory_type(UNKNOWN if type is None else type)
-    screen, first = session.screen, None
+    screen, config = session.screen, session.config
+    fields: Fields = {"store": config.store, "layout": "markdown", "shape": "no directory"}
     memories: list[Fields] = []
-    findings: list[Finding] = list(session.config.findings)
+    findings: list[Finding] = list(config.findings)
     lines: list[str] = []
     for scope, app in session.apps():
-        first = first or app.store
+        if not lines:
+            fields |= {"layout": app.store.layout, "shape": app.store.shape}
         listed, broken = list_memory_ages(app)
         findings += broken
         items = [item for item in listed if type is None or item.memory.type == type]
-        total = len(items)
         memories += [
             pick(item, LISTED, modified=safe.iso_time(item.modified), scope=scope) for item in items
         ]
-        title = f"{scope}: {plural(total, 'memory', 'memories')} in {session.short(app.store.root)}"
-        lines += [*[""][: len(lines)], *screen.block("", title, "")]
-        shown = items[:limit] if limit else items
-        if shown:
-            limits = [int(screen.columns * NAME_SHARE)]
-            lines += ["", *screen.table([*map(_row, shown)], limits, HEADINGS)]
-        if len(shown) < total:
-            lines += ["", f"  shown: {len(shown):,} of {total:,}; all of them: --limit 0"]
-        if not total:
-            label, step = _first_step(app, scope)
-            lines += ["", *screen.block(label, screen.advise(step, scope))]
-    fields = {
-        "store": session.config.store,
-        "layout": first.layout if first else "markdown",
-        "shape": first.shape if first else "no directory",
-        "memories": memories,
-        "findings": pick_all(findings, FINDING),
-    }
+        many = plural(len(items), "memory", "memories")
+        title = f"{scope}: {many} in {session.short(app.store.root)}"
+        limits = [int(screen.columns * NAME_SHARE)]
+        lines += [*[""][: len(lines)], *screen.block("", title, ""), ""]
+        lines += screen.table([*map(_row, items)], limits, HEADINGS)
+        if not items:
+            step = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
+            lines += screen.block("Save the first one:", screen.advise(step, scope))
     lines += ["", *screen.finding_lines(findings)] if findings else []
-    return Answer(fields, lines)
-
-
-def _first_step(app: App, scope: str) -> tuple[str, str]:
-    from memdir.store.look import store_log
-
-    newest = store_log(app, limit=1)
-    if newest and newest[0].verb != "undo" and any(it == GONE for it, _ in newest[0].paths):
-        return "Bring back what the last change removed:", "memdir undo"
-    step = "memdir records save" if scope == RECORDS else 'memdir remember "TEXT"'
-    return "Save the first one:", step
+    return Answer(fields | {"memories": memories, "findings": pick_all(findings, FINDING)}, lines)
 
 
 def _row(listed: Listed) -> list[Cell]:
@@ -171,16 +151,20 @@ def where_command(session: Session, only_path: bool) -> Answer:
     )
     if only_path:
         return Answer(fields, [visible_text(config.store)])
-    rows = {
-        "store": short(config.store) + ("" if exists else "  (does not exist yet)"),
-        "decided by": config.step,
-        "project": f"{config.project_name} ({short(config.project_root)})",
-        "memory is": f"{'on' if config.enabled else 'off'} (by {config.enabled_by})"
-        + ", and so are the hooks" * (not config.enabled and is_config_silent(config)),
-        "history, trash": short(state),
-        "settings": short(config.config_file),
-    }
-    lines = [*screen.labelled(rows, 15, ""), "", "scopes (* exists):"]
+    lines = screen.labelled(
+        {
+            "store": short(config.store) + ("" if exists else "  (does not exist yet)"),
+            "decided by": config.step,
+            "project": f"{config.project_name} ({short(config.project_root)})",
+            "memory is": f"{'on' if config.enabled else 'off'} (by {config.enabled_by})"
+            + ", and so are the hooks" * (not config.enabled and is_config_silent(config)),
+            "history, trash": short(state),
+            "settings": short(config.config_file),
+        },
+        15,
+        "",
+    )
+    lines += ["", "scopes (* exists):"]
     for scope, path in config.scopes.items():
         lines += screen.block(f"{'*' if scope in existing else ' '} {scope:11}", short(path))
     lines += ["", *screen.finding_lines(config.findings)] if config.findings else []
@@ -281,17 +265,22 @@ def index_command(session: Session, check: bool, rebuild: bool) -> Answer:
     content. A rebuild adds missing pointers and drops dead ones; every other line stays.
     """
     from memdir.format.index import Survey
-    from memdir.store.look import survey_index
+    from memdir.store import changes, look
 
     if check and rebuild:
         raise click.UsageError("Give --check or --rebuild.", click.get_current_context())
     if rebuild:
-        return _rebuild(session, session.app)
+        done = changes.rebuild_memory_index(session.app)
+        changed = any(change.changed for change in done.changes)
+        answer = session.done_answer(session.app, done)
+        fields = {**answer.fields, **_survey_fields(look.survey_index(session.app))}
+        lines = [*answer.lines] if changed else ["the index matches the files"]
+        return Answer({**fields, "changed": changed}, lines)
     screen, broken = session.screen, False
     scopes: dict[str, Fields] = {}
-    lines: list[str] = []
+    lines = []
     for scope, app in session.apps():
-        survey = survey_index(app)
+        survey = look.survey_index(app)
         scopes[scope] = _survey_fields(survey)
         title = f"{scope}: {session.short(app.store.root)}/{app.store.index_path}"
         lines += [*[""][: len(lines)], *screen.block("", title, "")]
@@ -299,9 +288,9 @@ def index_command(session: Session, check: bool, rebuild: bool) -> Answer:
         lines.append(f"  {survey.lines:,} of {MAX_LINES} lines, {characters}")
         for problem, places in _problems(survey):
             broken = True
-            more = f" and {len(places) - FEW} more" if len(places) > FEW else ""
-            text = f"{problem}: {', '.join(places[:FEW])}{more}"
+            text = f"{problem}: {', '.join(places[:FEW])}"
             lines += screen.block("!", text, style="yellow")
+            lines += screen.more_lines(len(places), FEW)
         if survey.by_hand:
             text = "a repair keeps lines that say more than a pointer; correct them by hand"
             lines += screen.block("", text)
@@ -316,17 +305,6 @@ def index_command(session: Session, check: bool, rebuild: bool) -> Answer:
     return Answer({**fields, **more_fields}, lines, int(check and broken))
 
 
-def _rebuild(session: Session, app: App) -> Answer:
-    from memdir.store import changes, look
-
-    done = changes.rebuild_memory_index(app)
-    changed = any(change.changed for change in done.changes)
-    fields, (first, *rest), *_ = session.done_answer(app, done)
-    first = first if changed else "the index matches the files"
-    survey = _survey_fields(look.survey_index(app))
-    return Answer({**fields, **survey, "changed": changed}, [first, *rest])
-
-
 def _survey_fields(survey: Survey) -> Fields:
     return pick(
         survey,
@@ -339,17 +317,17 @@ def _survey_fields(survey: Survey) -> Fields:
 
 
 def _problems(survey: Survey) -> list[tuple[str, list[str]]]:
+    def places(pointers: Iterable[Pointer]) -> list[str]:
+        return [f"{pointer.target} (line {pointer.line})" for pointer in pointers]
+
     over = survey.lines > MAX_LINES or survey.characters > MAX_CHARACTERS
     size = f"{survey.lines:,} lines, {survey.characters:,} characters"
     problems = [
         ("files without a pointer", survey.orphans),
-        ("pointers to missing files", [f"{p.target} (line {p.line})" for p in survey.dangling]),
-        (
-            "second pointers to the same file",
-            [f"{p.target} (line {p.line})" for p in survey.duplicates],
-        ),
+        ("pointers to missing files", places(survey.dangling)),
+        ("second pointers to the same file", places(survey.duplicates)),
         ("lines that are too long", [f"line {number}" for number in survey.overlong]),
         ("content instead of a pointer", [f"line {number}" for number in survey.inline]),
         ("longer than an agent reads", [size] if over else []),
     ]
-    return [(problem, places) for problem, places in problems if places]
+    return [(problem, found) for problem, found in problems if found]

@@ -43,7 +43,7 @@ SECTIONS = {
         "show": ("look", "Show a memory, as it is or as a change left it."),
         "load": ("look", "Print the index as an agent gets it, cut to its limits."),
         "index": ("look", "Show the size of the index and what is wrong with it."),
-        "ui": ("ui", "Open a page that shows, corrects and undoes what memory does."),
+        "ui": ("serve", "Open a page that shows, corrects and undoes what memory does."),
         "where": ("look", "Show where memories are stored, and which rule decided."),
         "types": ("look", "Show the types of memory, or everything about one."),
         "manifest": ("look", "Print the list that a model chooses from: the newest 200."),

@@ -72,7 +72,6 @@ RECALLED = "path scope store from=from_ score shown text verdicts why"
 @click.option("--session", "session_id", metavar="ID", help="Tell this session nothing twice.")
 @click.option("--always", is_flag=True, help="Show the closest even if nothing matches well.")
 @click.option("--model", is_flag=True, help="Let the configured model choose; this costs tokens.")
-@click.option("--no-verify", is_flag=True, help="Use known verdicts; do not look at the code.")
 def recall_command(
     session: Session,
     words: tuple[str, ...],
@@ -81,7 +80,6 @@ def recall_command(
     session_id: str | None,
     always: bool,
     model: bool,
-    no_verify: bool,
 ) -> Answer:
     """PROMPT may be `-` for standard input. Memories that match come in full, the next best as one
     line each; nothing is printed if none matches. All scopes are searched unless --scope names
@@ -101,7 +99,7 @@ def recall_command(
         abstain=not always,
         model=model or None,
         ages=find_age_starts,
-        verify=not no_verify,
+        verify=True,
         waiting=True,
     )
     if answer.selection:
@@ -141,13 +139,12 @@ def _searched_apps(session: Session) -> list[tuple[str, App]]:
 
 FOUND = ("memory", "type", "age", "scope", "description")
 FOUND_SHARE = 0.27  # of the line's width, for the name
-MAX_FOUND = 1_000
+MAX_FOUND, MAX_ROWS = 1_000, 20
 
 
 @command("search", "memdir search release freeze", dashes=True)
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1), default=20, help="Rows at most (20).")
-def search_command(session: Session, words: tuple[str, ...], limit: int) -> Answer:
+def search_command(session: Session, words: tuple[str, ...]) -> Answer:
     """Lists what has one of the WORDS, your own memories first, also where an agent would be told
     nothing. All scopes and the records are searched unless --scope names one.
     """
@@ -159,7 +156,7 @@ def search_command(session: Session, words: tuple[str, ...], limit: int) -> Answ
         apps, " ".join(words), limit=0, pointers=MAX_FOUND, abstain=False, waiting=True
     )
     every = [item for item in answer.found.pointers if item.words]
-    found = every[:limit]
+    found = every[:MAX_ROWS]
     now, widest = apps[0][1].now() if apps else 0.0, int(screen.columns * FOUND_SHARE)
     rows: list[list[Cell]] = []
     for item in found:
@@ -169,14 +166,13 @@ def search_command(session: Session, words: tuple[str, ...], limit: int) -> Answ
         label = cut_text_middle(one_line(name), widest), "bold"
         rows.append([label, memory.type, age, item.scope, waits + memory.description])
     fields: Fields = {
-        "memories": [pick(recalled_memory(item, now), RECALLED) for item in found],
+        "memories": [pick(recalled_memory(item, now), RECALLED) for item in every],
         "searched": answer.found.searched,
         "milliseconds": round(answer.milliseconds, 2),
         "findings": pick_all(answer.found.findings, FINDING),
     }
     lines = screen.table(rows, headings=FOUND)
-    if len(every) > limit:
-        lines += ["", f"  shown: {limit:,} of {len(every):,}; more of them: --limit {len(every)}"]
+    lines += screen.more_lines(len(every), MAX_ROWS)
     none = f"none of {plural(answer.found.searched, 'memory', 'memories')} has one of these words"
     return Answer(fields, lines, remark="" if rows else none)
 
