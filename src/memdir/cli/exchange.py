@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -55,19 +56,13 @@ def import_command(session: Session, source: str, path: str, secret: bool) -> An
     done = session.screen.advised(
         changes.import_into_store(app, brought.files, origin=origin, allow_secret=secret)
     )
-    files = [
-        pick(
-            change,
-            "path change=kind diff reason",
-            diff=answers.print_diff(change.path, None, contents[change.path])
-            if change.changed
-            else "",
-        )
-        for change in done.changes
-    ]
-    files += [
-        file for file in answers.changed_file_fields(done.diff) if file["path"] not in contents
-    ]
+    files: list[Fields] = []
+    for change in done.changes:
+        new = contents[change.path] if change.changed else None
+        diff = answers.print_diff(change.path, None, new) if new is not None else ""
+        files.append(pick(change, "path change=kind diff reason", diff=diff))
+    others = answers.changed_file_fields(done.diff)
+    files += [file for file in others if file["path"] not in contents]
     skipped = pick_all(brought.skipped, FINDING)
     fields = {**done_fields(app, done), "files": files, "skipped": skipped}
     lost = any(
@@ -84,13 +79,9 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     head = "would import" if done.dry_run else "imported"
     yield f"{head} {len(taken):,} of {plural(len(done.changes), 'memory', 'memories')}"
     yield from (f"  + {one_line(path)}" for path in taken[:FEW])
-    yield from screen.more_lines(len(taken), FEW, "")
+    yield from screen.more_lines(len(taken), FEW)
     left = [change for change in done.changes if not change.changed]
-    same = {
-        change.path
-        for change in left
-        if change.hash == content_hash(contents.get(change.path, b""))
-    }
+    same = {change.path for change in left if change.hash == content_hash(contents[change.path])}
     yield from screen.blocks("", _some("identical already", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")
@@ -102,7 +93,7 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     yield from screen.blocks("", _some("skipped, not a memory", other))
     skipped = [finding for finding in brought.skipped if finding.kind != archive.OTHER]
     yield from screen.finding_lines(skipped[:FEW])
-    yield from screen.more_lines(len(skipped), FEW, "")
+    yield from screen.more_lines(len(skipped), FEW)
     # Private memories may hold secrets; the person should know which do.
     secret = sorted(path for path in taken if find_secrets(decode(contents[path])))
     warning = _some("these may contain a secret", secret)
@@ -191,19 +182,16 @@ def setup_command(
     dry_run = session.asked.dry_run
     try:
         plan = setup_module.install_client(session.config, client, wish, dry_run=dry_run)
-    except ByHand as error:
-        # A person gets the lines unwrapped, ready to copy.
-        if error.lines and session.screen.json:
-            error.next = f"{error.next}: {error.lines}"
-        elif error.lines:
-            session.screen.complain([*error.lines.split("\n"), ""])
+    except ByHand as error:  # a person gets the lines unwrapped, ready to copy
+        if session.screen.json:
+            error.next += f": {error.lines}" if error.lines else ""
+        else:
+            session.screen.complain(error.lines.split("\n"))
         raise
     remarks = list(plan.remarks)
     if not remove and setup_module.is_temporary_install_path(place := setup_module.PACKAGE):
-        text = (
-            f"memdir is installed in {place}, a temporary place; without it the hooks do nothing. "
-        )
-        remarks.append(text + "Install it elsewhere and run this again.")
+        text = f"memdir is installed in {place}, a temporary place; without it the hooks do nothing"
+        remarks.append(f"{text}: install it elsewhere and run this again")
     fields = pick(
         plan,
         "client way files hooks remarks dry_run",
@@ -217,9 +205,10 @@ def setup_command(
     screen, lines = session.screen, []
     for edit in plan.edits:
         would, diff = "would be " if dry_run and edit.old != edit.new else "", _diff(edit)
-        colon = ":" if edit.change == "unchanged" else ""
-        text = f"{would}{edit.change}{colon} {one_line(session.short(edit.path))}"
-        lines += screen.block("", text + _count_lines(diff), "")
+        signs = Counter(line[:1] for line in diff.split("\n")[2:])
+        counts = f" (+{signs['+']} -{signs['-']} lines)" if diff else ""
+        text = f"{would}{edit.change} {one_line(session.short(edit.path))}{counts}"
+        lines += screen.block("", text, "")
         lines += screen.diff_lines(diff) if show_diff else []
     lines += screen.blocks("note:", remarks)
     if dry_run:
@@ -232,30 +221,17 @@ def setup_command(
         text = "install it again" if remove else "it works from the next session on; remove it"
         lines += screen.block("", f"{text}: {back}", "")
     if not remove and not dry_run:
-        fields["health"], told = _look_at_health(session)
-        lines += told
+        from memdir.care.status import look_at_health
+
+        try:  # memdir is installed by now: a store that is broken must not look like a failure
+            health = look_at_health(session.app)
+        except MemdirError as error:
+            lines += ["", *screen.block("", f"{error.message}: memdir doctor says more", "")]
+        else:
+            fields["health"] = pick(health, "memories stale double urgent tokens checked next")
+            lines += ["", *screen.block("", health.text, "")]
+            lines += screen.block("Next:", screen.advise(health.next), "")
     return Answer(fields, lines)
-
-
-def _look_at_health(session: Session) -> tuple[object, list[str]]:
-    """Memdir is installed by now: what is wrong with a store must not look like a failure."""
-    from memdir.care.status import look_at_health
-
-    screen = session.screen
-    try:
-        health = look_at_health(session.app)
-    except MemdirError as error:
-        return None, ["", *screen.block("", f"{error.message}: memdir doctor says more", "")]
-    fields = pick(health, "memories stale double urgent tokens checked next")
-    step = screen.advise(health.next)
-    return fields, ["", *screen.block("", health.text, ""), *screen.block("Next:", step, "")]
-
-
-def _count_lines(diff: str) -> str:
-    signs = [line[0] for line in diff.split("\n")[2:] if line[:1] in ("+", "-")]
-    counts = [(signs.count("+"), "added"), (signs.count("-"), "removed")]
-    texts = [f"{plural(count, 'line')} {what}" for count, what in counts if count]
-    return f" ({', '.join(texts)})" if texts else ""
 
 
 def _diff(edit: Edit) -> str:

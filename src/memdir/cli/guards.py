@@ -8,7 +8,7 @@ import time
 import click
 
 from memdir.cli.command import Session, command
-from memdir.cli.output import Answer, Fields
+from memdir.cli.output import Answer, Fields, pick
 from memdir.errors import Missing
 from memdir.hot.guard import BEFORE, FORBID, MAX_GUARDS, NEEDS, OFF, Guard, read_switched_off
 from memdir.hot.shell import read_programs
@@ -18,7 +18,6 @@ from memdir.store.writer import open_app
 from memdir.text.terminal import plural
 
 LIST, TURN_OFF, TURN_ON, TEST = "list", "off", "on", "test"
-SAYS = {FORBID: "", NEEDS: "without", BEFORE: "before"}
 LOCK = "guards.lock"
 
 
@@ -67,30 +66,18 @@ def _list(session: Session, every: list[Guard], off: frozenset[str]) -> Answer:
     lines = [plural(len(every), "guard") + ("" if enabled else "; all off by guards.enabled"), ""]
     for guard in every:
         state = "off" if guard.key in off else "stops" if guard.stops else "reminds"
-        lines += session.screen.block(f"  {guard.name}:", f"{state}, {_says(guard)}")
+        other = str(guard.other).strip() if guard.other else ""
+        form = {FORBID: "", NEEDS: f" without {other}", BEFORE: f" unless {other} ran first"}
+        text = f"{state}, {guard.command}{form[guard.form]}"
+        lines += session.screen.block(f"  {guard.name}:", text)
         lines += session.screen.block("", f"“{guard.sentence}”", "    ")
     return Answer({**fields, "enabled": enabled}, lines)
 
 
-def _says(guard: Guard) -> str:
-    other = f" {SAYS[guard.form]} {str(guard.other).strip()}" if guard.other else ""
-    if guard.form == BEFORE:
-        other = f" unless {guard.other} ran first"
-    return f"{guard.command}{other}"
-
-
 def _fields(guard: Guard, on: bool) -> Fields:
-    return {
-        "name": guard.name,
-        "form": guard.form,
-        "program": guard.command.program,
-        "command": str(guard.command),
-        "other": str(guard.other).strip() if guard.other else "",
-        "stops": guard.stops,
-        "sentence": guard.sentence,
-        "path": guard.path,
-        "on": on,
-    }
+    other = str(guard.other).strip() if guard.other else ""
+    declared = "name form program=command.program command other stops sentence path on"
+    return pick(guard, declared, command=str(guard.command), other=other, on=on)
 
 
 def _test(session: Session, guards: list[Guard], line: str) -> Answer:

@@ -42,11 +42,10 @@ def log_command(session: Session, name: str, number: int) -> output.Answer:
         for scope, app in session.apps()
         for logged in look.store_log(app, _path_of(name, app), limit)
     ]
-    if several:
-        items = sorted(items, key=lambda item: -item[1].time)[:limit]
+    items = sorted(items, key=lambda item: -item[1].time)[:limit] if several else items
     none = f"no changes of {one_line(name)}" if name else "no changes yet"
-    rows = [_row(logged, *[scope] * several) for scope, logged in items]
-    lines = session.screen.table(rows) if rows else [none]
+    lines = session.screen.table([_row(logged, *[scope] * several) for scope, logged in items])
+    lines = lines or [none]
     if items:
         text = "Show one: memdir diff ID · undo one: memdir undo ID"
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
@@ -149,8 +148,7 @@ def undo_command(
         lines.append(f"  {one_line(item.path)} {item.reason or 'is back as it was'}")
     lines += screen.more_lines(len(done.changes), FEW)
     paths = tuple(item.path for item in done.changes)  # already listed
-    remarks = [remark for remark in done.remarks if not remark.startswith(paths)]
-    lines += screen.blocks("note:", remarks)
+    lines += screen.blocks("note:", (it for it in done.remarks if not it.startswith(paths)))
     return output.Answer(fields, lines, printed=lambda: review.note_undo_answered(app))
 
 

@@ -290,9 +290,7 @@ class Screen:
                 lines += ["", *self.diff_lines(print_diff(path, old, new))]
         return [*lines, "", DRY_RUN]
 
-    def more_lines(
-        self, total: int, shown: int, hint: str = " (all of them with --json)"
-    ) -> list[str]:
+    def more_lines(self, total: int, shown: int, hint: str = " (--json has all)") -> list[str]:
         return [f"  and {total - shown:,} more{hint}"] if total > shown else []
 
     def finding_lines(self, findings: Sequence[Finding], advise: Advice | None = None) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 
 import click
@@ -61,7 +60,6 @@ MAX_MEMORIES = 50
 MAX_PROMPT_BYTES = 8 * 1024 * 1024
 WORDS_SHOWN = 6
 NAME_SHARE = 0.4  # of the line's width
-HEADINGS = ("memory", "score", "sure", "given", "words that matched")
 RECALLED = "path scope store from=from_ score shown text verdicts why"
 
 
@@ -105,7 +103,7 @@ def recall_command(
     if answer.selection:
         screen.tell(f"chosen without the model: {answer.selection}")
     lines = visible_text(answer.text).split("\n") if answer.text else []
-    if sys.stdout.isatty():  # elsewhere exactly what an agent is told
+    if screen.is_terminal:  # elsewhere exactly what an agent is told
         lines = [part for line in lines for part in _fit(line, screen.columns)]
     if explain:
         lines += [*[""][: len(lines)], *_explain(screen, answer)]
@@ -124,8 +122,7 @@ def recall_command(
 
 
 def _fit(line: str, columns: int) -> list[str]:
-    indent = line[: len(line) - len(line.lstrip(" "))]
-    return wrap_text(line, columns, indent, indent) if text_width(line) > columns else [line]
+    return wrap_text(line, columns) if text_width(line) > columns else [line]
 
 
 def _searched_apps(session: Session) -> list[tuple[str, App]]:
@@ -183,15 +180,14 @@ def _explain(screen: Screen, answer: Recall) -> Iterator[str]:
     yield from screen.block("", f"{searched} searched in {answer.milliseconds:.1f} ms", "")
     if found.abstained:
         yield from screen.block("", f"nothing recalled: {answer.reason}", "")
-    items = [("whole", item) for item in injected.bodies]
-    items += [("line", item) for item in injected.pointers]
-    items += [("no", item) for item in found.near]
-    rows = [HEADINGS]
-    for given, item in items:
+    given = (("whole", injected.bodies), ("line", injected.pointers), ("no", found.near))
+    rows = []
+    for shown, item in [(shown, item) for shown, items in given for item in items]:
         words = ", ".join(list(item.words)[:WORDS_SHOWN]) or "none: a rule for any task"
-        rows.append((item.memory.path, f"{item.score:.2f}", f"{item.sure:.2f}", given, words))
-    if items:
-        yield from screen.table(rows, (int(screen.columns * NAME_SHARE),))
+        rows.append((item.memory.path, f"{item.score:.2f}", f"{item.sure:.2f}", shown, words))
+    if rows:
+        headings = ("memory", "score", "sure", "given", "words that matched")
+        yield from screen.table(rows, (int(screen.columns * NAME_SHARE),), headings)
         yield from screen.block(
             "", f"Shown in full from score {SURE:g}, as one line from {UNSURE:g}. Words are stems."
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import click
 
 from memdir.cli.command import STDIN, Session, command, read_text_option
 from memdir.cli.main import Commands
-from memdir.cli.output import FINDING, Answer, Fields, Screen, pick_all
+from memdir.cli.output import FINDING, Answer, Fields, pick_all
 from memdir.hot.memory import encode
 from memdir.hot.safe import inert_line
 from memdir.records import fields, folders, match
@@ -215,9 +216,13 @@ def _summary(session: Session) -> Answer:
         "findings": pick_all(findings, FINDING),
         "store": app.store.root,
     }
-    title = f"{plural(int(str(health['records'])), 'record')} in "
-    lines = screen.block("", title + session.short(session.config.store), "")
-    lines += ["", *_count_lines(screen, health, enabled)]
+    many = plural(int(str(health["records"])), "record")
+    lines = screen.block("", f"{many} in {session.short(session.config.store)}", "")
+    rows: list[list[str]] = [["category", *fields.STATUSES, ""]]
+    for type, by_status in cast(dict[str, dict[str, int]], health["counts"]).items():
+        numbers = [str(by_status[status]) for status in fields.STATUSES]
+        rows.append([type, *numbers, "" if enabled.get(type, True) else "switched off"])
+    lines += ["", *screen.table(rows)]
     if not health["in_sync"]:
         text = "the index is behind: memdir records index --rebuild"
         lines += ["", *screen.block("!", screen.advise(text), style="yellow")]
@@ -227,15 +232,6 @@ def _summary(session: Session) -> Answer:
         lines += ["", *screen.block("", screen.advise(text))] if number else []
     lines += ["", *screen.finding_lines(findings)] if findings else []
     return Answer(answer, lines)
-
-
-def _count_lines(screen: Screen, health: Fields, enabled: dict[str, bool]) -> list[str]:
-    counts = health["counts"]
-    rows: list[list[str]] = [["category", *fields.STATUSES, ""]]
-    for type, by_status in counts.items() if isinstance(counts, dict) else ():
-        numbers = [str(by_status[status]) for status in fields.STATUSES]
-        rows.append([type, *numbers, "" if enabled.get(type, True) else "switched off"])
-    return screen.table(rows)
 
 
 @record_command("index", "memdir records index --validate", changes=True)

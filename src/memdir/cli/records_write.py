@@ -218,8 +218,6 @@ def write_command(
     "--title", metavar="TEXT", default="", help="One line; the file's name is made of it."
 )
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Once or more often.")
-@click.option("--file", "files", metavar="PATH", multiple=True, help="A file it speaks of.")
-@click.option("--confidence", type=float, help="0 to 1; above 0.9 only what was confirmed.")
 @click.option(
     "--set", "values", metavar="FIELD=TEXT", multiple=True, help="A field of its content; again."
 )
@@ -230,8 +228,6 @@ def save_command(
     category: str,
     title: str,
     tags: Sequence[str],
-    files: Sequence[str],
-    confidence: float | None,
     values: Sequence[str],
     input_: str,
     reason: str,
@@ -244,9 +240,8 @@ def save_command(
 
     type = parse_record_type(category) if category else ""
     given: Record = records.read_input_argument(session, input_) if input_ else {}
-    options = {"title": title or None, "tags": list(tags) or None, "confidence": confidence}
-    options["related_files"] = list(files) or None
-    given |= {key: value for key, value in options.items() if value is not None}
+    options = {"title": title, "tags": list(tags)}
+    given |= {key: value for key, value in options.items() if value}
     draft = write.read_record_fields(given, type, values)
     try:
         done = write.save_record(session.app, type, draft, reason)
@@ -260,7 +255,7 @@ def save_command(
     return records.answer_done(session, done)
 
 
-def _status_command(name: str, action: str, example: str, help: str) -> click.Command:
+def _status_command(name: str, action: str, help: str) -> click.Command:
     def change(session: Session, names: Sequence[str], reason: str) -> output.Answer:
         from memdir.records.write import change_status_of_records
 
@@ -269,14 +264,11 @@ def _status_command(name: str, action: str, example: str, help: str) -> click.Co
 
     change.__doc__ = help
     named = click.argument("names", nargs=-1, required=True)(records.reason_option(change))
-    return records.record_command(name, example, changes=True)(named)
+    return records.record_command(name, f"memdir records {name} old-idea", changes=True)(named)
 
 
 OUT = "out of the index and of recall"
-_LATER = f"Retire records: {OUT}, restorable for the grace period."
-_KEPT = f"Archive records: {OUT}, kept for ever."
-_BACK = "Bring retired or archived records back."
-_WHY = "memdir records retire old-idea --reason superseded"
-retire = _status_command("retire", "delete", _WHY, _LATER)
-archive = _status_command("archive", "archive", "memdir records archive old-idea", _KEPT)
-restore = _status_command("restore", "", "memdir records restore old-idea", _BACK)
+BACK = "Bring retired or archived records back."
+retire = _status_command("retire", "delete", f"Retire records: {OUT} until they are collected.")
+archive = _status_command("archive", "archive", f"Archive records: {OUT}, kept for ever.")
+restore = _status_command("restore", "", BACK)

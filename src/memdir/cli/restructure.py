@@ -6,17 +6,9 @@ from collections.abc import Iterator
 
 import click
 
+from memdir.cli import output
 from memdir.cli.command import STDIN, Session, command, read_day_option, read_text_option
-from memdir.cli.output import (
-    CHANGE,
-    DRY_RUN,
-    Answer,
-    Fields,
-    Screen,
-    dry_run_fields,
-    pick,
-    pick_all,
-)
+from memdir.cli.output import CHANGE, Answer, Fields, Screen, pick, pick_all
 from memdir.format.draft import CREATED, RETIRED
 from memdir.format.type_guess import guess_memory_type
 from memdir.store import logs
@@ -69,7 +61,7 @@ def restructure_command(session: Session, show_diff: bool) -> Answer:
         batch=plan.batch if done.changes else "",
         remarks=[*work.remarks, *done.remarks],
         store=app.store.root,
-        **dry_run_fields(done),
+        **output.dry_run_fields(done),
     )
     code = int(not all(check.ok for check in plan.checks))
     lines = [*_restructure_lines(screen, plan, done), *_last_lines(screen, plan, done, show_diff)]
@@ -129,7 +121,7 @@ def _last_lines(screen: Screen, plan: Plan, done: Done, show_diff: bool) -> Iter
     if done.dry_run and (show_diff or not done.changes):
         yield from screen.dry_lines(done)
     elif done.dry_run:
-        yield from ["", *screen.block("", f"{DRY_RUN}; --diff shows every line", "")]
+        yield from ["", *screen.block("", f"{output.DRY_RUN}; --diff shows every line", "")]
     elif done.changes:
         yield from ["", "Undo all of it: " + screen.advise("memdir undo")]
 
@@ -151,7 +143,7 @@ def dream_command(session: Session, show_diff: bool) -> Answer:
         batch="" if done.dry_run else run.batch,
         remarks=[*run.plan.work.remarks, *done.remarks],
         store=app.store.root,
-        **dry_run_fields(done),
+        **output.dry_run_fields(done),
     )
     lines = ["nothing to do: logs, memories and index are in order"]
     if done.changes:
@@ -165,17 +157,16 @@ def dream_command(session: Session, show_diff: bool) -> Answer:
 def _doubts(screen: Screen, run: dream_module.Run) -> Iterator[str]:
     logs, old = run.oriented.logs, run.oriented.old
     if logs.entries:
-        parts = [f"{plural(len(logs.saved), 'item')} to remember"] * bool(logs.saved)
-        parts += [f"{len(logs.held):,} for you to decide on (memdir review)"] * bool(logs.held)
-        silent = plural(logs.silent, "entry", "entries")
-        parts += [f"{silent} with nothing to keep"] * bool(logs.silent)
-        text = f"{plural(logs.entries, 'new entry', 'new entries')}: {', '.join(parts)}"
+        text = (
+            f"{plural(logs.entries, 'new entry', 'new entries')}: {len(logs.saved):,} to remember, "
+            f"{len(logs.held):,} for you to decide on (memdir review), {logs.silent:,} with "
+            "nothing to keep"
+        )
         yield from screen.block("logs:", screen.advise(text))
     if old:
         many = plural(len(old), "memory", "memories")
-        yield from screen.block(
-            "old:", f"{many} may be stale: memdir prune --all goes through them"
-        )
+        text = f"{many} may be stale: memdir prune --all goes through them"
+        yield from screen.block("old:", text)
     if doubts := len(run.plan.work.proposals):
         text = f"{plural(doubts, 'question')} for you to decide: memdir restructure --dry-run"
         yield from screen.block("?", text, style="yellow")

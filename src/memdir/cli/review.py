@@ -30,8 +30,6 @@ from memdir.text.terminal import cut_text, one_line, plural, visible_text
 LIST, SHOW, APPROVE, EDIT = "list", "show", "approve", "edit"
 ACCEPT, REJECT, RESTORE = "accept", "reject", "restore"
 ACTIONS = (LIST, SHOW, APPROVE, ACCEPT, EDIT, REJECT, RESTORE)
-ID_COLUMNS, TYPE_COLUMNS = 12, 10
-TEXT_LINES = 2  # lines per draft in the list
 ROWS = 50  # memories listed per source
 SHORTEST_ID = 4
 LOG = "log"  # client of drafts that come from a log
@@ -77,12 +75,9 @@ def review_command(
     apps = _apps_of_drafts(session, ids)
     app = apps[0]
     edits = {field: text for field, text in given.items() if text is not None}
-    if edits and action != EDIT:
-        raise click.UsageError("--type, --name, --description and --body-file belong to edit.")
-    if rejected and action != LIST:
-        raise click.UsageError("--rejected belongs to list.")
-    if author and action != ACCEPT:
-        raise click.UsageError("--author belongs to accept.")
+    for options, owner in ((edits, EDIT), (rejected, LIST), (author, ACCEPT)):
+        if options and action != owner:
+            raise click.UsageError(f"an option of `{owner}` is given for `{action}`")
     if action != LIST and not ids and not every:
         raise click.UsageError(f"Which one? memdir review {action} ID, or --all.")
     if action == LIST and not ids:
@@ -175,12 +170,9 @@ def _draft_lines(screen: Screen, app: App, item: Held) -> list[str]:
     type = item.catch.draft.type if item.catch.draft else "forget"
     where = "a line of your log" if origin.client == LOG else f"from {_speaker(origin)}"
     where += f", session {origin.session[:8]}" if origin.session else ""
-    limits = (ID_COLUMNS, len(age), TYPE_COLUMNS)
-    lines = screen.table([((item.id, "bold"), age, type, where)], limits)
-    text = screen.block("", review_module.held_draft_text(item), "    ")
-    if len(text) > TEXT_LINES:
-        text = [*text[: TEXT_LINES - 1], cut_text(f"{text[TEXT_LINES - 1]} …", screen.columns)]
-    return lines + text
+    text = cut_text(one_line(review_module.held_draft_text(item)), 2 * screen.columns - 12)
+    lines = screen.block(item.id, f"{age}, {type}, {where}", style="bold")
+    return lines + screen.block("", text, "    ")
 
 
 def _speaker(origin: Origin) -> str:
@@ -288,25 +280,23 @@ def _settled(session: Session, apps: Sequence[App], items: Sequence[Settled]) ->
     if approved and app.history.on and not app.dry_run:  # rejecting does not change the store
         scope = RECORDS if app.config.layout == RECORDS else ""
         lines += screen.block("Undo it:", screen.advise("memdir undo", scope), "")
-    rejected = [item.held.id for item in items if item.how == REJECTED]
-    if rejected and not app.dry_run:
-        id = rejected[0] if len(rejected) == 1 else "ID"
-        lines += screen.block("Put it back:", screen.advise(f"memdir review restore {id}"), "")
+    if any(item.how == REJECTED for item in items) and not app.dry_run:
+        lines += screen.block("Put it back:", screen.advise("memdir review restore ID"), "")
     return Answer(fields, lines or [NOTHING], int(any(not item.how for item in items)))
 
 
 def _find_sources(session: Session, *, rejected: bool = False) -> list[Source]:
     asked, known = session.asked, session.config.scopes
-    everywhere = asked.scope == "project" and asked.dir is None
+    names = [str(session.config.scope)]
+    if asked.scope == "project" and asked.dir is None:
+        names = [name for name in known if os.path.isdir(known[name])]
     sources: dict[tuple[str, str], Source] = {}
-    for name in known if everywhere else [str(session.config.scope)]:
-        if everywhere and not os.path.isdir(known[name]):
-            continue
+    for name in names:
         with suppress(MemdirError):  # a store that cannot be opened is reported elsewhere
             app = session.at(scope=name).app
-            source = (
-                find_source_in_store(name, app, rejected=rejected) if app.config.origin else None
-            )
+            if not app.config.origin:
+                continue
+            source = find_source_in_store(name, app, rejected=rejected)
             if source and source.waiting:
                 sources.setdefault((app.store.root, app.config.layout), source)
     return list(sources.values())
@@ -343,15 +333,12 @@ def _choose_sources(session: Session, action: str, ids: Sequence[str], every: bo
 def _decide(
     session: Session, action: str, chosen: Sequence[Source], author: bool = False
 ) -> Answer:
-    fields: Fields = {
-        "held": [],
-        "store": session.config.store,
-        "sources": _source_fields(chosen),
-    }
-    items = [(source, item) for source in chosen for item in source.waiting]
+    store, sources = session.config.store, _source_fields(chosen)
+    fields: Fields = {"held": [], "store": store, "sources": sources}
+    items = [item for source in chosen for item in source.waiting]
     lines: list[str] = []
     if action == SHOW:
-        for _, item in items:
+        for item in items:
             who = f" · by {one_line(item.author)}" if item.author else ""
             lines += [f"{item.id} · {item.scope} · {one_line(item.memory.path)}{who}", ""]
             lines += [*visible_text(item.memory.head).strip("\n").split("\n"), ""]
@@ -362,13 +349,12 @@ def _decide(
         people |= dict.fromkeys(keep_decision(source.app, source.waiting, decision, authors=author))
     dry_run = session.asked.dry_run
     would = "would be " if dry_run else ""
-    lines = [f"{would}{decision}: {one_line(item.memory.path)}" for _, item in items]
+    lines = [f"{would}{decision}: {one_line(item.memory.path)}" for item in items]
     for name in people:
         text = f"from now on, what {one_line(name)} writes is {would}accepted"
-        unsure = (
-            f"; whoever may push can use this name ({UNVERIFIED})" if UNVERIFIED in name else ""
-        )
-        lines += session.screen.block("", text + unsure, "")
+        if UNVERIFIED in name:
+            text += f"; whoever may push can use this name ({UNVERIFIED})"
+        lines += session.screen.block("", text, "")
     fields |= {"authors": [*people]} if author else {}
     return Answer({**fields, "decision": decision, "dry_run": dry_run}, lines or [NOTHING])
 
@@ -381,10 +367,9 @@ def _source_lines(session: Session, source: Source) -> Iterator[str]:
     yield from screen.block(source.id, text, "", "bold")
     for item in source.waiting[:ROWS]:
         who = f"by {item.author}" if item.author else "author unknown"
-        row = (item.id, item.memory.type, one_line(item.memory.path), who)
-        yield from screen.table([row], (ID_COLUMNS, TYPE_COLUMNS))
+        yield from screen.block(item.id, f"{item.memory.type}, {item.memory.path}, {who}")
         yield from screen.block("", item.memory.description, "    ")
-    yield from screen.more_lines(len(source.waiting), ROWS, "")
+    yield from screen.more_lines(len(source.waiting), ROWS)
     steps = f"memdir review show ID, then accept ID or reject ID; {source.id} means all of them"
     yield from screen.block("Next:", screen.advise(steps), "")
 

@@ -12,18 +12,18 @@ from memdir.cli.command import Session, command
 from memdir.cli.output import DRY_RUN, Answer, Fields
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.names import check_memory_name
-from memdir.hot.memory import TEAM
+from memdir.hot.memory import INDEX, TEAM
 from memdir.hot.place import store_key
 from memdir.store.git import find_origin, identity_of_address
 from memdir.sync import flow
-from memdir.sync.delivery import IN_STEP, Item, Report
+from memdir.sync.delivery import IN_STEP
 from memdir.sync.git_transport import PERSONAL_BRANCH, TEAM_BRANCH, shown_address
 from memdir.sync.remotes import PERSONAL, make_git_remote, read_remotes, team_key
 from memdir.sync.server_transport import make_server_remote
 from memdir.sync.transport import Remote
 from memdir.text.terminal import plural
 
-ROWS = 20  # memories listed per kind
+ROWS, FEW = 20, 3  # memories listed per kind; of those that stay here
 JOIN, STATUS, LEAVE = "join", "status", "leave"
 KINDS = ("pulled", "pushed", "conflicts", "waiting", "stays")
 
@@ -159,23 +159,21 @@ def _fields(done: Sequence[flow.Synced], failed: Sequence[MemdirError], dry_run:
 
 
 def _lines(session: Session, item: flow.Synced, dry_run: bool) -> Iterator[str]:
-    screen, remote = session.screen, session.short(item.remote)
-    report, would = item.report, "would " if dry_run else ""
+    screen, report = session.screen, item.report
+    got, sent = ("would get", "would send") if dry_run else ("got", "sent")
+    pushed = [it for it in report.pushed if it.path != INDEX]
     counts = [
-        f"{would}{verb} {plural(len(rows), 'memory', 'memories')}"
-        for verb, rows in (
-            (_verb("get", dry_run), report.pulled),
-            (_verb("send", dry_run), _memories(report)),
-        )
+        f"{verb} {plural(len(rows), 'memory', 'memories')}"
+        for verb, rows in ((got, report.pulled), (sent, pushed))
         if rows
     ]
     state = ", ".join(counts) or ("nothing new" if report.result == IN_STEP else report.result)
-    yield from screen.block(f"{item.scope}:", f"{state} ({remote})", "", "bold")
-    rows = [("<", it) for it in report.pulled] + [(">", it) for it in _memories(report)]
+    yield from screen.block(f"{item.scope}:", f"{state} ({session.short(item.remote)})", "", "bold")
+    rows = [("<", it) for it in report.pulled] + [(">", it) for it in pushed]
     for mark, it in rows[:ROWS]:
         who = f", by {it.author}" if it.author else ""
         yield from screen.block(f"  {mark}", f"{it.path} ({it.change}{who})", "    ")
-    yield from screen.more_lines(len(rows), ROWS, "")
+    yield from screen.more_lines(len(rows), ROWS)
     for it in report.conflicts[:ROWS]:
         who = it.author or "another machine"
         text = f"{it.path}: the same lines were changed by {who}; theirs stand, yours waits: "
@@ -183,23 +181,9 @@ def _lines(session: Session, item: flow.Synced, dry_run: bool) -> Iterator[str]:
         yield from screen.block("!", text + screen.advise(step), style="yellow")
     for it in report.waiting[:ROWS]:
         yield from screen.block("!", f"{it.path} is {it.change}: {it.reason}", style="yellow")
-    if report.stays:
-        yield from screen.block("note:", _stays(report.stays), "")
-    yield from screen.blocks("note:", report.remarks)
-
-
-def _verb(verb: str, dry_run: bool) -> str:
-    return verb if dry_run else {"get": "got", "send": "sent"}[verb]
-
-
-def _memories(report: Report) -> list[Item]:
-    return [item for item in report.pushed if item.path != "MEMORY.md"]
-
-
-def _stays(items: Sequence[Item]) -> str:
-    named = "; ".join(f"{it.path} ({it.reason})" for it in items[:3])
-    more = f" and {len(items) - 3} more" if len(items) > 3 else ""
-    return f"stays here: {named}{more}"
+    stays = [f"{it.path} stays here: {it.reason}" for it in report.stays]
+    yield from screen.blocks("note:", [*stays[:FEW], *report.remarks])
+    yield from screen.more_lines(len(stays), FEW)
 
 
 def _status(session: Session) -> Answer:
