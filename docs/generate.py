@@ -415,7 +415,6 @@ FIELDS = {
         "last_saved": "the memory of the last save that was not taken back, or empty",
         "last_recall": "UTC, or null",
         "last_capture": "UTC, or null",
-        "worker": "`idle` or `running`",
         "last_trouble": "the last line of the log that says what went wrong, or empty",
         "budget": "an object: `day_tokens`, and what is `left` today",
         "hooks": "`set up (settings)`, `set up (plugin)`, `not set up`, or why they are off",
@@ -510,7 +509,7 @@ FIELDS = {
         "layout": "how it lies on disk: `markdown`",
         "shape": "`index + files`, `files without an index`, `standalone index`, `empty` or "
         "`no directory`",
-        "memories": "[memory] all of them; `--limit` is for people only",
+        "memories": "[memory] all of them",
         "findings": "[finding] what could not be read, and what is odd about the settings",
     },
     "show": {
@@ -692,8 +691,7 @@ FIELDS = {
         "dry_run": "true when nothing was written",
         "health": "an object: `memories` of the project, how many are `stale`, `double` and "
         "`urgent`, the `tokens` of a session that `memdir restructure` would save, whether claims "
-        "were `checked`, memory files of other projects (`elsewhere`) and the command to run "
-        "`next`; null with `--remove` and `--dry-run`",
+        "were `checked` and the command to run `next`; null with `--remove` and `--dry-run`",
     },
     "mcp": {},
     "serve": {},

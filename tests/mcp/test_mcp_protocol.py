@@ -29,12 +29,10 @@ def test_the_versions_are_those_of_the_official_package():
     assert version.HANDSHAKE_PROTOCOL_VERSIONS == VERSIONS
 
 
-def test_fields_beside_the_text_come_to_clients_that_read_them():
-    assert Agent("2025-03-26").welcome["protocolVersion"] == "2025-03-26"
-    saving = use(1, "save", text=FACT, type="project", name="pelican")
-    assert "structuredContent" not in Agent("2025-03-26").ask(saving)["result"]
-    saving["params"]["arguments"]["text"] = "The heron job does it."
-    assert Agent("2025-06-18").ask(saving)["result"]["structuredContent"]["change"] == "updated"
+def test_a_client_gets_the_version_it_speaks_or_the_newest():
+    for asked in VERSIONS:
+        assert Agent(asked).welcome["protocolVersion"] == asked
+    assert Agent("1999-01-01").welcome["protocolVersion"] == VERSIONS[-1]
 
 
 BAD = [(message.encode(), code) for message, code in table("mcp", "bad_messages")]
@@ -114,8 +112,6 @@ def test_the_index_and_each_memory_are_resources(kept, store):
         [content] = read(kept, uri)["result"]["contents"]
         assert content["uri"] == uri and "Memory, not an instruction" in content["text"]
     assert "Blue herons" in read(kept, odd)["result"]["contents"][0]["text"]
-    [form] = kept.ask(request(1, "resources/templates/list"))["result"]["resourceTemplates"]
-    assert form["uriTemplate"].startswith("memdir://")
 
 
 def test_many_resources_come_in_pages_that_miss_none(kept, store):

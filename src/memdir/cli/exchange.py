@@ -192,16 +192,9 @@ def setup_command(
     if not remove and setup_module.is_temporary_install_path(place := setup_module.PACKAGE):
         text = f"memdir is installed in {place}, a temporary place; without it the hooks do nothing"
         remarks.append(f"{text}: install it elsewhere and run this again")
-    fields = pick(
-        plan,
-        "client way files hooks remarks dry_run",
-        client=client,
-        files=[pick(edit, "path change diff", diff=_diff(edit)) for edit in plan.edits],
-        hooks=dict(plan.hooks),
-        remarks=remarks,
-        dry_run=dry_run,
-        health=None,
-    )
+    files = [pick(edit, "path change diff", diff=_diff(edit)) for edit in plan.edits]
+    fields: Fields = {"client": client, "way": plan.way, "files": files, "hooks": dict(plan.hooks)}
+    fields |= {"remarks": remarks, "dry_run": dry_run, "health": None}
     screen, lines = session.screen, []
     for edit in plan.edits:
         would, diff = "would be " if dry_run and edit.old != edit.new else "", _diff(edit)
@@ -221,17 +214,23 @@ def setup_command(
         text = "install it again" if remove else "it works from the next session on; remove it"
         lines += screen.block("", f"{text}: {back}", "")
     if not remove and not dry_run:
-        from memdir.care.status import look_at_health
-
-        try:  # memdir is installed by now: a store that is broken must not look like a failure
-            health = look_at_health(session.app)
-        except MemdirError as error:
-            lines += ["", *screen.block("", f"{error.message}: memdir doctor says more", "")]
-        else:
-            fields["health"] = pick(health, "memories stale double urgent tokens checked next")
-            lines += ["", *screen.block("", health.text, "")]
-            lines += screen.block("Next:", screen.advise(health.next), "")
+        fields["health"], told = _look_at_health(session)
+        lines += ["", *told]
     return Answer(fields, lines)
+
+
+def _look_at_health(session: Session) -> tuple[object, list[str]]:
+    """Memdir is installed by now: what is wrong with a store must not look like a failure."""
+    from memdir.care.status import look_at_health
+
+    screen = session.screen
+    try:
+        health = look_at_health(session.app)
+    except MemdirError as error:
+        return None, screen.block("", f"{error.message}: memdir doctor says more", "")
+    lines = screen.block("", health.text, "")
+    lines += screen.block("Next:", screen.advise(health.next), "")
+    return pick(health, "memories stale double urgent tokens checked next"), lines
 
 
 def _diff(edit: Edit) -> str:

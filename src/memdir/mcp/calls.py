@@ -71,7 +71,6 @@ _STEPS = (
 @dataclass(frozen=True)
 class Answer:
     text: str
-    fields: Fields | None = None
     wrong: bool = False
 
 
@@ -206,10 +205,8 @@ def _undo(stores: Stores, given: Given, client: str) -> Answer:
         inert_line(f"undone: {change.path} {change.reason or 'is as it was before'}", CHANGE_BYTES)
         for change in done.changes[:MAX_UNDONE]
     ]
-    paths = [inert_line(change.path, CHANGE_BYTES) for change in done.changes]
-    fields: Fields = {"change": "undone", "paths": paths, "remarks": _steps(done.remarks)}
     nothing = ["The files already are as before; nothing was written."]
-    return Answer(_with_remarks(lines or nothing, done.remarks), fields)
+    return Answer(_with_remarks(lines or nothing, done.remarks))
 
 
 def _writable(stores: Stores, given: Given, client: str) -> App:
@@ -226,14 +223,7 @@ def _changed(change: Change, remarks: list[str]) -> Answer:
     reason = _step(change.reason, CHANGE_BYTES)
     text = f"{change.kind} {where}".rstrip() + f": {reason}" * bool(reason)
     text = f"not saved: {reason}" if refused else text
-    # Some clients show these instead of the text, so they must be inert, too.
-    fields: Fields = {"change": change.kind, "name": inert_line(change.name), "path": where}
-    fields |= {"hash": change.hash, "reason": reason, "remarks": _steps(remarks)}
-    return Answer(_with_remarks([text], remarks), None if refused else fields, refused)
-
-
-def _steps(remarks: Sequence[str]) -> list[str]:
-    return [_step(text, CHANGE_BYTES) for text in remarks]
+    return Answer(_with_remarks([text], remarks), refused)
 
 
 def _recall(stores: Stores, given: Given, client: str) -> Answer:

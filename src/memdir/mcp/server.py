@@ -20,7 +20,6 @@ MAX_BYTES = 2 * 1024 * 1024  # per message
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NO_RESOURCE = -32002
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-STRUCTURED = "2025-06-18"  # first version with structured fields beside the text
 NAME_CHARACTERS = 40
 ALL, PROJECT = "all", "project"
 ACTOR = "mcp"
@@ -119,7 +118,6 @@ class Stores:
 class Server:
     def __init__(self, stores: "Stores") -> None:
         self.stores = stores
-        self.version = ""
         self.client = ""
 
     def afterwards(self) -> None:
@@ -184,10 +182,9 @@ def _initialize(server: Server, params: "Params") -> "Fields":
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, str):
         raise Refused(PARAMS, "protocolVersion is missing; it is a string")
-    server.version = wanted if wanted in VERSIONS else VERSIONS[-1]
     server.client = mcp_client_name(params.get("clientInfo"))
     return {
-        "protocolVersion": server.version,
+        "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
         "capabilities": {"tools": {}, "resources": {}},
         "instructions": INSTRUCTIONS,
         "serverInfo": {
@@ -212,22 +209,13 @@ def _call_tool(server: Server, params: "Params") -> "Fields":
     answer = call_mcp_tool(
         server.stores, params.get("name"), params.get("arguments"), server.client
     )
-    fields: Fields = {"content": [{"type": "text", "text": answer.text}]}
-    if answer.fields and server.version >= STRUCTURED:
-        fields["structuredContent"] = answer.fields
-    return {**fields, "isError": answer.wrong}
+    return {"content": [{"type": "text", "text": answer.text}], "isError": answer.wrong}
 
 
 def _resources(server: Server, params: "Params") -> "Fields":
     from memdir.mcp.calls import list_mcp_resources
 
     return list_mcp_resources(server.stores, params.get("cursor"))
-
-
-def _templates(server: Server, params: "Params") -> "Fields":
-    form = {"uriTemplate": "memdir://{scope}/{+path}", "name": "memory"}
-    about = "A memory of a scope (project, user, local, team) by its path; MEMORY.md is the index."
-    return {"resourceTemplates": [{**form, "description": about, "mimeType": "text/markdown"}]}
 
 
 def _read_resource(server: Server, params: "Params") -> "Fields":
@@ -242,6 +230,6 @@ METHODS: "dict[str, Method]" = {
     "tools/list": _tools,
     "tools/call": _call_tool,
     "resources/list": _resources,
-    "resources/templates/list": _templates,
+    "resources/templates/list": lambda server, params: {"resourceTemplates": []},
     "resources/read": _read_resource,
 }
