@@ -82,19 +82,6 @@ def test_all_of_them_are_decided_on_only_with_a_yes(action):
     assert memdir("review", action, "--all").text == "nothing waits for a review\n"
 
 
-def test_it_may_be_edited_in_the_editor(tmp_path, monkeypatch, store):
-    held = hold(why="The disk fills up.")
-    script = tmp_path / "editor.sh"
-    script.write_text("#!/bin/sh\nsed -i -e 's/every morning/at six/' \"$1\"\n")
-    script.chmod(0o700)
-    monkeypatch.setenv("EDITOR", str(script))
-    assert memdir("review", "edit", held.id).code == 0
-    memdir("review", "approve", held.id)
-    (saved,) = store.glob("*pelican*")
-    text = saved.read_text()
-    assert "cluster at six" in text and "**Why:** The disk fills up." in text
-
-
 def test_no_hook_ever_tells_an_agent_what_is_held(tmp_path: Path):
     client = Client(tmp_path / "client")
     text = "Herons are quiet in the morning"

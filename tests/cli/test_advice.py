@@ -76,15 +76,9 @@ def test_a_memory_that_was_put_away_is_found_by_the_next_step(put_away, room):
     assert answer.error["next"].startswith(f"it is in the {room}: ")
     assert memdir(*next_step(answer)).code == 0
     assert memdir("show", "use-uv").code == 0
-
-
-def test_the_trash_of_another_scope_is_looked_into():
-    save("use-uv", "--scope", "user")
-    memdir("retire", "use-uv", "--scope", "user")
-    for verb in ("show", "restore"):
-        answer = memdir(verb, "use-uv", "--json")
-        assert "in the trash of the scope user" in answer.error["next"]
-    assert memdir(*next_step(answer)).code == 0
+    memdir(put_away, "use-uv")
+    answer = memdir("show", "use-uv", "--scope", "user", "--json")
+    assert answer.error["next"].startswith(f"it is in the {room} of the scope project: ")
 
 
 # -- changes of all scopes -------------------------------------------------------------------

@@ -17,16 +17,6 @@ def save(text: str = RULE, *more: str) -> dict:
     return answer.json
 
 
-@pytest.mark.parametrize(
-    ("text", "type"), table("cli", "a_missing_type_is_guessed_and_the_guess_is_said")
-)
-def test_a_missing_type_is_guessed_and_the_guess_is_said(text, type):
-    said = memdir("remember", text)
-    words = " ".join(said.text.split())
-    assert f"type {type}, " in words and "to change it: memdir edit" in words
-    assert memdir("list", "--json").json["memories"][0]["type"] == type
-
-
 def test_what_says_nothing_is_not_saved_and_the_answer_says_what_to_do():
     said = memdir("remember", "ok", "--json")
     assert (said.code, said.json["change"]) == (1, "skipped")

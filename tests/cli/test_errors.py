@@ -1,6 +1,5 @@
 """What goes wrong is one sentence and a next step; a program gets the same as JSON."""
 
-import json
 import os
 import signal
 import subprocess
@@ -212,18 +211,6 @@ def test_where_it_does_not_run_one_sentence_says_so(machine, said):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert said in done.stderr and "Next: " in done.stderr
-
-
-@pytest.mark.parametrize("path", [r"C:\Users\me\memory", "C:/Users/me", r"me\memory"])
-def test_a_path_of_windows_in_the_settings_is_said_to_be_one(path, home, store):
-    (home / ".claude").mkdir(exist_ok=True)
-    (home / ".claude/settings.json").write_text(json.dumps({"autoMemoryDirectory": path}))
-    said = " ".join(memdir("where").text.split())
-    assert "it is a path of Windows; inside WSL, C:\\ is /mnt/c/" in said
-    assert (
-        memdir("remember", RULE, "--name", "use-uv").code == 0 and (store / "use-uv.md").is_file()
-    )
-    assert memdir("list", "--dir", path).code == 1 and not Path(path).exists()
 
 
 def test_without_git_everything_but_the_code_is_there(store, tmp_path, monkeypatch):

@@ -145,13 +145,6 @@ def test_bytes_that_are_no_text_break_nothing(store):
     assert narrow.code == 0 and narrow.bytes.isascii() and rb"\x80" in narrow.bytes
 
 
-@pytest.mark.parametrize("value", ["\x07bell", "t," * 9_000])
-def test_a_header_value_with_a_control_character_or_without_end_is_refused(value):
-    draft = f"---\nname: tagged\ntags: {value}\n---\nx\n"
-    answer = memdir("save", "--file", "-", "--json", stdin=draft.encode())
-    assert (answer.code, answer.error["code"]) == (1, "bad_input")
-
-
 # -- size and cost ---------------------------------------------------------------------------
 
 

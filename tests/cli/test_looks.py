@@ -87,12 +87,6 @@ def test_a_terminal_of_40_columns_is_enough_for_a_table(words, filled, monkeypat
         assert "\n    Use tabs, always." in answer.text
 
 
-def test_the_first_help_fits_40_columns_but_for_its_example(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    (line,) = too_wide(memdir("--help").text, 40)
-    assert line.startswith("    memdir remember ")
-
-
 def test_a_name_is_cut_only_where_the_description_needs_the_room(store):
     memdir("remember", "Use tabs.", "--name", "tabs-and-never-spaces-anywhere")
     assert "  tabs-and-never-spaces-anywhere  feedback " in memdir("list").text

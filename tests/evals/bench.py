@@ -9,13 +9,6 @@ from typing import Any
 from evals.__main__ import main
 
 
-def page(bench: str, data: Path) -> str:
-    out = StringIO()
-    with redirect_stdout(out):
-        assert main([bench, "--data", str(data)]) == 0
-    return out.getvalue()
-
-
 def figures(bench: str, data: Path) -> dict[str, Any]:
     out = StringIO()
     with redirect_stdout(out):

@@ -4,7 +4,6 @@ import io
 import tarfile
 from pathlib import Path
 
-from evals.__main__ import main
 from evals.claims_packages import judge_package, write_sentences
 from evals.package_histories import make_package_history
 
@@ -42,12 +41,3 @@ def test_what_is_gone_follows_from_the_trees_and_is_found(tmp_path):
     answers = judge_package(history, str(tmp_path / "index"))
     assert {each.sentence.named for each in answers if each.verdict == "stale"} == gone
     assert [each for each in answers if (each.verdict == "stale") != each.sentence.gone] == []
-
-
-def test_without_a_registry_it_says_that_it_was_not_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    assert main(["claims", "--set", "packages"]) == 1
-    assert "not run: click 2.6 cannot be had" in capsys.readouterr().err

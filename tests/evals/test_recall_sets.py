@@ -74,11 +74,8 @@ def test_the_page_fits_80_columns(corpus, words):
 @pytest.mark.parametrize(
     "words",
     [
-        ("recall",),
-        ("recall", "--set", "other", "--data", "."),
-        ("recall", "--data", ".", "--k", "0"),
-        ("own", "--data", "."),
-        ("--k", "3"),
+        *(("recall",), ("recall", "--set", "other", "--data", ".")),
+        *(("recall", "--data", ".", "--k", "0"), ("own", "--data", "."), ("--k", "3")),
     ],
 )
 def test_wrong_usage_exits_with_2(words):
@@ -86,28 +83,17 @@ def test_wrong_usage_exits_with_2(words):
     assert (answer.code, answer.error["code"]) == (2, "usage")
 
 
-@pytest.mark.parametrize("name", ["corpus", "locomo", "longmemeval"])
-def test_data_that_is_not_there_exits_with_1_and_says_what_to_do(name, tmp_path):
-    answer = ask(tmp_path / "none", set=name)
-    assert (answer.code, answer.error["code"]) == (1, "missing")
-    assert "--data" in answer.error["next"]
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
         ("{not json", "not a JSON object"),
-        ('"text"', "not a JSON object"),
         ("[" * 200_000, "not a JSON object"),
         (json.dumps({**GOOD, "prompt": 3}), "'prompt' is not a text"),
-        (json.dumps({**GOOD, "id": " "}), "'id' is not a text"),
         (json.dumps({**GOOD, "gold": "uv.md"}), "'gold' is not a list of paths"),
         (json.dumps({**GOOD, "gold": ["gone.md"]}), "gold 'gone.md' is no memory"),
         (json.dumps({**GOOD, "id": "a1"}), "'a1' was there before"),
-        (json.dumps({**GOOD, "repo": "no/body"}), "there is no directory"),
         (json.dumps({**GOOD, "repo": ".."}), "no directory below the data"),
         (json.dumps({**GOOD, "root": "../../elsewhere"}), "no directory below the data"),
-        (json.dumps({**GOOD, "root": "/etc"}), "no directory below the data"),
     ],
 )
 def test_a_broken_line_is_named_with_its_file_and_number(corpus, line, problem):
@@ -118,12 +104,11 @@ def test_a_broken_line_is_named_with_its_file_and_number(corpus, line, problem):
     assert answer.error["message"].startswith(f"{file}:6: ")
     assert problem in answer.error["message"]
     assert answer.error["next"]
-
-
-@pytest.mark.parametrize(("data", "problem"), [(b"\n\n", "no prompt in it"), (b"\xff", "utf-8")])
-def test_a_corpus_that_is_empty_or_no_text_is_refused(corpus, data, problem):
-    (corpus / "queries.jsonl").write_bytes(data)
-    assert problem in ask(corpus).error["message"]
+    file.write_bytes(b"\n\n")
+    assert "no prompt in it" in ask(corpus).error["message"]
+    file.unlink()
+    answer = ask(corpus)
+    assert (answer.error["code"], "--data" in answer.error["next"]) == ("missing", True)
 
 
 def test_each_turn_of_a_dialogue_is_a_memory(tmp_path):
@@ -147,12 +132,9 @@ def test_each_question_of_longmemeval_has_a_store_of_its_own(tmp_path):
     ("set", "text", "problem"),
     [
         ("locomo", "[\n{]", ":2: not JSON"),
-        ("locomo", "[]", "no question"),
         ("locomo", "[1]", "item 1 has not the form of locomo"),
         ("locomo", '[{"conversation": {"session_1": [{}]}, "qa": []}]', "item 1 has"),
-        ("locomo", '[{"conversation": {}, "qa": []}]', "no question"),
         ("longmemeval", "{}", "item 1 has not the form of longmemeval"),
-        ("longmemeval", '[{"question_id": 1}]', "item 1 has"),
     ],
 )
 def test_a_broken_dialogue_file_is_refused(tmp_path, set, text, problem):

@@ -9,7 +9,7 @@ import pytest
 
 from memdir.mcp import server as rpc
 from memdir.mcp.server import MAX_BYTES, VERSIONS, Server, Stores
-from tests.helpers.asking import FACT, Agent, hello, lines, piped, request, use
+from tests.helpers.asking import FACT, Agent, lines, piped, request, use
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import table
 
@@ -78,13 +78,6 @@ def test_a_mistake_of_ours_is_an_error_of_one_request(home):
     assert code(wrong) == rpc.INTERNAL and "secret words" not in json.dumps(wrong)
     log = (home / ".local/state/memdir/hooks.log").read_text()
     assert "mcp: ZeroDivisionError" in log and "secret words" not in log
-
-
-def test_a_client_is_called_by_plain_letters():
-    agent = Agent("")
-    agent.ask(hello(name="My Agent\n\u202e<b>" + "x" * 900))
-    agent.use("save", text=FACT, type="project", name="pelican")
-    assert "mcp:My-Agent---b-xxx" in agent.use("history")
 
 
 # Resources

@@ -49,14 +49,6 @@ def test_what_is_saved_is_recalled_in_a_frame_with_age_and_origin(agent, store):
     assert FACT in told and "saved today" in told and "source: mcp:tester" in told
 
 
-@pytest.mark.parametrize(
-    ("text", "type"), table("cli", "a_missing_type_is_guessed_and_the_guess_is_said")
-)
-def test_a_missing_type_is_guessed(agent, text, type):
-    agent.use("save", text=text)
-    assert f" [{type}, today]" in agent.use("list")
-
-
 def test_a_name_that_there_is_updates_and_the_hash_guards_it(agent, store):
     agent.use("save", text=FACT, type="project", name="pelican")
     hash = agent.use("read", name="pelican").rpartition("hash: ")[2]
@@ -83,6 +75,9 @@ def test_a_memory_is_saved_and_read_in_another_scope(agent, home):
     assert "no memory 'short'" in agent.fail("read", name="short")
     assert "no such scope" in agent.fail("read", name="short", scope="galaxy")
     assert "several stores" in agent.fail("read", name="short", scope="all")
+    said = Agent(dir=str(home / "named")).fail("recall", query=QUESTION, scope="user")
+    assert "scope user is not served here" in said and "leave scope out" in said
+    assert "--" not in said
 
 
 def test_forget_retires_and_the_id_it_names_brings_it_back(agent, store):
@@ -131,13 +126,9 @@ def test_a_list_has_pages_and_types(agent, store):
     assert agent.use("list", offset=100).count("- project: m") == 30
     assert "none from 130" in agent.use("list", offset=130)
     assert agent.use("list", type="project") == "No project memories yet."
-    assert "type 'poem' is not known" in agent.fail("list", type="poem")
-
-
-def test_a_broken_memory_does_not_hide_the_others(agent, store):
-    agent.use("save", text=FACT, type="project", name="pelican")
     (store / "pipe.md").symlink_to("/dev/zero")
-    assert "pelican.md" in agent.use("list") and FACT in agent.use("recall", query=QUESTION)
+    assert "130 memories" in agent.use("list")
+    assert "type 'poem' is not known" in agent.fail("list", type="poem")
 
 
 def test_stale_claims_are_told_with_their_evidence(agent, project):
@@ -201,12 +192,6 @@ def test_bad_arguments_are_refused_in_a_sentence_and_nothing_is_written(
     assert "aB3aB3" not in answer and "--" not in answer
     assert said in answer and len(answer) < 2_000 and "Traceback" not in answer
     assert not store.exists() or not list(store.iterdir())
-
-
-def test_another_scope_beside_a_named_directory_is_refused_in_words_for_an_agent(tmp_path):
-    answer = Agent(dir=str(tmp_path)).fail("recall", query=QUESTION, scope="user")
-    assert "scope user is not served here" in answer and "leave scope out" in answer
-    assert "--" not in answer
 
 
 @pytest.mark.parametrize("case", [*inputs("path traversal"), *inputs("file names")])

@@ -224,24 +224,18 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
         yield _check_plugin()
     elif ours and changed:
         text = (changed[0].old or b"").decode("utf-8", "replace")
-        pythons = set(_RUNS.findall(text))
-        lost = sorted(path for path in pythons if doctor_python_version(path.strip("'")) < OLDEST)
+        pythons = sorted(set(_RUNS.findall(text)))
+        lost = [path for path in pythons if doctor_python_version(path.strip("'")) < OLDEST]
         events = [line.rpartition(".py ")[2] for line in plan.hooks.values()]
         if pythons and not lost and all(f".py {event}" in text for event in events):
-            message = f"{title}set up by an earlier version, which works"
-            yield Check(name, True, f"{message}; {mend.removeprefix('run: ')} adds what is new")
+            step = mend.removeprefix("run: ")
+            message = f"{title}set up by an earlier version, which works; {step} adds what is new"
+            yield Check(name, True, message)
             return
         message = f"{title}set up by another version, or only in part: {changed[0].path}"
         yield Check(name, False, message + (f"; {lost[0]} does not run" if lost else ""), mend)
     elif ours:
-        python = next(iter(_RUNS.findall(" ".join(plan.hooks.values()))), "")
-        version = doctor_python_version(python.strip("'"))
-        number = ".".join(map(str, version)) if any(version) else "none that runs"
-        if version < OLDEST:
-            message = f"{title}hooks run with {python}, which is {number}"
-            yield Check(name, False, message, f"{INSTALL}, then {mend}")
-        else:
-            yield Check(name, True, f"{title}set up in {ours[0].path}, with Python {number}")
+        yield Check(name, True, f"{title}set up in {ours[0].path}")
     elif client == CLIENT:
         yield Check(name, True, f"{title}not set up (memdir setup {client})", mend)
 

@@ -105,7 +105,6 @@ OTHER_WORDS = {
     "log": "history",
     "setup": "install uninstall init",
 }
-OF_COMMANDS = ("--dir", "--project", "--scope", "--json", "--dry-run")  # each command has them
 COMMANDS = {name: row for names in SECTIONS.values() for name, row in names.items()}
 MODULES = {name: module for name, (module, _) in COMMANDS.items()}
 
@@ -172,15 +171,6 @@ class Commands(click.Group):
 
 
 class Sections(Commands):
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if error.option_name in OF_COMMANDS:
-                hint = f"give it behind the command: memdir COMMAND {error.option_name}"
-                raise click.UsageError(f"{error.message[:-1]} here; {hint}", ctx) from None
-            raise
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return help_ if cmd_name == "help" else super().get_command(ctx, cmd_name)
 

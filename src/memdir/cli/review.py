@@ -20,8 +20,8 @@ from memdir.cli.output import CHANGE, Answer, Fields, Screen, changed_file_field
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.errors import BadInput, MemdirError, Missing
 from memdir.format.draft import ANYWAY as INSIST
-from memdir.format.draft import HELD, Draft, Wishes, add_why_and_how
-from memdir.hot import acceptance, memory, safe
+from memdir.format.draft import HELD, Draft, Wishes
+from memdir.hot import acceptance, safe
 from memdir.hot.place import RECORDS
 from memdir.store.accept import UNVERIFIED, Source, Waiting, find_source_in_store, keep_decision
 from memdir.store.writer import App
@@ -66,11 +66,10 @@ def review_command(
 ) -> Answer:
     """ACTION is list, show, approve, accept, edit, reject or restore. Drafts that nobody asked for
     wait here; they are never recalled. `show` prints the change a draft would make and its origin.
-    `approve` saves it, `edit` changes it first, by options or in your editor. `reject` drops it;
-    for 30 days `restore` brings it back. The start of an ID is enough; a session's id means all of
-    its drafts. A draft expires after 30 days. Memories of a repository or a team wait here, too,
-    until you `accept` them, and again after each change; with `--author`, what its author writes
-    from then on is told at once.
+    `approve` saves it, `edit` changes it first, `reject` drops it; for 30 days `restore` brings it
+    back. The start of an ID is enough; a session's id means all of its drafts. A draft expires
+    after 30 days. Memories of a repository or a team wait here, too, until you `accept` them, and
+    again after each change; with `--author`, what its author writes from then on is told at once.
     """
     apps = _apps_of_drafts(session, ids)
     app = apps[0]
@@ -230,12 +229,12 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
             next=f"memdir review edit {held.id} --name NAME",
         )
     if not edits:
-        draft = _edit_by_hand(app, draft, held.id)
-    elif "body" in edits:
+        hint = "give --type, --name, --description or --body-file"
+        raise BadInput("nothing to change was given", next=hint)
+    if "body" in edits:
         limit = app.config.options.max_body_bytes
-        draft = replace(
-            draft, body=read_text_option(edits["body"], limit, "the text"), why="", how=""
-        )
+        body = read_text_option(edits["body"], limit, "the text")
+        draft = replace(draft, body=body, why="", how="")
     options = {field: text for field, text in edits.items() if field != "body"}
     changed = review_module.rewrite_held_draft(app, held, replace(draft, **options))  # type: ignore[arg-type]
     result = "would be changed" if app.dry_run else "changed; it still waits"
@@ -243,20 +242,6 @@ def _edit(session: Session, app: App, chosen: Sequence[Held], edits: dict[str, s
     lines = [*_list_lines(session.screen, app, [changed])][2:]
     fields = {"held": [_held_fields(changed)], "store": app.store.root, "dry_run": app.dry_run}
     return Answer(fields, [f"{held.id} {result}", *lines])
-
-
-def _edit_by_hand(app: App, draft: Draft, id: str) -> Draft:
-    head = [("name", draft.name), ("description", draft.description), ("type", draft.type)]
-    fields = [(key, value) for key, value in head if value] + list(draft.extra)
-    text = memory.encode(
-        memory.write_header(fields, add_why_and_how(draft.body, draft.why, draft.how))
-    )
-    edited = save.run_editor(text)
-    if edited == text:
-        return draft
-    with save.text_kept_if_refused(f"{id}.md", edited):
-        new, _ = save.parse_draft_option(memory.decode(edited), "the edited draft")
-    return replace(new, source=draft.source, day=draft.day, expected=draft.expected)
 
 
 def _settled(session: Session, apps: Sequence[App], items: Sequence[Settled]) -> Answer:
