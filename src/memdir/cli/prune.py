@@ -182,6 +182,7 @@ def _answer(session: Session, run: Run, deep: bool) -> Answer:
         "after": _sum(after),
         "changes": pick_all(run.changes, CHANGE),
         "batch": run.app.batch if run.changes and not run.dry else "",
+        "lost": [],  # scripts look for it; whatever is put away lies on a shelf
         "tokens_saved": saved,
         "candidates": pick_all(run.chosen, "path score action advice tokens reasons"),
         "dry_run": session.asked.dry_run,
