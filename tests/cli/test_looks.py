@@ -89,7 +89,7 @@ def test_a_terminal_of_40_columns_is_enough_for_a_table(words, filled, monkeypat
 
 def test_a_name_is_cut_only_where_the_description_needs_the_room(store):
     memdir("remember", "Use tabs.", "--name", "tabs-and-never-spaces-anywhere")
-    assert "  tabs-and-never-spaces-anywhere  feedback " in memdir("list").text
+    assert "  tabs-and-never-spaces-anywhere  " in memdir("list").text
     memdir("remember", "Spaces are for " + "Python, " * 9, "--name", "spaces")
     assert "  tabs-and-never…ywhere  " in memdir("list").text
 

@@ -22,7 +22,7 @@ from memdir.upkeep.restructure import restructure_store as put_in_order
 FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
 DREAMT = (
-    "before after=plan.after changes batch accounted log_entries=oriented.logs.entries "
+    "before after=plan.after changes batch lost=plan.lost accounted log_entries=oriented.logs.entries "
     "log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
 )
 SIGNS = {CREATED: "+", RETIRED: "-"}
@@ -56,7 +56,7 @@ def restructure_command(session: Session, show_diff: bool) -> Answer:
     done, work = screen.advised(done), plan.work
     fields = pick(
         plan,
-        "before after changes batch accounted=work.accounted checks proposals=work.proposals",
+        "before after changes batch lost accounted=work.accounted checks proposals=work.proposals",
         changes=pick_all(done.changes, CHANGE),
         batch=plan.batch if done.changes else "",
         remarks=[*work.remarks, *done.remarks],
