@@ -22,8 +22,8 @@ from memdir.upkeep.restructure import restructure_store as put_in_order
 FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
 DREAMT = (
-    "before after=plan.after changes batch lost=plan.lost accounted log_entries=oriented.logs.entries "
-    "log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
+    "before after=plan.after changes batch lost=plan.lost accounted "
+    "log_entries=oriented.logs.entries log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
 )
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
