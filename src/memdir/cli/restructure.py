@@ -23,7 +23,8 @@ FEW = 12  # items shown one by one
 MAX_REASON = 240  # characters
 DREAMT = (
     "before after=plan.after changes batch lost=plan.lost accounted "
-    "log_entries=oriented.logs.entries log_silent=oriented.logs.silent held old=oriented.old proposals=plan.work.proposals"
+    "log_entries=oriented.logs.entries log_silent=oriented.logs.silent held old=oriented.old "
+    "proposals=plan.work.proposals"
 )
 SIGNS = {CREATED: "+", RETIRED: "-"}
 LABELS = {
