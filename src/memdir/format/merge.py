@@ -154,8 +154,8 @@ class Merged:
     joined: tuple[str, ...] = ()  # changed by both sides; both lines stay
 
 
-def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
-    """Conflict marks appear only where both sides rewrote prose."""
+def merge_indexes(base: str, ours: str, theirs: str, *, marks: bool = True) -> Merged:
+    """Where both sides rewrote prose, both texts stay, with conflict marks or without."""
     if ours == theirs or theirs == base:
         return Merged(ours)
     sides = [_read_entries(text) for text in (base, ours, theirs)]
@@ -174,7 +174,9 @@ def merge_indexes(base: str, ours: str, theirs: str) -> Merged:
     start = _settle(
         sides[0], {key: settled.get(key, []) if key in common else [] for key in known[0]}
     )
-    lines, conflicts = _merge_lines(start, *(_settle(side, settled) for side in sides[1:]))
+    lines, conflicts = _merge_lines(
+        start, *(_settle(side, settled) for side in sides[1:]), marks=marks
+    )
     before = {key[0] for key in known[1]}
     after = {key[0] for key, lines in settled.items() if lines}
     # Byte order mark and line ends are ours, unless only theirs changed them.
@@ -212,7 +214,9 @@ def _choose(was: str, ours: str, theirs: str) -> str | None:
     return ours if theirs == was else None
 
 
-def _merge_lines(old: list[str], ours: list[str], theirs: list[str]) -> tuple[list[str], int]:
+def _merge_lines(
+    old: list[str], ours: list[str], theirs: list[str], *, marks: bool
+) -> tuple[list[str], int]:
     out: list[str] = []
     done = conflicts = 0
     for start, end, our_part, their_part in find_changed_regions(old, ours, theirs):
@@ -226,7 +230,8 @@ def _merge_lines(old: list[str], ours: list[str], theirs: list[str]) -> tuple[li
             headed = any(map(heading_level, mine)) and not any(map(heading_level, other))
             out += added + mine if headed else mine + added
         elif mine != other:
-            out += [MARKS[0], *mine, MARKS[1], *other, MARKS[2]]
+            marked = [MARKS[0], *mine, MARKS[1], *other, MARKS[2]]
+            out += marked if marks else [*mine, *other]
             conflicts += 1
         else:
             out += mine

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memdir.format.merge import MARKS, find_changed_regions, merge_indexes
+from memdir.format.merge import find_changed_regions, merge_indexes
 from memdir.hot.memory import INDEX, decode, encode, read_header
 
 T = TypeVar("T", str, bytes)
@@ -31,7 +31,8 @@ def merge_path(path: str, base: bytes | None, ours: bytes | None, theirs: bytes 
     if ours is None or theirs is None:
         return Merged(theirs if ours is None else ours)
     if path == INDEX:
-        return Merged(_merge_index(decode(base or b""), decode(ours), decode(theirs)))
+        texts = decode(base or b""), decode(ours), decode(theirs)
+        return Merged(encode(merge_indexes(*texts, marks=False).text))
     if base is None:  # both are new: one may have all of the other
         mine, other = ours.split(b"\n"), theirs.split(b"\n")
         if _has(mine, other):
@@ -83,22 +84,3 @@ def _merge_inserted(ours: list[str], theirs: list[str]) -> list[str]:
 def _count_lines(lines: list[str]) -> Counter[str]:
     """The lines that say something."""
     return Counter(line for line in lines if any(map(str.isalnum, line)))
-
-
-def _merge_index(base: str, ours: str, theirs: str) -> bytes:
-    """Where both rewrote prose, both texts stay, without marks."""
-    merged = merge_indexes(base, ours, theirs)
-    if not merged.conflicts:
-        return encode(merged.text)
-    lines, inside = [], False
-    for line in merged.text.split("\n"):
-        bare = line.removesuffix("\r")
-        if bare == MARKS[0] and not inside:
-            inside = True
-        elif inside and bare == MARKS[1]:
-            continue
-        elif inside and bare == MARKS[2]:
-            inside = False
-        else:
-            lines.append(line)
-    return encode("\n".join(lines))
