@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from memdir.server import admin
 from tests.helpers.postgres import Postgres
@@ -85,6 +85,11 @@ class Team:
             self.invite(person, name, role)
         return name
 
+    def member(self, role: str) -> tuple[str, str]:
+        """A new space with one member, and their token."""
+        space = self.space(ann=role)
+        return space, self.tokens[f"ann@{space}"]
+
     def invite(self, person: str, space: str, role: str = "writer", days: int = 30) -> str:
         token = admin.invite(self.url, person, space, role, days).token
         self.tokens[f"{person}@{space}"] = token
@@ -124,7 +129,3 @@ class Team:
         answer = self.ask(token, f"/v1/spaces/{space}/changes", after=after, limit=limit)
         assert answer.status == 200, answer
         return answer.json
-
-
-def address(team: Team) -> tuple[str, int]:
-    return urlsplit(team.base).hostname or "", team.port

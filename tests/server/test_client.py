@@ -77,7 +77,7 @@ def test_a_removed_and_a_purged_memory_are_gone_and_a_wrong_cursor_begins_anew(t
     ann.push("1", Push("0", {"a.md": b"text"}, {"a.md": ""}))
     ann.push("2", Push("1", {"a.md": None}, {"a.md": "1"}))
     gone = bob.fetch(Since("1")).files["a.md"]
-    assert isinstance(gone, remotes.Gone) and not gone.purged
+    assert gone.data is None and not gone.purged
     assert bob.push("3", Push("2", {"a.md": b"new"}, {"a.md": ""})).result == remotes.TAKEN
     admin.purge(team.url, "a.md", ann.remote.space)
     assert bob.fetch(Since("3")).files["a.md"].purged

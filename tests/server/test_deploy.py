@@ -33,10 +33,6 @@ def test_every_command_in_it_exists_with_its_options(path):
     assert {line: wrong for line in found if (wrong := unknown_words(line))} == {}
 
 
-def test_an_option_that_is_not_there_is_noticed():
-    assert unknown_words("serve admin invite ann --spaces shop") == ["--spaces"]
-
-
 def test_the_compose_file_keeps_the_administrator_from_the_server():
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     services = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]

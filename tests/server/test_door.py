@@ -15,8 +15,7 @@ GROUP = "HTTP, MCP and tokens"
 
 @pytest.fixture(scope="module")
 def member(team) -> tuple[Team, str, str]:
-    space = team.space(ann="writer")
-    token = team.tokens[f"ann@{space}"]
+    space, token = team.member("writer")
     team.push(token, space, ("a.md", 0, "text"))
     return team, space, token
 
@@ -89,22 +88,17 @@ def test_every_row_of_the_class_is_held():
 
 def test_it_listens_on_this_machine_only_and_elsewhere_it_warns(own_team, capfd):
     own_team.start("--host", "0.0.0.0", "--name", "team.example")
+    _, token = own_team.member("reader")
+    for host, status in (("team.example", 200), ("other.example", 421)):
+        assert own_team.ask(token, "/v1/spaces", headers={"Host": host}).status == status
     own_team.stop()
     assert "--tls-cert" in " ".join(capfd.readouterr().err.split())
     own_team.port = 0
     own_team.start()
-    others = [address[4][0] for address in socket.getaddrinfo(socket.gethostname(), None)]
-    for address in {address for address in others if not address.startswith("127.")}:
+    others = {it[4][0] for it in socket.getaddrinfo(socket.gethostname(), None)}
+    for address in (it for it in others if not it.startswith("127.")):
         with pytest.raises(OSError):
             socket.create_connection((address, own_team.port), timeout=5).close()
-
-
-def test_a_name_given_at_the_start_is_answered(own_team):
-    own_team.start("--name", "team.example")
-    space = own_team.space(ann="reader")
-    token = own_team.tokens[f"ann@{space}"]
-    assert own_team.ask(token, "/v1/spaces", headers={"Host": "team.example"}).status == 200
-    assert own_team.ask(token, "/v1/spaces", headers={"Host": "other.example"}).status == 421
 
 
 def test_a_token_that_is_none_is_refused(member):
@@ -194,8 +188,7 @@ def statuses(team: Team, tokens: list[str]) -> list[int]:
 
 def test_thousands_of_wrong_tokens_are_slowed_and_members_are_not(own_team):
     own_team.start()
-    space = own_team.space(ann="reader")
-    ann = own_team.tokens[f"ann@{space}"]
+    _, ann = own_team.member("reader")
     assert own_team.ask(ann, "/v1/spaces").status == 200
     answers = statuses(own_team, [f"memdir_{number}" for number in range(3_000)])
     assert set(answers) == {401, 429}

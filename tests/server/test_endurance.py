@@ -52,8 +52,7 @@ def test_a_request_is_one_statement_and_one_round_trip():
     team = Team(own.start(), own.new_database())
     try:
         admin.initiate(team.url)
-        space = team.space(ann="maintainer")
-        ann = team.tokens[f"ann@{space}"]
+        space, ann = team.member("maintainer")
         team.start()
         paths = ("changes", "memories/a.md", "history/a.md", "search?q=x", "proposals")
         log = own.folder / "log"

@@ -130,10 +130,18 @@ def test_a_project_that_git_cannot_name_is_asked_for_a_name_once(tmp_path, remot
 # -- what goes wrong ----
 
 
-@pytest.mark.parametrize("address", ["", "-x", "ext::sh -c true", "a\nb"])
-def test_what_is_no_address_is_refused(ann, address):
-    answer = ann("sync", "--to", address)
-    assert answer.code == 1 and "is not the address of a remote" in said(answer)
+def test_an_address_that_is_none_or_gives_no_answer_or_is_that_of_the_code_is_not_kept(
+    ann, tmp_path
+):
+    for address, reason in (
+        *((it, "is not the address of a remote") for it in ("", "-x", "ext::sh -c true", "a\nb")),
+        (str(tmp_path / "nowhere.git"), "does not appear to be a git repository"),
+        ("https://example.invalid/o/shop", "remote of the code"),
+        (str(ann.project), "remote of the code"),
+    ):
+        answer = ann("sync", "--to", address)
+        assert answer.code == 1 and reason in said(answer)
+    assert "memdir sync --to URL" in said(ann("sync"))
 
 
 def test_a_store_or_a_remote_that_is_gone_loses_nothing_and_status_says_since_when(
@@ -152,11 +160,6 @@ def test_a_store_or_a_remote_that_is_gone_loses_nothing_and_status_says_since_wh
     shutil.move(joined + ".away", joined)
     sync(ann, bob)
     assert "logs.md" in bob.files() and "failing" not in ann("status").text
-
-
-def test_a_mistyped_address_is_not_kept_and_without_one_it_says_how_to_name_one(ann, tmp_path):
-    assert ann("sync", "--to", str(tmp_path / "nowhere.git")).code == 1
-    assert "memdir sync --to URL" in said(ann("sync"))
 
 
 @pytest.mark.parametrize("how", ["emptied", "rolled back", "another one"])
@@ -278,13 +281,6 @@ def test_names_that_differ_only_in_case_are_told_and_not_lost(ann, bob, joined, 
     assert "Upper." in bob.files()["Logs.md"]
 
 
-def test_your_own_memories_never_go_to_the_remote_of_the_code(ann):
-    for address in ("https://example.invalid/o/shop", str(ann.project)):
-        answer = ann("sync", "--to", address)
-        assert answer.code == 1 and "remote of the code" in said(answer)
-    assert "no remote is named" in said(ann("sync"))
-
-
 def make_at(remote: str, *words: str, data: bytes = b"") -> str:
     git = ["git", "--git-dir", remote, "-c", "user.name=Eve", "-c", "user.email=eve@h.invalid"]
     done = subprocess.run([*git, *words], input=data, capture_output=True, check=True)
@@ -320,12 +316,6 @@ def test_a_scope_that_is_named_is_synced_alone(ann, bob, joined, scope):
     }
     assert "for the scope team" in said(ann("sync", "--scope", "team"))
     assert "works on the scopes project, user and team" in said(ann("sync", "--scope", "local"))
-
-
-def test_what_ssh_says_is_the_reason(ann, remote, monkeypatch):
-    monkeypatch.setenv("GIT_SSH_COMMAND", "echo 'Permission denied (publickey).' >&2; false")
-    answer = ann("sync", "--to", "me@host:memory.git")
-    assert answer.code == 1 and "Permission denied (publickey)" in said(answer)
 
 
 def test_a_large_memory_of_the_remote_is_told_and_stays_there(ann, bob, tmp_path, joined):
@@ -368,6 +358,9 @@ def test_over_ssh_and_http(ann, bob, joined, tmp_path, monkeypatch):
     script = tmp_path / "ssh"
     script.write_text(SSH)
     script.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", "echo 'Permission denied (publickey).' >&2; false")
+    refused = bob("sync", "--to", "me@host:memory.git")
+    assert refused.code == 1 and "Permission denied (publickey)" in said(refused)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(script))
     ann.remember("Logs are in UTC.", "logs")
     assert ann("sync", "--to", f"me@example.invalid:{joined}").code == 0

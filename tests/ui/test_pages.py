@@ -206,13 +206,10 @@ def test_ten_thousand_memories_are_one_screen_and_pages(page, store):
     assert "n4711" in page.get("memories?q=fact+number+4711").text
 
 
-def test_search_is_the_recall_of_agents_with_its_reasons(page):
-    answer = page.get("memories?q=which+package+manager")
-    assert "use-uv.md" in answer.text and "cut-release.md" not in answer.text
-    assert "matches" in answer.text and "sureness" in answer.text
-
-
-def test_the_lab_shows_what_an_agent_gets_and_why_another_memory_did_not_come(page):
+def test_search_and_the_lab_are_the_recall_of_agents_and_say_why_another_did_not_come(page):
+    found = page.get("memories?q=which+package+manager").text
+    assert "use-uv.md" in found and "cut-release.md" not in found
+    assert "matches" in found and "sureness" in found
     answer = page.get("lab?prompt=which+package+manager&memory=cut-release")
     told = Memdir.open().recall("which package manager").text.split("\n")[2:-1]
     assert all(" ".join(line.split()) in answer.text for line in told)
@@ -240,10 +237,10 @@ def test_projects_and_scopes_are_switched_on_top(page, home):
         assert "cargo" in second.follow(second.get(f"/go?to={ids['~/other']}")).text
 
 
-@pytest.mark.parametrize("text", ["half \ud83d of it", "\udce9"])
-def test_half_a_character_in_the_log_of_what_was_told_is_shown(page, text):
-    memory = {"path": text, "scope": "project", "whole": True, "sure": 1, "words": [text]}
-    write_told(Memdir.open().app, prompt=text, session=text, memories=[memory])
+def test_half_a_character_in_the_log_of_what_was_told_is_shown(page):
+    for text in ("half \ud83d of it", "\udce9"):
+        memory = {"path": text, "scope": "project", "whole": True, "sure": 1, "words": [text]}
+        write_told(Memdir.open().app, prompt=text, session=text, memories=[memory])
     for place in ("", "told"):
         assert page.get(place).status == 200
 

@@ -36,7 +36,7 @@ from memdir.sync.delivery import (
     take_snapshot,
 )
 from memdir.sync.path_merge import merge_path
-from memdir.sync.transport import AGAIN, Author, Fetched, File, Gone, Since, Transport
+from memdir.sync.transport import AGAIN, Author, Fetched, File, Since, Transport
 
 VERB = "sync"
 TRIES = 8
@@ -112,7 +112,7 @@ def _forget_rewritten(base: Base, fetched: Fetched) -> None:
     """Of a remote that was emptied, rewritten or rolled back, only what is the same is known."""
     for path, known in [*base.files.items()]:
         file = fetched.files.get(path)
-        if not isinstance(file, File) or digest_of(file.data) != known.hash:
+        if file is None or hash_of(file.data) != known.hash:
             del base.files[path]
 
 
@@ -155,7 +155,7 @@ class Turn:
         if app.dry_run:
             return True
         files = self.fetched.files.values()
-        base.keep({digest_of(it.data): it.data for it in files if isinstance(it, File)})
+        base.keep({digest_of(it.data): it.data for it in files if it.data is not None})
         base.pending = {
             path: (hash_of(data), self.results[path][1])
             for path, data in written.items()
@@ -169,7 +169,7 @@ class Turn:
             if path not in moved:
                 base.know(path, known)
         for path, file in self.fetched.files.items():
-            if isinstance(file, Gone) and file.purged and path in self.results.keys() - moved:
+            if file.purged and path in self.results.keys() - moved:
                 purge_versions(app, path)
         base.pending, base.begun = {}, ""
         if not moved:
@@ -183,7 +183,7 @@ class Turn:
         """What has no place here is parked, and tried again the next time."""
         base, fetched, raw = self.base, self.fetched, self.snapshot.raw
         self.report.waiting = [Item(it.path, "not taken", "", it.message) for it in fetched.skipped]
-        came: dict[str, File | Gone] = {
+        came = {
             path: File(data, Author("", ""), version=known.version)
             for path, (_, known) in base.parked.items()
             if (data := base.bytes_of(known.hash)) is not None
@@ -195,28 +195,27 @@ class Turn:
             reason = self._why_not_here(path, file, standing)
             if not reason:
                 self._merge_one(path, file)
-            elif reason != NO_MEMORY and isinstance(file, File):
+            elif reason != NO_MEMORY and file.data is not None:
                 parked[path] = reason, Known(digest_of(file.data), file.version)
                 if not self.app.dry_run:
                     base.keep({digest_of(file.data): file.data})
         base.parked = parked
         for box in fetched.outboxes:
-            gone = {path for path, (_, file) in box.files.items() if isinstance(file, Gone)}
+            gone = {path for path, (_, file) in box.files.items() if file.data is None}
             standing = fold_paths([path for path in (*raw, *self.results) if path not in gone])
             for path, (was, file) in box.files.items():
-                if isinstance(file, Gone) and path not in (*raw, *self.results):
+                if file.data is None and path not in (*raw, *self.results):
                     continue
                 if self._why_not_here(path, file, standing):
                     continue
                 known = base.files.get(path, Known())
                 here, known = self.results.get(path) or (self._read(path), known)
                 # What stands here was merged already; theirs may be merged by others, too.
-                data = file.data if isinstance(file, File) else None
-                self._add(path, (was, data, here), known, file)
+                self._add(path, (was, file.data, here), known, file)
 
-    def _why_not_here(self, path: str, file: File | Gone, standing: dict[str, str]) -> str:
+    def _why_not_here(self, path: str, file: File, standing: dict[str, str]) -> str:
         """Adds what comes to those that stand here; tells the report why it does not come."""
-        is_gone = isinstance(file, Gone)
+        is_gone = file.data is None
         known = is_gone and path in self.snapshot.raw
         reason = "" if known else why_not_taken(path, {} if is_gone else standing)
         if path == INDEX and not syncs_index(self.app):
@@ -241,18 +240,17 @@ class Turn:
                 return f"{'/'.join(parts[:size])} stands in its place, and is no memory"
         return ""
 
-    def _merge_one(self, path: str, file: File | Gone) -> None:
+    def _merge_one(self, path: str, file: File) -> None:
         """Raises Moved if a file is no longer what the snapshot says."""
-        data = file.data if isinstance(file, File) else None
-        known, new = self.base.files.get(path, Known()), Known(hash_of(data), file.version)
+        known, new = self.base.files.get(path, Known()), Known(hash_of(file.data), file.version)
         self.authors[path] = file.author, file.time
-        if isinstance(file, Gone) and file.purged:
+        if file.purged:
             self.results[path] = None, new
         elif new.hash in (known.hash, self.snapshot.sent.get(path, "")) and path != INDEX:
             if known != new and (new.hash or path in self.base.files):
                 self.results[path] = read_if_stored(self.app.store, path), new
         else:
-            sides = self._read(path), data
+            sides = self._read(path), file.data
             if self.fetched.whole and self.base.cursor:  # a rewritten remote may have older text
                 sides = sides[::-1]
             self._add(path, (self.base.bytes_of(known.hash), *sides), new, file)
@@ -268,7 +266,7 @@ class Turn:
         path: str,
         versions: tuple[bytes | None, bytes | None, bytes | None],
         known: Known,
-        file: File | Gone,
+        file: File,
     ) -> None:
         merged = merge_path(path, *versions)
         self.results[path] = merged.data, known

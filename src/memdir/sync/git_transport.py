@@ -31,7 +31,6 @@ from memdir.sync.transport import (
     Author,
     Fetched,
     File,
-    Gone,
     Outbox,
     Push,
     Pushed,
@@ -331,7 +330,7 @@ class GitTransport:
         commits: list[Commit],
         skipped: list[Finding],
         moved: Collection[str] = (),
-    ) -> Iterator[tuple[str, File | Gone]]:
+    ) -> Iterator[tuple[str, File]]:
         makers: dict[str, Commit] = {}
         for commit in commits:
             for path in commit.paths:
@@ -342,7 +341,7 @@ class GitTransport:
                 continue
             maker, name = makers.get(path, nobody), path.removeprefix(self.prefix)
             if path not in after:
-                yield name, Gone(maker.author, maker.time)
+                yield name, File(None, maker.author, maker.time)
             elif (data := self._blob(after[path], name, skipped)) is not None:
                 yield name, File(data, maker.author, maker.time)
 
@@ -362,7 +361,7 @@ class GitTransport:
         start = next((commit.start for commit in commits if commit.id == oid), "")
         before = self._read_files(seen or start)
         after = self._read_files(oid)
-        files: dict[str, tuple[bytes | None, File | Gone]] = {}
+        files: dict[str, tuple[bytes | None, File]] = {}
         for path, file in self._changes(before, after, commits, skipped):
             entry = before.get(self.prefix + path)
             files[path] = self.objects.read(entry[1], "blob") if entry else None, file

@@ -24,7 +24,6 @@ from memdir.sync.transport import (
     Author,
     Fetched,
     File,
-    Gone,
     Push,
     Pushed,
     Remote,
@@ -109,7 +108,7 @@ class ServerTransport:
 
     def _fetch_after(self, cursor: int, sent: tuple[str, ...], *, whole: bool) -> Fetched | None:
         """None if the feed never was at this cursor."""
-        files: dict[str, File | Gone] = {}
+        files: dict[str, File] = {}
         pushes: set[str] = set()
         while True:
             status, page = self._ask(self._path(f"changes?after={cursor}&limit={PAGE}"))
@@ -230,13 +229,12 @@ def _refusal(status: int, answer: Mapping[str, Any]) -> Pushed:
     return Pushed(REFUSED, reason=reason, next=next)
 
 
-def _read_item(item: Mapping[str, Any]) -> File | Gone:
+def _read_item(item: Mapping[str, Any]) -> File:
     name = str(item["author"])
     author = Author(name, name, verified=True)
     at, version = parse_time(str(item["at"])) or 0.0, str(item["version"])
-    if item["body"] is None:
-        return Gone(author, at, version, bool(item["purged"]))
-    return File(item["body"].encode(), author, at, version)
+    data = None if item["body"] is None else item["body"].encode()
+    return File(data, author, at, version, data is None and bool(item["purged"]))
 
 
 def make_server_remote(remote: Remote, given: str, folder: str) -> Remote:

@@ -55,18 +55,12 @@ class Author:
 
 @dataclass(frozen=True)
 class File:
-    """`version` is given back in `Push.versions`; git leaves it empty."""
+    """None for `data`: it was removed, and if `purged`, erased for good, also from the history.
 
-    data: bytes
-    author: Author
-    time: float = 0.0
-    version: str = ""
+    `version` is given back in `Push.versions`; git leaves it empty.
+    """
 
-
-@dataclass(frozen=True)
-class Gone:
-    """Removed by `author`; `purged` is erased for good: also here, and from the history."""
-
+    data: bytes | None
     author: Author
     time: float = 0.0
     version: str = ""
@@ -90,7 +84,7 @@ class Outbox:
     """What one machine could not push: (what it started from, what it made) per path."""
 
     machine: str
-    files: Mapping[str, tuple[bytes | None, File | Gone]]
+    files: Mapping[str, tuple[bytes | None, File]]
 
 
 @dataclass(frozen=True)
@@ -101,7 +95,7 @@ class Fetched:
     """
 
     cursor: str
-    files: Mapping[str, File | Gone]
+    files: Mapping[str, File]
     whole: bool = False
     received: str = ""
     begun: bool = True
