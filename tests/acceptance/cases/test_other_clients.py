@@ -38,6 +38,12 @@ def test_memories_are_sent_and_learned_and_taken_out_nothing_is_sent(other):
     stored = other.memdir("show", "restart")
     other.memdir("setup", other.client.name)
     assert other.files() != before
+    other.memdir("setup", other.client.name, "--remove")
+    assert other.files() == before
+    sent = other.ask(PROMPT)
+    assert FACT not in sent and WORDS not in sent
+    assert other.memdir("show", "restart") == stored
+    other.memdir("setup", other.client.name)
     sent = other.ask(PROMPT)
     assert FACT in sent and OTHER not in sent
     assert WORDS in sent
@@ -46,8 +52,3 @@ def test_memories_are_sent_and_learned_and_taken_out_nothing_is_sent(other):
     other.rest()
     listed = other.memdir("list")["memories"]
     assert any("Tuesdays" in str(one) for one in listed), listed
-    other.memdir("setup", other.client.name, "--remove")
-    assert other.files() == before
-    sent = other.ask(PROMPT)
-    assert FACT not in sent and WORDS not in sent
-    assert other.memdir("show", "restart") == stored

@@ -68,7 +68,7 @@ def test_what_one_session_saved_is_there_in_the_next(installed):
     assert not any(one in installed.sent() for one in (OWN, "heron gate", FACT, RULE))
 
 
-@pytest.mark.parametrize(("off", "model"), [("", OLDER), ("1", NEWER)], ids=["on", "off"])
+@pytest.mark.parametrize(("off", "model"), [("", NEWER), ("1", OLDER)], ids=["on", "off"])
 def test_a_session_starts_with_rules_and_index_once_however_it_starts(installed, off, model):
     """With the client's own memory on it loads the index itself; else we do. Two model families."""
     installed.variables |= {OFF: off, ALWAYS: "1"}
