@@ -46,6 +46,7 @@ FILES: dict[str, str | bytes] = {
     '[project.optional-dependencies]\nserve = ["fastapi>=0.1"]\n',
     "docs/odd ü name.md": "odd\n",
     "docs/old/plan.md": "The old plan.\n",
+    "docs/old/layout.css_t": "{}\n",
     "src/api.py": "class PriceBook:\n    def lookup(self): ...\n",
     "src/net.py": "def retry(): ...\nshow(pendCount)\n",
     "src/gate.py": "gate = 1\n",

@@ -71,16 +71,6 @@ def test_after_the_time_limit_the_local_answer_comes(monkeypatch):
     assert asked()[:2] == (LOCAL, "local")
 
 
-def test_over_budget_nobody_is_asked(monkeypatch):
-    monkeypatch.setenv("MEMDIR_MODEL", "anthropic:some")
-    monkeypatch.setenv("MEMDIR_DAY_TOKENS", "10")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
-    with serve(Reply(data={"memories": ["reviews.md"]})) as said:
-        monkeypatch.setenv("MEMDIR_MODEL_BASE_URL", said.address)
-        bodies, by, _ = asked("--session", "one")
-    assert (bodies, by, said.requests) == (LOCAL, "local", [])
-
-
 def test_over_real_http_the_choice_is_followed(monkeypatch):
     pytest.importorskip("pydantic_ai", reason="the extra `llm` is not installed")
     monkeypatch.setenv("MEMDIR_MODEL", "anthropic:some")

@@ -290,6 +290,8 @@ def _find_end(claim: Claim, seen: Seen, text: str) -> str:
         ends += [f"in no manifest any more: dropped {_when(dropped)}"] if dropped else []
     if claim.kind in (kinds.SYMBOL, kinds.PACKAGE):
         ends.append(_find_symbol_end(claim, _chain(claim), seen))
+        # `layout.css_t`: git knows what the ending does not tell.
+        ends += [_find_path_end(claim, claim.text, seen, text)] if "." in claim.text else []
     if claim.kind == kinds.BRANCH:
         names = (claim.text, claim.text.removeprefix("origin/"))
         ends += [seen.past_branches[name] for name in names if name in seen.past_branches]
@@ -334,7 +336,7 @@ def _find_path_end(claim: Claim, name: str, seen: Seen, text: str) -> str:
         return ""
     if seen.paths.get(name) and not (exact and ("/" in name or claim.rooted)):
         return ""  # a bare name, which may mean the one that is there
-    if "/" not in name and not exact and not (find_file_ending(name) or is_folder):
+    if "/" not in name and not exact and not (_has_ending(name) or is_folder):
         return ""  # a bare word
     sure = not claim.bare and (exact or len(seen.past.get(name, ())) == 1)
     if "/" not in name and is_common_symbol(name) and not sure:
@@ -360,9 +362,13 @@ def _means(claim: Claim, name: str, past: Past, is_folder: bool) -> bool:
     """True if the claim means this past path; `a/b` without an ending is too vague."""
     if past.name == name:
         return True
-    if claim.loose or claim.text[0] == "/" or not (find_file_ending(name) or is_folder):
+    if claim.loose or claim.text[0] == "/" or not (_has_ending(name) or is_folder):
         return False
     return not claim.bare or is_distinctive_symbol(name.rsplit("/", 1)[-1].replace("-", "_"))
+
+
+def _has_ending(name: str) -> bool:
+    return bool(find_file_ending(name)) or "." in posixpath.basename(name).strip(".")
 
 
 def _moved_to(name: str, seen: Seen) -> str:

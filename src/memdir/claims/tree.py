@@ -138,14 +138,8 @@ class WorkTree:
 
     def is_beyond_link(self, path: str) -> bool:
         """True if a folder of the path is a link: git refuses such paths."""
-        above = self.root
-        for part in path.split("/")[:-1]:
-            above = os.path.join(above, part)
-            if os.path.islink(above):
-                return True
-            if not os.path.isdir(above):
-                break
-        return False
+        folder = os.path.join(self.root, os.path.dirname(path)).rstrip("/")
+        return os.path.realpath(folder) != folder
 
     def read(self, path: str, limit: int) -> bytes | None:
         """Content of a regular file, empty for anything else; None if it is too large."""
