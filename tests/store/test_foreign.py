@@ -68,17 +68,6 @@ def test_a_flood_of_files_is_refused_by_the_history_and_saving_goes_on(
     assert "One" in opened.read("b.md")
 
 
-def test_a_flood_on_the_first_day_leaves_the_old_version_in_the_trash(opened, monkeypatch):
-    monkeypatch.setattr(history, "MAX_FILES", 5)
-    opened.write("a.md", memory("a", body="Old words"))
-    for count in range(9):
-        opened.write(f"data/{count}.txt", "x")
-    opened.save("New words", "a")
-    assert any("Old versions go to the trash" in said for said in opened.said)
-    (kept,) = [one for one in opened.app().shelf.list_all() if one.path == "a.md"]
-    assert b"Old words" in opened.app().shelf.read(kept)
-
-
 # -- what cannot be a store ----------------------------------------------------------------
 
 HOME = ("~", "~/.claude", "~/.claude/projects", "~/.local/state/memdir", "~/.cache", "~/..")

@@ -68,18 +68,6 @@ def test_a_model_of_ones_own_is_asked(own, home, tmp_path):
     assert selected is not None and selected.by == "model", selected
 
 
-def test_a_type_of_ones_own_is_as_good_as_ours(own, home, tmp_path):
-    lay(own, "types", "incident")
-    memory, told = opened(tmp_path, home)
-    assert "incident" in types.names() and told == []
-    memory.save("Checkout hung: the pool was too small.", type="incident", name="pool")
-    (found,) = memory.audit().memories
-    assert found.type == "incident"
-    assert "incident" in memory.prompt().text
-    opened(tmp_path, tmp_path)  # somebody else, who has none
-    assert "incident" not in types.names()
-
-
 def test_the_command_line_knows_a_type_and_a_client_of_ones_own(own, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lay(own, "types", "incident")
