@@ -118,21 +118,6 @@ def test_what_makes_no_memory_stays_in_the_index_and_is_asked_about(store, name)
     assert ("line 6 looks like a secret" in " ".join(answer.text.split())) == (name == "a secret")
 
 
-COMMANDS = {
-    "```bash\nmake test\nmake lint\n```": "Daily commands: make test; make lint",
-    "- `make build`\n- `make run`": "Daily commands: make build; make run",
-}
-
-
-@pytest.mark.parametrize("body", COMMANDS)
-def test_a_list_of_commands_is_described_by_its_heading_and_the_commands(store, body):
-    store.mkdir(parents=True)
-    index = f"# Memory\n\n## Daily commands\n\n{body}\n"
-    (store / "MEMORY.md").write_text(index, encoding="utf-8")
-    memdir("restructure")
-    assert f'"{COMMANDS[body]}"' in (store / "daily-commands.md").read_text("utf-8")
-
-
 @pytest.mark.parametrize("command", ["restructure", "dream"])
 @pytest.mark.parametrize(
     "data", ["\ufeffThe importer reads CSV.".encode("utf-16-le"), b"The importer reads \0\xff CSV."]

@@ -34,7 +34,6 @@ from memdir.records.record import (
     parse_record_type,
     read_record,
     read_record_json,
-    record_paths,
     record_settings,
 )
 from memdir.records.triage import Scored, score_for_records
@@ -213,9 +212,7 @@ def _settle(app: App, desk: Desk, settings: RecordSettings, intent: Intent) -> R
     if not settings.types[intent.type].enabled:
         return Result(intent, NOTHING, reason="the category is switched off")
     store = desk.store
-    # Those made in this change are not on disk in a dry run.
-    made = [path for path in store.files() if fields.record_type_at(path) == intent.type]
-    paths = dict.fromkeys((*record_paths(store, intent.type), *made))
+    paths = [path for path in store.files() if fields.record_type_at(path) == intent.type]
     tags = intent.draft.get("tags")
     words = [intent.draft.get("title", ""), *(tags if isinstance(tags, list) else ())]
     info = intent.new_info or " ".join(map(str, words)) or intent.target

@@ -15,7 +15,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import dropwhile, groupby
 from typing import NamedTuple
@@ -152,7 +152,7 @@ def render_record_excerpt(scored: Scored, item: Score, settings: RecordSettings)
     description = settings.types[item.type].description
     header = [f"Category: {item.type}", f"Score: {item.score:g}"]
     header += [f"Description: {inert_line(description)}"] if description else []
-    wanted: Iterable[int] = _around(item, len(scored.lines))
+    wanted = _around(item, len(scored.lines))
     if item.type == SESSION_SUMMARY:
         uses, names, exchanges = scored.activity
         tools = inert_line(", ".join(names), MAX_NAMES_BYTES)
@@ -162,19 +162,10 @@ def render_record_excerpt(scored: Scored, item: Score, settings: RecordSettings)
         written = dict.fromkeys(path for it in scored.said for path in it.wrote)
         if files := inert_line(", ".join(written), MAX_NAMES_BYTES):
             header += [f"Files written: {files}"]
-        wanted = range(len(scored.lines) - 1, -1, -1)
+        wanted = {*range(len(scored.lines))}
     head = "\n".join([*header, OPENING, ""])
     room = MAX_EXCERPT_BYTES - len(head.encode()) - len(CLOSING) - 1
-    chosen: set[int] = set()
-    left = room
-    for number in wanted:
-        if number not in chosen:
-            size = len(scored.lines[number].text.encode("utf-8", "replace"))
-            left -= min(size, MAX_LINE_BYTES) + len(_INDENT)
-            if left < 0:
-                break
-            chosen.add(number)
-    text = "\n".join(_render_lines(scored.lines, sorted(chosen)))
+    text = "\n".join(_render_lines(scored.lines, sorted(wanted)))
     if any(opener in text for opener in _OPENERS):  # no line can end the data
         text = _FORGED.sub(BRACKET, text)
     kept: list[str] = []
@@ -186,12 +177,9 @@ def render_record_excerpt(scored: Scored, item: Score, settings: RecordSettings)
     return f"{head}{''.join(reversed(kept))}{CLOSING}\n"
 
 
-def _around(item: Score, count: int) -> Iterator[int]:
-    plain = sorted(set(item.hits) - set(item.boosted), reverse=True)
-    for hit in (*sorted(item.boosted, reverse=True), *plain):
-        yield hit
-        for step in range(1, CONTEXT_LINES + 1):
-            yield from (number for number in (hit - step, hit + step) if 0 <= number < count)
+def _around(item: Score, count: int) -> set[int]:
+    near = range(-CONTEXT_LINES, CONTEXT_LINES + 1)
+    return {hit + step for hit in item.hits for step in near if 0 <= hit + step < count}
 
 
 def _render_lines(lines: Sequence[Line], numbers: Iterable[int]) -> list[str]:

@@ -31,7 +31,7 @@ from memdir.format.draft import (
     describe_body,
 )
 from memdir.format.pointer import parse_pointers
-from memdir.hot.memory import Memory, decode, encode, read_memory
+from memdir.hot.memory import Memory, decode, encode
 from memdir.hot.types import names as known_types
 from memdir.store import logs
 from memdir.store.changes import retire_memory
@@ -110,19 +110,15 @@ class Oriented:
 
 @dataclass
 class Run:
-    """The result of a consolidation; the last one of `plans` is how it ends."""
+    """The result of a consolidation."""
 
     oriented: Oriented
-    plans: list[Plan]
+    plan: Plan
     before: Figures
     accounted: list[Accounted]
     done: Done
     batch: str = ""
     held: list[str] = field(default_factory=list)  # ids in the inbox
-
-    @property
-    def plan(self) -> Plan:
-        return self.plans[-1]
 
 
 def load_dream_state(folder: str) -> State:
@@ -320,37 +316,25 @@ def _draft_entry(entry: Message) -> Catch:
 def _consolidate(app: App, desk: Desk, oriented: Oriented) -> Run:
     """First on paper: what a plan refuses must not be half done. Nothing is deleted."""
     rules = app.rules()
+    before = count_restructure_figures(Work(read_restructured_store(desk.store, {})))
+    lines = decode(desk.store.index() or b"").split("\n")
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
-    before = (
-        count_restructure_figures(Work(read_restructured_store(desk.store, {})))
-        if paper.written
-        else None
-    )
-    plans = [plan_restructure(read_restructured_store(paper, oriented.stale))]
-    apply_restructure(plans[0], paper, shelf, rules.now)
-    lines = [
-        line for store in (desk.store, paper) for line in decode(store.index() or b"").split("\n")
-    ]
     away = {change.path for change in _put_away(paper, shelf, rules, oriented)}
-    if away:
-        plans.append(plan_restructure(read_restructured_store(paper, oriented.stale)))
-        apply_restructure(plans[1], paper, shelf, rules.now)
+    plan = plan_restructure(read_restructured_store(paper, oriented.stale))
+    apply_restructure(plan, paper, shelf, rules.now)
     done, refused = _save(desk.store, rules, oriented)
-    done += apply_restructure(plans[0], desk.store, desk.shelf, rules.now)
     done += _put_away(desk.store, desk.shelf, rules, oriented)
-    for later in plans[1:]:
-        done += apply_restructure(later, desk.store, desk.shelf, rules.now)
+    done += apply_restructure(plan, desk.store, desk.shelf, rules.now)
     desk.changes += done
     desk.remarks += refused
-    accounted = [item for each in plans for item in each.work.accounted]
-    accounted += [
+    accounted = plan.work.accounted + [
         Accounted(desk.store.index_path, line, POINTED)
-        for line in dict.fromkeys(lines)
+        for line in lines
         if any(pointer.target in away for pointer in parse_pointers(line, 1))
     ]
     batch = f"{VERB}-{int(rules.now)}" if done else ""
-    return Run(oriented, plans, before or plans[0].before, accounted, desk.done, batch)
+    return Run(oriented, plan, before, accounted, desk.done, batch)
 
 
 def _save(store: Store, rules: Rules, oriented: Oriented) -> tuple[list[Change], list[str]]:
@@ -372,11 +356,12 @@ def _save(store: Store, rules: Rules, oriented: Oriented) -> tuple[list[Change],
 
 
 def _put_away(store: Store, shelf: Shelf, rules: Rules, oriented: Oriented) -> list[Change]:
-    """What drifted, into the trash; but not what others were merged into meanwhile."""
-    done = []
-    for path, reason in oriented.drifted.items():
-        if store.exists(path) and not _is_worked_on(read_memory(path, store.read(path), 0)):
-            done.append(replace(retire_memory(path, store, shelf, rules.now), reason=reason))
+    """What drifted, into the trash."""
+    done = [
+        replace(retire_memory(path, store, shelf, rules.now), reason=reason)
+        for path, reason in oriented.drifted.items()
+        if store.exists(path)
+    ]
     if done:
         follow_in_index(store, rules, known=lambda pointer: pointer.target in oriented.drifted)
     return done

@@ -117,14 +117,8 @@ def summarize_topic(lines: Sequence[str]) -> str:
         plain_title(text).strip(" -*_:#>.;,") for text, code in split_sentences(body) if not code
     ]
     said = [text for text in said if any(map(str.isalnum, text))]
-    if all(text[:1] == text[-1:] == "`" for text in said):  # commands, and no word about them
-        shown_lines = (
-            plain_title(line).strip(" -*+`$") for line in body.split("\n") if line[:3] != "```"
-        )
-        commands = [line for line in shown_lines if line[:1].isalnum()]
-        top = topic_title(heads[0]) if heads else ""
-        first = f"{top}: {commands[0]}" if top and commands else top
-        return _join([first or " ".join(commands[:1]), *commands[1:]], "; ")
+    if not said:
+        return topic_title(heads[0]) if heads else ""
     if len(said[0]) >= MIN_LINE_CHARACTERS:
         return _cut(said[0])
     return _join(said[:4], "; ")
