@@ -316,12 +316,15 @@ def _draft_entry(entry: Message) -> Catch:
 def _consolidate(app: App, desk: Desk, oriented: Oriented) -> Run:
     """First on paper: what a plan refuses must not be half done. Nothing is deleted."""
     rules = app.rules()
-    before = count_restructure_figures(Work(read_restructured_store(desk.store, {})))
     lines = decode(desk.store.index() or b"").split("\n")
     paper, shelf = DryRun(desk.store), DryShelf(desk.shelf.folder, desk.store)
     _save(paper, rules, oriented)
     away = {change.path for change in _put_away(paper, shelf, rules, oriented)}
+    was = desk.store if paper.written else None
     plan = plan_restructure(read_restructured_store(paper, oriented.stale))
+    before = (
+        count_restructure_figures(Work(read_restructured_store(was, {}))) if was else plan.before
+    )
     apply_restructure(plan, paper, shelf, rules.now)
     done, refused = _save(desk.store, rules, oriented)
     done += _put_away(desk.store, desk.shelf, rules, oriented)

@@ -40,7 +40,10 @@ from memdir.text.markdown import (
 )
 from memdir.text.terminal import plural
 from memdir.upkeep.split import GROUP_LINES, first_heading_of_part, split_overlong_lines, trim_part
-from memdir.upkeep.titles import (
+from memdir.upkeep.worksheet import (
+    LOOK_CHARACTERS,
+    Page,
+    Work,
     free_topic_path,
     guess_topic_type,
     is_generic_title,
@@ -49,9 +52,9 @@ from memdir.upkeep.titles import (
     plain_title_line,
     summarize_topic,
     title_words,
+    topic_line_end,
     topic_title,
 )
-from memdir.upkeep.worksheet import Page, Work, topic_line_end
 
 MAX_INTRO_CHARACTERS = 600  # more is content, whatever it is about
 MAX_LABEL_CHARACTERS = 150  # of a line that becomes a heading
@@ -59,7 +62,6 @@ MIN_HOOK_CHARACTERS = 12  # a shorter hook does not say what a memory is about
 MAX_TOPICS = 120  # memories out of one index; each needs a line of it
 # Lines below a heading: neighbours of that size share a memory, while there are too many topics.
 TINY_LINES = (0, 5, 20, 80)
-LOOK_CHARACTERS = 400  # of a line
 SOURCE = "restructure"
 _LEADS = (POINTER, ELSEWHERE)
 _SAYS = (CONTENT, CODE, OPEN)

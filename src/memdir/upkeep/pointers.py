@@ -15,8 +15,7 @@ from memdir.format.pointer import LINK, format_pointer, is_table_row
 from memdir.hot import memory, types
 from memdir.hot.memory import POINTER_AIM, stem
 from memdir.store.save import pointer_worth
-from memdir.upkeep.titles import plain_title_line, title_words
-from memdir.upkeep.worksheet import Work, text_holds
+from memdir.upkeep.worksheet import Work, plain_title_line, text_holds, title_words
 
 KEPT = "**In the index:** "  # in front of a hook that was too long for its line
 TYPE_ORDER = ("feedback", "user", "value", "project", "reference")

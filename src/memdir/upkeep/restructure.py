@@ -34,7 +34,6 @@ from memdir.store.writer import App, Done
 from memdir.text.markdown import heading_level, heading_text, list_item_start, unescape_markdown
 from memdir.text.terminal import plural
 from memdir.upkeep import pieces, pointers, split
-from memdir.upkeep.titles import is_generic_title, is_placeholder_piece, topic_title
 from memdir.upkeep.worksheet import (
     Accounted,
     Check,
@@ -42,7 +41,10 @@ from memdir.upkeep.worksheet import (
     Page,
     Work,
     bare_line,
+    is_generic_title,
+    is_placeholder_piece,
     line_has_words,
+    topic_title,
 )
 
 VERB = "restructure"

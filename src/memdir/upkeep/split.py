@@ -26,14 +26,17 @@ from memdir.text.markdown import (
 )
 from memdir.text.similar import Alike, find_similar_texts
 from memdir.text.terminal import plural
-from memdir.upkeep.titles import free_topic_path, plain_title_line, summarize_topic, topic_title
 from memdir.upkeep.worksheet import (
     Page,
     Work,
     bare_line,
+    free_topic_path,
     line_has_words,
+    plain_title_line,
+    summarize_topic,
     text_holds,
     topic_line_end,
+    topic_title,
 )
 
 MAX_FILE_LINES = 200  # more is read only in part, or not at all
