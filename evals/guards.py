@@ -19,9 +19,8 @@ from evals.report import TEXT, Figure, Goal, Report, Section, Table, evaluation_
 from evals.shares import share_figure
 from memdir.evals.recall_sets import bad_eval_data
 from memdir.format.prohibitions import find_guards
-from memdir.hot.guard import Guard
+from memdir.hot.guard import Guard, read_programs
 from memdir.hot.memory import decode
-from memdir.hot.shell import read_programs
 
 COMMANDS = "conversations/commands.jsonl"
 HERE = Path(__file__).parent

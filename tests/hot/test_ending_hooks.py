@@ -198,21 +198,6 @@ def test_what_kills_the_worker_is_still_there_and_counts(inside, monkeypatch):
     assert found == [("/bad", 1), ("/good", 0)]
 
 
-def test_a_line_that_came_while_it_worked_is_done_too(inside, monkeypatch):
-    times: list[str] = []
-
-    def look_after(environ, cwd, config):
-        times.append(cwd)
-        if cwd == "/first":
-            put(inside, {"cwd": "/second"})
-
-    monkeypatch.setattr(worker, "_look_after", look_after)
-    put(inside, {"cwd": "/first"})
-    worker.run_jobs(str(inside.project))
-    assert times[-2:] == ["/first", "/second"]
-    assert inside.queue() == []
-
-
 # The queue itself
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memdir.format.prohibitions import find_guards
-from memdir.hot.shell import read_programs
+from memdir.hot.guard import read_programs
 from tests.helpers.hooked import Client
 from tests.helpers.tables import toml_cases as cases
 from tests.helpers.terminal import process

@@ -9,9 +9,9 @@ import pytest
 
 from memdir.clients.claude_code import UNGUARDED
 from memdir.hot import guard
+from memdir.hot.guard import MAX_LINE_CHARACTERS
 from memdir.hot.place import Here
 from memdir.hot.run import Event
-from memdir.hot.shell import MAX_LINE_CHARACTERS
 from memdir.records.denial import WRITERS, find_writes_to_records
 from tests.acceptance.recording import read
 from tests.helpers.tables import toml_cases as cases

@@ -32,7 +32,8 @@ from tests.helpers.terminal import memdir
 from tests.text.secret_kinds import APART, DEVELOP, KINDS, Draw
 
 LEAST_NORMALIZED = 10  # characters; a shorter value may be part of a hash
-DECISION = ("--set", "status=accepted", "--set", "context=c", "--set", "rationale=r", "--tag", "t")
+RECORD = ("records", "save", "--category", "decision", "--title", "Use NAME", "--tag", "t")
+RECORD += ("--set", "status=accepted", "--set", "context=c", "--set", "rationale=r")
 
 
 class Place:
@@ -80,6 +81,9 @@ class Place:
                 yield f"{path}\n{data.decode('utf-8', 'replace')}"
 
 
+Way = Callable[[Place, str], bool]
+
+
 def lies_in(text: str, normalized: str, value: str) -> bool:
     plain = keep_letters_and_digits(value)
     if len(plain) >= LEAST_NORMALIZED:
@@ -87,9 +91,21 @@ def lies_in(text: str, normalized: str, value: str) -> bool:
     return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text))
 
 
-def remember(place: Place, text: str) -> bool:
-    words = ("--type", "project", "--name", place.next, "--anyway")
-    return memdir("remember", "-", *words, stdin=text.encode()).code != 0
+def command(*words: str, box: bool = False) -> Way:
+    """A command with NAME, and TEXT as an argument or else from stdin; `box` saves NAME before."""
+
+    def way(place: Place, text: str) -> bool:
+        name = place.next
+        if box:
+            memdir("remember", f"The box {name} is blue.", "--name", name, "--anyway")
+        given = [word.replace("NAME", name).replace("TEXT", text) for word in words]
+        return memdir(*given, stdin=text.encode()).code != 0
+
+    return way
+
+
+def said(form: str) -> Way:
+    return lambda place, text: captured(place, form.format(text), "--no-model")
 
 
 def save(place: Place, text: str) -> bool:
@@ -97,33 +113,11 @@ def save(place: Place, text: str) -> bool:
     return memdir("save", "--file", "-", "--anyway", stdin=given).code != 0
 
 
-def edit(place: Place, text: str) -> bool:
-    name = place.next
-    memdir("remember", f"The box {name} is blue.", "--name", name, "--anyway")
-    return memdir("edit", name, "--body-file", "-", stdin=text.encode()).code != 0
-
-
-def log_day(place: Place, text: str) -> bool:
-    return memdir("log-day", "-", stdin=text.encode()).code != 0
-
-
 def captured(place: Place, said: str, *words: str) -> bool:
     talk = Conversation(place.given / f"{place.next}.jsonl", str(place.project))
     talk.say("Look at the queue.", "I will.", said, "Noted.")
     assert memdir("capture", "--transcript", str(talk.path), *words).code == 0
     return False  # what is written decides
-
-
-def capture_wish(place: Place, text: str) -> bool:
-    return captured(place, f"Remember that {text}", "--no-model")
-
-
-def capture_after(place: Place, text: str) -> bool:
-    return captured(place, f"{text}\n\nRemember that.", "--no-model")
-
-
-def capture_said(place: Place, text: str) -> bool:
-    return captured(place, f"From now on: {text}", "--no-model")
 
 
 def capture_model(place: Place, text: str) -> bool:
@@ -188,11 +182,6 @@ def library(place: Place, text: str) -> bool:
     return not any(change.changed for change in done.changes)
 
 
-def record_save(place: Place, text: str) -> bool:
-    words = ("records", "save", "--category", "decision", *DECISION)
-    return memdir(*words, "--title", f"Use {place.next}", "--set", f"decision={text}").code != 0
-
-
 def record_write(place: Place, text: str) -> bool:
     fields = {"status": "accepted", "context": text, "rationale": ["r"], "decision": "d"}
     draft = {"title": f"Take {place.next}", "tags": ["t"], "content": fields}
@@ -205,17 +194,6 @@ def by_hand(place: Place, text: str) -> str:
     place.store.mkdir(parents=True, exist_ok=True)
     (place.store / f"{name}.md").write_text(memory(name, body=text, type="project"))
     return name
-
-
-def reason(place: Place, text: str) -> bool:
-    name = place.next
-    memdir("remember", f"The box {name} is blue.", "--name", name, "--anyway")
-    return memdir("retire", name, "--reason", text).code != 0
-
-
-def record_reason(place: Place, text: str) -> bool:
-    record = ("--category", "decision", "--title", f"Use {place.next}", "--set", "decision=d")
-    return memdir("records", "save", *record, *DECISION, "--reason", text).code != 0
 
 
 def extract(place: Place, text: str) -> bool:
@@ -252,15 +230,14 @@ def restructure(place: Place, text: str) -> bool:
     return not any(plain in keep_letters_and_digits(path.read_text()) for path in files)
 
 
-Way = Callable[[Place, str], bool]
 WAYS: dict[str, Way] = {
-    "remember": remember,
+    "remember": command("remember", "-", "--type", "project", "--name", "NAME", "--anyway"),
     "save": save,
-    "edit": edit,
-    "log-day": log_day,
-    "capture: wish": capture_wish,
-    "capture: wish after": capture_after,
-    "capture: a rule": capture_said,
+    "edit": command("edit", "NAME", "--body-file", "-", box=True),
+    "log-day": command("log-day", "-"),
+    "capture: wish": said("Remember that {}"),
+    "capture: wish after": said("{}\n\nRemember that."),
+    "capture: a rule": said("From now on: {}"),
     "capture: a model": capture_model,
     "review edit": review_edit,
     "review hold": review_hold,
@@ -269,10 +246,10 @@ WAYS: dict[str, Way] = {
     "memory tool replace": tool_replace,
     "mcp": mcp,
     "library": library,
-    "records save": record_save,
+    "records save": command(*RECORD, "--set", "decision=TEXT"),
     "records write": record_write,
-    "reason": reason,
-    "record reason": record_reason,
+    "reason": command("retire", "NAME", "--reason", "TEXT", box=True),
+    "record reason": command(*RECORD, "--set", "decision=d", "--reason", "TEXT"),
     "extract": extract,
     "share": share,
     "page": page_edit,

@@ -10,8 +10,16 @@ import click
 from memdir.cli.command import Session, command
 from memdir.cli.output import Answer, Fields, pick
 from memdir.errors import Missing
-from memdir.hot.guard import BEFORE, FORBID, MAX_GUARDS, NEEDS, OFF, Guard, read_switched_off
-from memdir.hot.shell import read_programs
+from memdir.hot.guard import (
+    BEFORE,
+    FORBID,
+    MAX_GUARDS,
+    NEEDS,
+    OFF,
+    Guard,
+    read_programs,
+    read_switched_off,
+)
 from memdir.store.guards import MAIN, compile_guards
 from memdir.store.state import Lock, replace_state
 from memdir.store.writer import open_app

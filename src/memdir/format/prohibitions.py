@@ -11,8 +11,17 @@ import re
 from collections.abc import Iterator
 
 from memdir.format import acts
-from memdir.hot.guard import ANY, BEFORE, FORBID, MAX_GUARDS, NEEDS, WITHIN, Command, Guard
-from memdir.hot.shell import read_commands
+from memdir.hot.guard import (
+    ANY,
+    BEFORE,
+    FORBID,
+    MAX_GUARDS,
+    NEEDS,
+    WITHIN,
+    Command,
+    Guard,
+    read_commands,
+)
 from memdir.text import pattern
 from memdir.text.markdown import FENCED, HEADING, Block, markdown_blocks
 

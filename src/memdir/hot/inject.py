@@ -73,8 +73,9 @@ class Recalled:
 
     @property
     def version(self) -> str:
-        """Path and time: a memory that changed counts as a new one."""
-        return f"{round(self.memory.mtime * 10)} {self.root.rstrip('/')}/{self.memory.path}"
+        """Time and path in one line: a memory that changed counts as a new one."""
+        path = f"{self.root.rstrip('/')}/{self.memory.path}".replace("\n", " ")
+        return f"{round(self.memory.mtime * 10)} {path}"
 
 
 class Framed:

@@ -373,9 +373,7 @@ class Sessions:
         for line in _text_of(data).split("\n"):
             kind, _, value = line.partition(" ")
             if kind in told and value:
-                # An escaped backslash does not start another escape.
-                parts = [part.replace("\\n", "\n") for part in value.split("\\\\")]
-                told[kind].append("\\".join(parts))
+                told[kind].append(value)
             elif kind == INJECTED and value[:DIGITS].isdecimal():
                 injected += int(value[:DIGITS])
         return SessionState(frozenset(told[SURFACED]), injected, end, frozenset(told[POINTED]))
@@ -386,11 +384,8 @@ class Sessions:
         """Returns the offset in the session's file where these lines begin."""
         if not session:
             return 0
-        named = [*((SURFACED, name) for name in told), *((POINTED, name) for name in pointed)]
-        lines = [
-            kind + " " + name.replace("\\", "\\\\").replace("\n", "\\n") for kind, name in named
-        ]
-        lines.append(f"{INJECTED} {injected}\n")
+        lines = [f"{SURFACED} {name}" for name in told]
+        lines += [*(f"{POINTED} {name}" for name in pointed), f"{INJECTED} {injected}\n"]
         data = _bytes("\n".join(lines))
         try:
             return disk.append_to_file(self.path_of(session), data) - len(data)

@@ -116,13 +116,14 @@ def collect_standing_rules(
     """The strongest and broadest first; none that stands in the project's index, loaded anyway."""
     rules: list[tuple[tuple[object, ...], str, str, Memory]] = []
     for scope, store in stores:
-        index = _read_loaded(store) if index_loaded and scope == PROJECT else ""
+        loaded = index_loaded and scope == PROJECT
+        index = standing_rule_words(loaded_part(_read(store))) if loaded else ""
         source = getattr(store, "source", None)  # gives the author, if it is not the user
         for memory in store.scan().memories:
             if memory.kind not in TYPES:
                 continue
             needed = _is_title(inert_line(memory.description), memory)
-            text = standing_rule_sentence(memory, _read(store, memory) if needed else "")
+            text = standing_rule_sentence(memory, _read(store, memory.path) if needed else "")
             if standing_rule_words(text) in index:
                 continue
             times = (used or {}).get(f"{store.root.rstrip('/')}/{memory.path}", 0)
@@ -162,13 +163,6 @@ def standing_rule_words(text: str) -> str:
     return f" {' '.join(split_words(text.lower()))} "
 
 
-def _read_loaded(store: "Store") -> str:
-    try:
-        return standing_rule_words(loaded_part(decode(store.index() or b"")))
-    except MemdirError:
-        return ""
-
-
 def count_told(folder: str) -> dict[str, int]:
     """In how many recent sessions the body of a memory was told, by its whole path."""
     counts: dict[str, int] = {}
@@ -184,9 +178,10 @@ def count_told(folder: str) -> dict[str, int]:
     return counts
 
 
-def _read(store: "Store", memory: "Memory") -> str:
+def _read(store: "Store", path: str = "") -> str:
+    """A memory, or the index; what cannot be read is reported by others."""
     try:
-        return decode(store.view(memory.path))
+        return decode(store.view(path) if path else store.index() or b"")
     except MemdirError:
         return ""
 
@@ -234,19 +229,11 @@ def _verdicts(store: Markdown, here: "Here") -> Verdicts:
 
 def _state(store: Markdown, here: "Here") -> str:
     """Changes with a memory, the index or a verdict."""
-    return " ".join(
-        [
-            _files(store),
-            acceptance_facts(acceptance_folder(store, here)),
-            place_facts(_verdicts(store, here).folder, True) if here.checkout else "",
-        ]
-    )
-
-
-def _files(store: Markdown) -> str:
     try:
         state = catalog.catalog_state(store)
-        files = repr(sorted(state.facts.items())) + state.index
-        return f"{disk.digest_of(encode(files))} {time_ns() if state.is_unsure() else ''}"
     except MemdirError as error:
         return f"{CLOSED} {error.code}"  # an unreadable store must not hide the others
+    files = disk.digest_of(encode(repr(sorted(state.facts.items())) + state.index))
+    unsure = str(time_ns()) if state.is_unsure() else ""
+    verdicts = place_facts(_verdicts(store, here).folder, True) if here.checkout else ""
+    return " ".join((files, unsure, acceptance_facts(acceptance_folder(store, here)), verdicts))

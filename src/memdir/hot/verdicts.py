@@ -101,12 +101,9 @@ class Verdicts:
         """Sets the verdicts of each memory; returns how many are missing or outdated."""
         outdated, head = 0, read_head_commit(self.root)
         for memory in recalled:
-            kept = self.load(memory.memory.path, verdict_facts(memory.memory))
-            if kept is None:
-                outdated += 1
-                continue
-            moved = bool(head) and kept.state.partition("+")[0] != head
-            memory.verdicts = describe_kept_verdicts(kept, self.glance, moved)
+            kept, moved = self._load_for(memory.memory, head)
+            if kept:
+                memory.verdicts = describe_kept_verdicts(kept, self.glance, moved)
             outdated += moved
         return outdated
 
@@ -114,11 +111,15 @@ class Verdicts:
         """Claims that no longer hold, by path, as far as they are known."""
         head, found = read_head_commit(self.root), {}
         for memory in memories:
-            kept = self.load(memory.path, verdict_facts(memory))
-            if kept is not None:
-                moved = bool(head) and kept.state.partition("+")[0] != head
+            kept, moved = self._load_for(memory, head)
+            if kept:
                 found[memory.path] = sort_kept_verdicts(kept, self.glance, moved)[0]
         return found
+
+    def _load_for(self, memory: "Memory", head: str) -> tuple[Kept | None, bool]:
+        """True also if the code has moved on since."""
+        kept = self.load(memory.path, verdict_facts(memory))
+        return kept, not kept or (bool(head) and kept.state.partition("+")[0] != head)
 
     def glance(self, place: str) -> "Facts":
         parts = place.rstrip("/").split("/")  # the place comes from a memory, so it is untrusted

@@ -5,8 +5,8 @@ Hot path. In Bash only plain commands are recognized: this prevents mistakes, no
 
 import os
 
+from memdir.hot.guard import UNKNOWN, read_commands
 from memdir.hot.memory import RECORD_FOLDERS, RECORD_INDEX
-from memdir.hot.shell import UNKNOWN, read_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
