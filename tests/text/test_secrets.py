@@ -11,13 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memdir.text import secret_shapes, secrets
-from memdir.text.secrets import (
-    _TOKENS,
-    Secret,
-    find_secrets,
-    secret_values,
-    text_before_secrets,
-)
+from memdir.text.secrets import _TOKENS, Secret, find_secrets, secret_values, text_before_secrets
 from tests.helpers.hostile import inputs
 from tests.helpers.tables import table
 from tests.text.secret_kinds import TOKENS, Draw

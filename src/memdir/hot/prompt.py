@@ -7,15 +7,7 @@ from memdir.hot.catalog import open_search
 from memdir.hot.disk import read_end_of_file
 from memdir.hot.inject import inject_once
 from memdir.hot.layout import Markdown
-from memdir.hot.place import (
-    BUILT_IN,
-    MODEL,
-    SCAN,
-    SHARED,
-    is_below,
-    origin_of_scope,
-    store_key,
-)
+from memdir.hot.place import BUILT_IN, MODEL, SCAN, SHARED, is_below, origin_of_scope, store_key
 from memdir.hot.recall import INDEX_CHARACTERS, Place, recall, why_prompt_gets_no_memory
 from memdir.hot.run import LOADED, PAUSE_SECONDS, STAMP, Sessions
 from memdir.hot.verdicts import Verdicts, tell_dates

@@ -1,11 +1,11 @@
-"""Two branches of an index become one: no pointer is lost, marks only where prose clashes."""
+"""Two changes of a text, or two branches of an index, come together; no line of ours is lost."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memdir.format.merge import merge_indexes
-from tests.helpers.tables import rows
+from memdir.format.merge import merge_indexes, merge_three_texts
+from tests.helpers.tables import rows, table
 
 A, B, C, D = (f"- [{n.upper()}]({n}.md) — about {n}\n" for n in "abcd")
 BASE = "# Index\n\n" + A + B
@@ -63,3 +63,44 @@ def test_every_pointer_is_there_or_was_taken_out(base, ours, theirs):
         changed = [hook for side in sides for hook in side if side != was.get(name)]
         kept = dict.fromkeys(changed or was.get(name, []))
         assert now.get(name, []) == ([] if gone else list(kept))
+
+
+# any text, line by line
+
+ROWS = table("text", "rows")
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_each_row_is_merged_as_it_says(row):
+    base, ours, theirs, merged, conflicts = ROWS[row]
+    assert merge_three_texts(base, ours, theirs) == (merged, conflicts)
+
+
+texts = st.lists(st.sampled_from(["a", "b", "c", "", "d\r"]), max_size=8).map("\n".join)
+
+
+@given(texts, texts, texts)
+def test_a_side_that_did_nothing_gives_way_and_every_line_of_ours_is_kept(base, ours, theirs):
+    assert merge_three_texts(base, base, theirs) == (theirs, 0)
+    assert merge_three_texts(base, ours, base) == (ours, 0)
+    assert merge_three_texts(base, ours, ours) == (ours, 0)
+    merged, _ = merge_three_texts(base, ours, theirs)
+    new = [line for line in ours.split("\n") if line not in base.split("\n")]
+    assert all(line in merged.split("\n") for line in new)
+
+
+HOSTILE = {
+    "the same line": ("x\n" * 20_000 + "c", "a\n" + "x\n" * 20_000 + "b\n", "y\n" + "x\n" * 20_000),
+    "the same line, fewer": ("x\n" * 1_500 + "c", "a\n" + "x\n" * 1_500, "y\n" + "x\n" * 1_400),
+    "changes everywhere": tuple(
+        "\n".join(f"{n} {side if n % 2 else ''}" for n in range(100_000)) for side in "abc"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_text_made_to_cost_time_keeps_its_present_form(kind):
+    base, ours, theirs = HOSTILE[kind]
+    merged, clashing = merge_three_texts(base, ours, theirs)
+    assert merged == ours
+    assert clashing == (50_000 if kind == "changes everywhere" else 1)
