@@ -67,8 +67,6 @@ def test_what_nobody_would_find_again_is_not_saved_without_a_name(text, refused)
     assert why_refuse_draft(Draft(text, name="answer"), RULES, Wishes()) == ""
 
 
-# -- secrets -------------------------------------------------------------------------------
-
 PLACES = rows(globals(), "PLACES")
 
 
@@ -106,17 +104,11 @@ def test_a_name_that_is_a_secret_is_not_repeated_either():
     assert TOKEN[4:] not in memory_name(f"The token {TOKEN}", "project")
 
 
-# -- dates (M3), Why and How (M2) ----------------------------------------------------------
-
-
 @cases("type", "body", "why", "how", "missing")
 def test_feedback_and_project_want_why_and_how(type, body, why, how, missing):
     _, told = complete_draft(Draft(body, type=type, why=why, how=how), RULES)
     expected = f"no {missing} given: agents cannot tell when this {type} memory applies"
     assert told == ((expected,) if missing else ())
-
-
-# -- a description for a draft that has none -----------------------------------------------
 
 
 @cases("text", "line")

@@ -14,9 +14,6 @@ def memory(path: str, name: str = "") -> Memory:
     return read_memory(path, f"---\nname: {name}\n---\n".encode() if name else b"", 0.0)
 
 
-# -- names that are given ------------------------------------------------------------------
-
-
 @cases("name", "rule")
 def test_a_name_that_is_no_slug_is_refused_with_the_rule(name, rule):
     with pytest.raises(BadInput) as refused:
@@ -35,9 +32,6 @@ def test_whatever_is_suggested_can_be_used(name):
             names.check_memory_name(refused.next.removeprefix("use --name "))
 
 
-# -- names that are made -------------------------------------------------------------------
-
-
 @cases("title", "slug")
 def test_a_slug_keeps_what_latin_letters_and_digits_there_are(title, slug):
     assert names.slugify(title) == slug
@@ -53,15 +47,10 @@ def test_a_name_breaks_off_neither_in_a_word_nor_in_a_phrase(title, name):
     assert names.memory_name(title, "project") == name
 
 
-# -- titles for pointers -------------------------------------------------------------------
-
-
 @cases("path", "label", "title")
 def test_a_pointer_calls_a_memory_by_its_label_or_its_file(path, label, title):
     assert names.memory_title(memory(path, label)) == title
 
-
-# -- finding -------------------------------------------------------------------------------
 
 STORE = rows(globals(), "STORE")
 

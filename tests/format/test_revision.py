@@ -53,9 +53,6 @@ def revised(
     return decode(revise_memory(old, Revision("a.md", fields, body), now))
 
 
-# -- versions ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "old", [SEED, CLAUDE, FLAT, BARE, b"", b"\xff\xfe", SEED.replace(b"\n", b"\r\n")]
 )
@@ -67,9 +64,6 @@ def test_what_says_nothing_new_changes_no_byte(old):
     said = tuple((field, value) for field, value in said if value)
     assert revise_memory(old, Revision("a.md", said, document.body), NOON) == old
     assert revise_memory(old, Revision("a.md"), NOON) == old
-
-
-# -- what an edit touches ------------------------------------------------------------------
 
 
 def lines_of(text: str) -> list[str]:
@@ -119,9 +113,6 @@ def test_a_new_body_cannot_become_a_header(body):
         assert body.strip() in new.body
 
 
-# -- clocks --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("days", [-1, -365, -9999, 0, 1, 3650])
 def test_no_clock_makes_a_memory_older_than_its_birth(days):
     first = encode(format_new_memory(Draft("Text", description="d"), "a", NOON, Style()))
@@ -130,9 +121,6 @@ def test_no_clock_makes_a_memory_older_than_its_birth(days):
     modified = safe.parse_time(second.get("metadata.modified"))
     assert created == NOON
     assert modified == max(NOON, NOON + days * DAY)
-
-
-# -- new memories --------------------------------------------------------------------------
 
 
 @cases("files", "type_key", "prefix")

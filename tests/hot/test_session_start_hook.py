@@ -1,7 +1,6 @@
 """What a session starts with: the standing rules once, and everything where the client has none."""
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -175,24 +174,6 @@ def test_folders_that_cannot_be_made_cost_no_answer(client, what, again):
     assert RULE in client.start_with("startup")
     # Without a state nobody can remember that it was told.
     assert (RULE in client.start_with("startup")) == again
-
-
-def test_a_store_that_cannot_be_made_costs_no_rule(tmp_path):
-    client = Client(tmp_path)
-    client.write("me.md", rule(), client.home / ".claude/memory")
-    (client.home / ".claude/projects").write_text("a file")
-    assert RULE in client.start_with("startup")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
-def test_a_store_that_may_not_be_read_hides_no_other(client):
-    mine = client.home / ".claude/memory"
-    client.write("me.md", rule("The user is a data scientist.", "user"), mine)
-    client.store.chmod(0)
-    try:
-        assert "data scientist" in client.start_with("startup")
-    finally:
-        client.store.chmod(0o700)
 
 
 # Which rules, and what stands there already
