@@ -6,8 +6,13 @@ import subprocess
 import pytest
 
 from memdir.capture.extract import HOLD, LEAVE_OUT
-from memdir.capture.pages import LEARNED, add_page_line, add_section_to_page, make_page_patch
-from memdir.capture.route import MEMORY
+from memdir.capture.route import (
+    LEARNED,
+    MEMORY,
+    add_page_line,
+    add_section_to_page,
+    make_page_patch,
+)
 from tests.helpers.past_sessions import NO_FORCE, Sessions
 from tests.helpers.tables import toml_cases as cases
 

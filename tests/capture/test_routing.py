@@ -4,8 +4,16 @@ import datetime
 
 import pytest
 
-from memdir.capture.pages import captured_draft_line
-from memdir.capture.route import KNOWLEDGE, MEMORY, SKIP, VALUE, Known, Text, route_extracted_draft
+from memdir.capture.route import (
+    KNOWLEDGE,
+    MEMORY,
+    SKIP,
+    VALUE,
+    Known,
+    Text,
+    captured_draft_line,
+    route_extracted_draft,
+)
 from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import AGENT, PERSON, TOOL
 from memdir.format.draft import Draft, Rules

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from memdir.capture import sessions
 from memdir.capture.ask import UNUSABLE, Drafted, Memories, ask_for_drafts
-from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import sign_captured_draft
+from memdir.capture.inbox import open_inbox, sign_captured_draft
 from memdir.capture.plan import (
     ACTOR,
     CLIENT,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from memdir.capture import pages, route
+from memdir.capture import route
 from memdir.capture.capture import choose_captured_drafts
 from memdir.capture.inbox import held_draft_id, open_inbox
 from memdir.capture.plan import BY_AGENT, SETTLED, find_requests_agent_saved
@@ -53,7 +53,7 @@ class Extraction:
     items: list[Item] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     done: list[Done] = field(default_factory=list)
-    patches: list[pages.Patch] = field(default_factory=list)
+    patches: list[route.Patch] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     waiting: dict[str, str] = field(default_factory=dict)
     tokens: int = 0
@@ -173,7 +173,7 @@ def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Ro
     routed = route.route_extracted_draft(catch, place.known, place.rules, asked)
     if routed.to in route.PROPOSED and (draft := routed.catch.draft):
         page = _page(place, routed)
-        if pages.page_has_draft(page, draft, place.rules):
+        if route.page_has_draft(page, draft, place.rules):
             return route.Routed(route.SKIP, catch, f"{page.path} says it already")
         if page.problem:
             hold = f"a page should say it, but {page.problem}"
@@ -185,10 +185,10 @@ def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Ro
     return routed
 
 
-def _page(place: route.Place, routed: route.Routed) -> pages.Page:
+def _page(place: route.Place, routed: route.Routed) -> route.Page:
     if routed.to == route.CLAUDE_MD:
         return place.claude_md
-    return pages.read_rules_page(place.root, pages.DECISIONS, "# Decisions")
+    return route.read_rules_page(place.root, route.DECISIONS, "# Decisions")
 
 
 def _settle(place: route.Place, made: Extraction) -> None:
@@ -206,7 +206,7 @@ def _settle(place: route.Place, made: Extraction) -> None:
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
     settled += _save(place.app, to_save, made) if to_save else []
-    made.patches = pages.propose_page_patches(place.root, place.rules, proposals)
+    made.patches = route.propose_page_patches(place.root, place.rules, proposals)
     made.items = sorted(settled, key=lambda item: route.rank_of_routed_draft(item.routed))
 
 

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from typing import cast
 
 from memdir.capture.progress import restore_value
-from memdir.capture.signals import Catch
+from memdir.capture.signals import MAX_QUOTE_BYTES, SOURCE, Catch, Origin
 from memdir.clients.conversation import PERSON, TOOL
 from memdir.errors import BadInput, Finding, MemdirError, Missing
 from memdir.format.draft import Draft, content_hash, describe_body, place_of_secret
 from memdir.hot import safe
 from memdir.hot.disk import Disk
+from memdir.hot.safe import inert_line
 from memdir.store import state
 from memdir.store.state import Lock
 from memdir.store.writer import App, store_state_folder
+from memdir.text.secrets import find_secrets
 
 ID_CHARACTERS = 12
+MAX_NAME_BYTES = 80  # of a session, message or tool, named by a client
 MAX_WAITING = 500
 MAX_WAITING_FOR_TOOLS = 250  # lower for drafts from tools, so that a web page cannot fill the inbox
 MAX_FILE_BYTES = 256 * 1024
@@ -271,3 +274,30 @@ def _is_kept(line: dict[str, str], now: float) -> bool:
 
 def open_inbox(app: App) -> Inbox:
     return Inbox(os.path.join(store_state_folder(app.config), "held"))
+
+
+# Where a draft comes from, in the header of its memory
+
+
+def sign_captured_draft(draft: Draft, origin: Origin) -> Draft:
+    said_by = " ".join(filter(None, (origin.who, origin.tool))) or "unknown"
+    metadata = {
+        "metadata.client": origin.client,
+        "metadata.session": origin.session,
+        "metadata.message": origin.message,
+        "metadata.said_by": said_by,
+    }
+    lines = {key: inert_line(value, MAX_NAME_BYTES) for key, value in metadata.items() if value}
+    kept = [(key, value) for key, value in draft.extra if key not in metadata]
+    # An id that looks like a secret would get the whole draft refused.
+    safe = [(key, value) for key, value in lines.items() if not find_secrets(value)]
+    return replace(draft, source=SOURCE, extra=(*kept, *safe))
+
+
+def describe_draft_origin(values: Mapping[str, str]) -> str:
+    labels = {key: values.get(f"metadata.{key}", "") for key in ("said_by", "client", "session")}
+    if not labels["said_by"]:
+        elsewhere = inert_line(values.get("metadata.imported_from", ""), MAX_QUOTE_BYTES)
+        return f"imported from {elsewhere}" if elsewhere else ""
+    place = ", session ".join(filter(None, (labels["client"], labels["session"])))
+    return f"captured: said by {labels['said_by']}" + (f" ({place})" if place else "")

@@ -19,8 +19,8 @@ from memdir.capture.inbox import (
     held_id_in_reason,
     held_title,
     open_inbox,
+    sign_captured_draft,
 )
-from memdir.capture.origin import sign_captured_draft
 from memdir.errors import MemdirError, Missing
 from memdir.format import draft as draft_module
 from memdir.format.draft import RESTORED, SKIPPED, UNDONE, Change, Draft, Wishes

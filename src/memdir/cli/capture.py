@@ -13,10 +13,17 @@ import click
 from memdir.capture.capture import capture
 from memdir.capture.extract import HOLD, LEFT, SAVE, Extraction, Item, extract_past_sessions
 from memdir.capture.inbox import held_draft_id
-from memdir.capture.pages import write_page_patches
 from memdir.capture.plan import ACTOR, CLIENT, Captured, Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED
-from memdir.capture.route import CLAUDE_MD, KNOWLEDGE, MEMORY, ORDER, SKIP, VALUE
+from memdir.capture.route import (
+    CLAUDE_MD,
+    KNOWLEDGE,
+    MEMORY,
+    ORDER,
+    SKIP,
+    VALUE,
+    write_page_patches,
+)
 from memdir.capture.sessions import find_session_project, open_session
 from memdir.capture.signals import Catch
 from memdir.cli import output

@@ -198,7 +198,7 @@ def show_command(session: Session, name: str, raw: bool) -> Answer | int:
     if not item.accepted:
         lines += screen.block("", f"{NOT_YET}: {screen.advise('memdir review')}", "")
     if f"{nest}said_by" in values or f"{nest}imported_from" in values:
-        from memdir.capture.origin import describe_draft_origin
+        from memdir.capture.inbox import describe_draft_origin
 
         lines += screen.block("", origin, "") if (origin := describe_draft_origin(values)) else []
     if not body.startswith(item.description):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from memdir.audit.ages import find_age_starts, find_known_stale_claims
-from memdir.capture.inbox import Held, held_title
-from memdir.capture.origin import describe_draft_origin
+from memdir.capture.inbox import Held, describe_draft_origin, held_title
 from memdir.errors import Finding, MemdirError
 from memdir.format.draft import ANYWAY, Wishes, content_hash
 from memdir.hot import safe, types

@@ -13,8 +13,7 @@ from typing import Any
 
 from memdir.audit.audit import audit
 from memdir.capture import signals
-from memdir.capture.inbox import open_inbox
-from memdir.capture.origin import sign_captured_draft
+from memdir.capture.inbox import open_inbox, sign_captured_draft
 from memdir.capture.route import find_undone_captures
 from memdir.capture.signals import Catch
 from memdir.claims.verify import open_repo

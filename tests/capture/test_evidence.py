@@ -2,7 +2,8 @@
 
 import datetime
 
-from memdir.capture.origin import sign_captured_draft, trace_captured_draft
+from memdir.capture.ask import trace_captured_draft
+from memdir.capture.inbox import sign_captured_draft
 from memdir.capture.signals import SOURCE, Origin
 from memdir.clients.conversation import PERSON, TOOL, Message
 from memdir.format.draft import Draft, Rules, Wishes, check_draft, why_refuse_draft
