@@ -19,7 +19,7 @@ from memdir.cli.output import FINDING, Advice, Answer, Cell, Fields, Screen, pic
 from memdir.errors import Finding
 from memdir.hot import safe
 from memdir.store.writer import App
-from memdir.text.terminal import cut_text_middle, one_line, plural
+from memdir.text.terminal import cut_text_middle, draw_bar, one_line, plural
 
 if TYPE_CHECKING:
     from memdir.audit.projects import Place
@@ -131,8 +131,9 @@ def _report_lines(session: Session, report: Report, everything: bool, many: bool
     yield from [""] if shown else []
     for item in shown:
         age = safe.age_words(item.age_days)
-        text = f"{item.path}: {item.type}, {age}, score {item.score}, ~{item.tokens:,} tokens"
-        yield from screen.block(f"{item.advice:6}", text, style=ADVICE[item.advice])
+        mark = f"{item.advice:6} {draw_bar(item.score / 100)} {item.score:3}"
+        text = f"{item.path}: {item.type}, {age}, ~{item.tokens:,} tokens"
+        yield from screen.block(mark, text, style=ADVICE[item.advice])
         for reason in item.reasons[1:]:  # the line above says the age
             yield from screen.block("", reason, " " * 9)
     yield from screen.more_lines(len(result.memories), len(shown), ": --all") if shown else []
@@ -202,18 +203,24 @@ def dashboard_command(session: Session) -> Answer:
     lines = [screen.paint(" · ".join([*parts, plural(len(alerts), "alert")]), "bold")]
     lines += screen.block("", ", ".join(f"{n:,} {name}" for name, n in types.most_common()))
     rows: list[list[Cell]] = []
+    heaviest = max(load.total for load in loads) or 1
     for (place, audit), project in zip(audits[:TOP], projects, strict=False):
         gone = " (gone)" if project["gone"] else ""
-        memories, tokens = f"{len(audit.memories):8}", f"{audit.tokens.total:16,}"
+        total = audit.tokens.total
+        memories, tokens = f"{len(audit.memories):8}", f"{draw_bar(total / heaviest)} {total:7,}"
         rows.append([tokens, memories, f"{project['alerts']:6}", session.short(place.title) + gone])
     headings = ("tokens a session", "memories", "alerts", "store")
     lines += ["", *screen.table(rows, headings=headings), *screen.more_lines(len(projects), TOP)]
-    for title, some in ((f"stale memories (score above {REVIEW})", alerts), ("longest", longest)):
+    sizes = [(item.tokens, place, item) for place, item in longest]
+    scores = [(item.score, place, item) for place, item in alerts]
+    stale = f"stale memories (score above {REVIEW})"
+    for title, word, some in ((stale, "score", scores), ("longest", "tokens", sizes)):
+        limit = max([number for number, *_ in some] + [100])
         rows = [
-            [f"{item.score:5}", f"{item.tokens:6,}", (item.path, "bold"), session.short(it.title)]
-            for it, item in some[:TOP]
+            [f"{draw_bar(n / limit, 5)} {n:6,}", (item.path, "bold"), session.short(it.title)]
+            for n, it, item in some[:TOP]
         ]
-        table = screen.table(rows, headings=("score", "tokens", "memory", "store"))
+        table = screen.table(rows, headings=(word, "memory", "store"))
         lines += ["", screen.paint(title, "cyan"), *table] if rows else []
         lines += screen.more_lines(len(some), TOP)
     steps = "memdir audit --all-projects lists findings · memdir prune goes through one store"

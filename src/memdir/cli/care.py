@@ -17,7 +17,7 @@ from memdir.config.config import is_config_silent
 from memdir.hot import safe
 from memdir.models.ledger import Call, read_model_spending
 from memdir.sync.flow import describe_last_sync, list_last_syncs
-from memdir.text.terminal import plural
+from memdir.text.terminal import draw_bar, plural
 from memdir.upkeep.worksheet import Check
 
 ROWS = 10  # calls shown
@@ -51,7 +51,8 @@ def budget_command(session: Session) -> Answer:
         entries=[pick(call, CALL, time=safe.iso_time(call.time)) for call in result.calls],
     )
     used = f"{spent.session:,} of " if result.session else "at most "
-    lines = [f"  today    {spent.day:,} of {limits.day:,} tokens"]
+    bar = draw_bar(spent.day / limits.day if limits.day else 1.0)
+    lines = [f"  today    {bar} {spent.day:,} of {limits.day:,} tokens"]
     lines.append(f"  session  {used}{limits.session:,} tokens")
     lines.append(f"  run      at most {limits.run or 0:,} tokens")
     parts = [f"{plural(len(result.today), 'call')} today"]

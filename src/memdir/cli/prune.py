@@ -27,7 +27,7 @@ from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import find_memories
 from memdir.store.writer import App, Done
-from memdir.text.terminal import fold_line, one_line, plural, visible_text
+from memdir.text.terminal import draw_bar, fold_line, one_line, plural, visible_text
 
 MAX_LINES = 15  # of a memory shown with the question
 INTERRUPTED = 130  # exit code
@@ -129,7 +129,9 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
     screen, path = session.screen, item.path
     head = f"[{number}/{len(run.chosen)}] {one_line(path)}"
     facts = f"{item.type}, {safe.age_words(item.age_days)}, ~{item.tokens:,} tokens"
-    advice = screen.paint(f"{item.advice}, score {item.score}", ADVICE[item.advice])
+    advice = screen.paint(
+        f"{draw_bar(item.score / 100)} {item.score} {item.advice}", ADVICE[item.advice]
+    )
     lines = ["", screen.paint(head, "bold"), f"  {advice}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
     with suppress(MemdirError):  # gone or unreadable by now: the answer will say so

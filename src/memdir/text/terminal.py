@@ -114,3 +114,9 @@ def _words(text: str, columns: int) -> list[str]:
             word = word[len(part) :]
         parts.append(word)
     return [word for word in parts if word]
+
+
+def draw_bar(share: float, columns: int = 10) -> str:
+    """A bar for a share of 0 to 1, in eighths of a column."""
+    full, part = divmod(round(min(max(share, 0.0), 1.0) * columns * 8), 8)
+    return ("█" * full + " ▏▎▍▌▋▊▉"[part].strip()).ljust(columns, "·")
