@@ -223,7 +223,7 @@ def _check_client(app: App, client: str) -> Iterator[Check]:
     elif is_plugin or (plan.way == PLUGIN and ours and not changed):
         yield _check_plugin()
     elif ours and changed:
-        text = (changed[0].old or b"").decode("utf-8", "replace")
+        text = b"\n".join(edit.old or b"" for edit in ours).decode("utf-8", "replace")
         pythons = sorted(set(_RUNS.findall(text)))
         lost = [path for path in pythons if doctor_python_version(path.strip("'")) < OLDEST]
         events = [line.rpartition(".py ")[2] for line in plan.hooks.values()]

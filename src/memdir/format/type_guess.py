@@ -74,6 +74,9 @@ _TABLE: tuple[tuple[str, int, str, str], ...] = (
     (FEEDBACK, 5, START, r"(?:from now on|always|never|don['’]?t|do not)\b"),
     (FEEDBACK, 4, START, r"(?:before|after|when(?:ever)?|for (?:any|every|each|all))\b"),
     (FEEDBACK, 3, START, r"(?:no|every)\b"),
+    (FEEDBACK, 3, START, r"we (?:prefer|avoid|never|always|don['’]?t|do not)\b"),
+    # Few files are that short, but what people type at `remember` is.
+    (FEEDBACK, 3, SHORT, rf"^\s*(?:please )?(?:{_VERBS})(?![\w:-])"),
     (FEEDBACK, 3, HEAD, rf"\b(?:{_RULES})\b"),
     (FEEDBACK, 2, ANYWHERE, r"\buser (?:\w+ )?(?:wants?|corrected|pushed back|rejected|prefers)\b"),
     (FEEDBACK, 1, ANYWHERE, r"\*\*How to apply"),
