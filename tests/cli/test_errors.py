@@ -74,28 +74,6 @@ def test_a_held_lock_is_named_and_nothing_is_written(store, home):
     assert process("remember", "Another rule to always keep.", "--json").code == 0
 
 
-def test_a_read_only_file_system_says_so(tmp_path):
-    place = tmp_path / "mounted"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs", str(place)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("this user may not mount a file system")
-    try:
-        (place / "memory").mkdir()
-        (place / "memory/kept.md").write_text("---\nname: kept\n---\nx\n")
-        subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
-        where = ("--dir", str(place / "memory"))
-        answer = memdir("remember", RULE, *where, "--json")
-        assert (answer.code, answer.error["code"]) == (1, "unwritable")
-        assert "read-only" in answer.error["message"].lower()
-        assert [one["path"] for one in memdir("list", *where, "--json").json["memories"]] == [
-            "kept.md"
-        ]
-        assert memdir("doctor", *where).code == 1
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
-
-
 def test_a_mistake_of_ours_is_exit_code_3_with_a_report(monkeypatch, home):
     def broken(*_: object) -> None:
         raise RuntimeError("a planted mistake")
@@ -211,18 +189,6 @@ def test_where_it_does_not_run_one_sentence_says_so(machine, said):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert said in done.stderr and "Next: " in done.stderr
-
-
-def test_without_git_everything_but_the_code_is_there(store, tmp_path, monkeypatch):
-    (tmp_path / "bin").mkdir()
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert memdir("remember", RULE, "--name", "use-uv").code == 0
-    (store / "use-uv.md").unlink()
-    assert memdir("undo").code == 0 and (store / "use-uv.md").is_file()
-    assert "git is not installed: no claim about the code was checked" in memdir("verify").text
-    assert "saving, history and undo work without it" in memdir("doctor").text
-    refused = memdir("merge-index", "--install")
-    assert refused.code == 1 and "Next: install git" in refused.stderr
 
 
 @pytest.mark.parametrize("words", [("remember", RULE), ("setup", "claude-code")])

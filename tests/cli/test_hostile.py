@@ -75,14 +75,6 @@ def test_two_names_that_are_one_refuse_the_whole_import(row, store, project):
     assert not store.exists()
 
 
-@pytest.mark.parametrize("row", inputs("file names", "title") + sample(["!!!", "日本"], "title"))
-def test_a_strange_title_is_kept_and_gets_a_safe_name(row, store):
-    answer = memdir("remember", "-", "--description", row.value, "--json", stdin=TEXT.encode())
-    assert answer.code == 0, answer.text
-    assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*\.md", answer.json["path"])
-    assert memdir("show", answer.json["name"], "--json").json["description"] == row.value
-
-
 # -- terminal escapes ------------------------------------------------------------------------
 
 SHOWING = [

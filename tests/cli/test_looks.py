@@ -87,13 +87,6 @@ def test_a_terminal_of_40_columns_is_enough_for_a_table(words, filled, monkeypat
         assert "\n    Use tabs, always." in answer.text
 
 
-def test_a_name_is_cut_only_where_the_description_needs_the_room(store):
-    memdir("remember", "Use tabs.", "--name", "tabs-and-never-spaces-anywhere")
-    assert "  tabs-and-never-spaces-anywhere  " in memdir("list").text
-    memdir("remember", "Spaces are for " + "Python, " * 9, "--name", "spaces")
-    assert "  tabs-and-never…ywhere  " in memdir("list").text
-
-
 def on_a_terminal(*words: str, **env: str) -> str:
     """What a person sees: the output of the command on a terminal of 80 columns."""
     ours, theirs = pty.openpty()

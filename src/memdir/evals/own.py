@@ -19,7 +19,6 @@ from memdir.text.terminal import plural
 
 MAX_QUERIES = 300  # per kind; larger stores are sampled, always the same way
 MIN_WORDS = 2  # per question; fewer are ambiguous
-CHUNK_CHARACTERS = 4  # per word in scripts without spaces
 ABOUT_RECALL = (
     "Self-recall: each description without its stop words and every third word, in another "
     "order, should find its memory. Links: the line around a [[link]] should find its target. "
@@ -60,20 +59,12 @@ def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[recall_
     """Each description, without stop words and every third word, should find its memory."""
     queries = []
     for item in memories:
-        words = [part for word in split_words(item.description) for part in _chunks(word)]
-        words = [word for word in words if word.lower() not in STOP]
+        words = [word for word in split_words(item.description) if word.lower() not in STOP]
         kept = [word for number, word in enumerate(words, 1) if number % 3]
         random.Random(f"{report.SEED} {item.path}").shuffle(kept)  # the same in every run
         if len(kept) >= MIN_WORDS:
             queries.append(recall_sets.Query(item.path, " ".join(kept), "", (item.path,)))
     return _sample(queries)
-
-
-def _chunks(word: str) -> list[str]:
-    size = CHUNK_CHARACTERS
-    if word.isascii() or len(word) <= 2 * size or word.lower() != word.upper():
-        return [word]
-    return [word[start : start + size] for start in range(0, len(word), size)]
 
 
 def make_questions_from_links(
