@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
@@ -124,34 +123,24 @@ _PRONOUNS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Clause:
-    text: str
-    about: frozenset[str]
-    negated: bool
-
-
-def _read_clauses(text: str, words: Words) -> Iterator[Clause]:
+def _read_clauses(text: str, words: Words) -> Iterator[tuple[frozenset[str], bool]]:
+    """The stems of each clause, and whether it is negated."""
     for part in _ENDS.split(text):
         every = split_words(part)
         rest = [word for word in every if word.lower() not in _NOT]
         named = [word for word in rest if word.lower() not in _PRONOUNS]
         about = frozenset(words.tally(named)[0])
         if len(about) >= MIN_CLAUSE_WORDS:
-            yield Clause(part, about, len(rest) < len(every))
+            yield about, len(rest) < len(every)
 
 
-def find_contradicting_clauses(text: str, said: Sequence[str], words: Words) -> list[Clause]:
-    """Clauses that contradict an earlier message and agree with none."""
-    heard: list[Clause] = []
-    for message in said:
-        heard += _read_clauses(message, words)
-        if len(heard) >= MAX_SAID_CLAUSES:
-            break
-    turned: list[Clause] = []
-    for clause in islice(_read_clauses(text, words), MAX_TEXT_CLAUSES):
-        shared = max(MIN_CLAUSE_WORDS, MIN_CLAUSE_SHARE * len(clause.about))
-        alike = [other.negated for other in heard if len(other.about & clause.about) >= shared]
-        if alike and clause.negated not in alike:
-            turned.append(clause)
-    return turned
+def contradicts_messages(text: str, said: Sequence[str], words: Words) -> bool:
+    """True if a clause contradicts an earlier message and agrees with none."""
+    clauses = (clause for message in said for clause in _read_clauses(message, words))
+    heard = list(islice(clauses, MAX_SAID_CLAUSES))
+    for about, negated in islice(_read_clauses(text, words), MAX_TEXT_CLAUSES):
+        shared = max(MIN_CLAUSE_WORDS, MIN_CLAUSE_SHARE * len(about))
+        alike = {no for other, no in heard if len(other & about) >= shared}
+        if alike and negated not in alike:
+            return True
+    return False

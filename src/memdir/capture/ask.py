@@ -23,7 +23,7 @@ from itertools import chain
 from string import Template
 from typing import Any, cast
 
-from memdir.audit.disagree import find_contradicting_clauses
+from memdir.audit.disagree import contradicts_messages
 from memdir.capture.inbox import MAX_NAME_BYTES
 from memdir.capture.signals import (
     PASTED,
@@ -328,7 +328,7 @@ def trace_captured_draft(
     if not words.count(quote)[0].keys() & words.count(f"{text}\n{title}")[0].keys():
         return message, replace(origin, who=AGENT), ONLY_AGENT
     spoken = [typed_words(item.text) for item in said if item.who == PERSON]
-    if [*find_contradicting_clauses(text, spoken, words)]:
+    if contradicts_messages(text, spoken, words):
         return message, replace(origin, who=AGENT), TURNED_AROUND
     return message, origin, ""
 
