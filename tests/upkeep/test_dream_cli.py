@@ -51,9 +51,9 @@ def test_the_commands_of_slash_dream_run_in_its_order(logged):
 
 def test_it_says_what_became_of_every_entry(logged):
     text = " ".join(memdir("dream").text.split())
-    assert "2 new entries: 1 item to remember, 1 entry with nothing to keep" in text
+    assert "2 new entries: 1 to remember, 0 for you to decide on (memdir review), 1 with" in text
     memdir("log-day", "From now on we use PostgreSQL, because of jsonb.")
-    assert "logs: 1 new entry: 1 item to remember" in memdir("dream").text
+    assert "logs: 1 new entry: 1 to remember" in memdir("dream").text
 
 
 def today() -> str:
