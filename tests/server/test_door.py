@@ -204,7 +204,7 @@ main()
 """
 
 
-def test_clients_that_say_nothing_or_end_no_header_are_dropped_and_members_are_not(own_team):
+def test_silent_clients_are_dropped_and_members_are_not(own_team):
     own_team.start(program=IMPATIENT)
     space = own_team.space(ann="reader")
     head = f"GET /v1/spaces HTTP/1.1\r\nHost: 127.0.0.1:{own_team.port}\r\n"
@@ -246,7 +246,7 @@ main()
 """
 
 
-def test_others_are_answered_while_a_large_push_is_searched_for_secrets(own_team, tmp_path):
+def test_others_are_answered_during_a_large_push(own_team, tmp_path):
     end = tmp_path / "end"
     own_team.start(program=SLOW.format(path=str(end)))
     space = own_team.space(ann="writer", bob="reader")
