@@ -86,3 +86,10 @@ def test_what_an_independent_validator_refuses_we_refuse_too(
     assert bool(check_record(record, type)) == refused or (
         check_record(record, type) and key in ("tags",)
     )
+
+
+@pytest.mark.parametrize("record", [*map(sample, TYPES), sample(content={"context": "a\n## Rule"})])
+def test_a_record_that_is_shown_can_be_read_again(record):
+    again = fields.read_rendered_record(fields.render_record(record))
+    assert again["content"] == {name: it for name, it in record["content"].items() if it != []}
+    assert [again[key] for key in ("title", "tags")] == [record[key] for key in ("title", "tags")]

@@ -132,6 +132,13 @@ def test_a_draft_with_a_secret_is_not_held(root, talk, answers):
     assert hold(talk) == []
 
 
+def test_what_the_check_noted_is_shown_in_the_review(root, talk, answers):
+    answers(DRAFT, {"verdict": "ADVISORY", "issues": ["one tag is too few"]})
+    [held] = hold(talk)
+    assert held.reason.endswith("noted: one tag is too few")
+    assert "one tag is too few" in " ".join(memdir("review").text.split())
+
+
 @pytest.mark.parametrize("agent", [False, True])
 def test_the_worker_holds_drafts_unless_the_agent_saves_them(tmp_path, agent):
     client = Client(tmp_path)

@@ -15,6 +15,7 @@ from memdir.capture.signals import Catch, Origin
 from memdir.clients.conversation import PERSON
 from memdir.errors import BadInput, Missing
 from memdir.format.draft import Change, Draft, content_hash
+from memdir.hot import memory
 from memdir.hot.run import log_hook
 from memdir.models.ledger import LedgerBroken, OverBudget, open_model
 from memdir.models.model import Model, ModelFailed, Question
@@ -44,7 +45,6 @@ from memdir.records.write import (
     Request,
     apply_record_change,
     complete_record_draft,
-    show_record_draft,
 )
 from memdir.store.writer import App, Desk, Done, store_state_folder
 from memdir.text.secrets import find_secrets
@@ -353,8 +353,8 @@ def _ask_model(
 
 def _hold(app: App, scored: Scored, record: Record, origin: Origin, advice: str) -> list[Held]:
     hold = f"{HOLD}; its check noted: {advice}" if advice else HOLD
-    body = show_record_draft(record)
-    if find_secrets(body):
+    body = memory.read_header(fields.render_record(record)).body.strip("\n")
+    if find_secrets(body) or find_secrets(str(record["title"])):
         return []  # records are committed with the code
     message = next((it.id for it in reversed(scored.said) if it.who == PERSON), "")
     draft = Draft(body, str(record["category"]), description=str(record["title"]))

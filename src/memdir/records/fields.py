@@ -213,6 +213,23 @@ def render_record(record: Record) -> str:
     return memory.write_header(header, "\n\n".join(part for part in parts if part))
 
 
+def read_rendered_record(text: str) -> Record:
+    """Inverse of `render_record`; fields that are not shown are absent."""
+    document = memory.read_header(text)
+    record: Record = {
+        key: value for key, to in HEADER.items() if (value := document.values.get(to)) is not None
+    }
+    top, *sections = f"\n{document.body}".split(f"\n{SECTION}")
+    pairs = [line[2:].partition(":** ") for line in top.split("\n") if line.startswith("**")]
+    pairs += [section.partition("\n\n") for section in sections]
+    shown = {label: text.strip("\n") for label, _, text in pairs}
+    read = {field.name: _value(field, shown) for field in fields_of_record_type(record)}
+    record["tags"] = [tag for tag in shown.get("Tags", "").split(", ") if tag]
+    record["related_files"] = [it.strip("`") for it in _split_items(shown.get("Related files", ""))]
+    record["content"] = {name: value for name, value in read.items() if value is not None}
+    return record
+
+
 def _sections(field: Field, value: object) -> list[str]:
     if field.kind == TEXT:
         lines = _word(value).split("\n")
@@ -247,3 +264,28 @@ def _items(items: list[str]) -> str:
 
 def _is_marked(line: str) -> bool:
     return line.lstrip("\\").startswith(SECTION)
+
+
+def _split_items(text: str) -> list[str]:
+    return [item.replace("\n  ", "\n") for item in f"\n{text}".split("\n- ")[1:]]
+
+
+def _value(field: Field, shown: dict[str, str]) -> object:
+    if field.kind == EXAMPLES:
+        lists = {key: _split_items(shown.get(key.capitalize(), "")) for key in EXAMPLE_KEYS}
+        return {key: items for key, items in lists.items() if items} or None
+    text = shown.get(field.label)
+    if text is None or field.kind == CHOICE:
+        return text
+    if field.kind == FLAG:
+        return text == "yes"
+    if field.kind == TEXT:
+        lines = text.split("\n")
+        return "\n".join(
+            line[1:] if line[:1] == "\\" and _is_marked(line) else line for line in lines
+        )
+    items = _split_items(text)
+    if field.kind == TEXTS:
+        return items
+    pairs = [item.partition(_BETWEEN) for item in items]
+    return [{"option": option, "rejected_reason": reason} for option, _, reason in pairs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +37,6 @@ from memdir.records.record import (
     check_record_version,
     find_record,
     read_record,
-    read_record_json,
     record_settings,
     require_valid_record,
     target_path_of_record,
@@ -56,7 +54,6 @@ SAME = "the same record is there already"
 ANTI_RESURRECTION_SECONDS = 24 * 3600
 GROWING = ("tags", "related_files")
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-OPENING, CLOSING = "```json\n", "\n```"  # around a draft that is held
 # Keys compared to recognize a record that is saved twice.
 _SUBSTANCE = ("category", "title", "tags", "related_files", "confidence", "content")
 
@@ -121,16 +118,12 @@ def save_record(app: App, type: str, draft: Record, reason: str) -> Done:
 def approve_record(app: App, held: Held) -> Done:
     """Saves a held draft as a record."""
     draft = held.catch.draft
-    body = draft.body.strip().removeprefix(OPENING).removesuffix(CLOSING) if draft else ""
-    if draft is None or not body.startswith("{"):
+    if draft is None:
         raise Missing("this draft holds no record", next=f"memdir review reject {held.id}")
-    record = read_record_json(body.encode("utf-8", "replace"), "the draft")
+    header = [("description", draft.description), ("type", draft.type)]
+    shown = fields.read_rendered_record(memory.write_header(header, draft.body))
+    record = {key: value for key, value in shown.items() if value not in ("", None)}
     return save_record(app, draft.type, record, APPROVAL + held.id)
-
-
-def show_record_draft(record: Record) -> str:
-    """How a draft is held: as a person can read it, and `approve_record` again."""
-    return OPENING + json.dumps(record, ensure_ascii=False, indent=2) + CLOSING
 
 
 def apply_record_change(app: App, desk: Desk, request: Request) -> list[Change]:
