@@ -64,8 +64,8 @@ def test_a_model_of_ones_own_is_asked(own, home, tmp_path):
     program.chmod(0o755)
     memory, _ = opened(tmp_path, home, model=f"command:{program}")
     memory.save("Releases are cut with make release.", type="project", name="release")
-    selected = memory.recall("cut the next release", model=True).selected
-    assert selected is not None and selected.by == "model", selected
+    recalled = memory.recall("cut the next release", model=True)
+    assert recalled.selected_by == "model", recalled.selection
 
 
 def test_the_command_line_knows_a_type_and_a_client_of_ones_own(own, tmp_path, monkeypatch):

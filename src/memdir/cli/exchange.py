@@ -81,7 +81,8 @@ def _import_lines(screen: Screen, done: Done, brought: archive.Brought) -> Itera
     yield from (f"  + {one_line(path)}" for path in taken[:FEW])
     yield from screen.more_lines(len(taken), FEW)
     left = [change for change in done.changes if not change.changed]
-    same = {change.path for change in left if change.hash == content_hash(contents[change.path])}
+    known = [change for change in left if change.hash]  # not what was refused
+    same = {item.path for item in known if item.hash == content_hash(contents[item.path])}
     yield from screen.blocks("", _some("identical already", sorted(same)))
     clashes = [f"{change.path}: {change.reason}" for change in left if change.path not in same]
     yield from screen.blocks("!", clashes, style="yellow")
