@@ -39,6 +39,7 @@ POINTING_WORDS = 3  # at the end of a rule about what was said before
 MIN_DENSE_CHARACTERS = 4  # the same in scripts without spaces
 MIN_SPOKEN_WORDS = 6  # in a sentence worth a model's time
 MIN_SHARE = 0.5  # of a reworded line's words
+TASK_LINES = 2  # below a request, of the person's own
 MASK = "\0"
 NONE = "", 0, 0  # no request
 
@@ -166,13 +167,17 @@ def _find_in_message(text: str, quoted: Sequence[typed.Sentence]) -> tuple[int, 
 def _is_beside_other_text(before: str, after: str) -> bool:
     """True if a request may be part of a text that somebody else wrote.
 
-    What follows on a later line may be a question about it. On earlier lines, only whole sentences
-    are sure to be the person's: a title, item, label, question or half a line may belong to a page.
+    On earlier lines, only whole sentences are sure to be the person's: a title, item, label,
+    question or half a line may belong to a page. On later ones, only a short task that does not
+    speak of what stands above it: "summarise this" does.
     """
     before, after = before.replace(MASK, ""), after.replace(MASK, "")
     *lines, line = map(str.strip, before.split("\n"))
     plain = all(_WHOLE.fullmatch(line) for line in lines if line)
-    return not plain or not _BEGUN.fullmatch(line) or "\n" in after.rstrip()
+    later = [line for line in map(str.strip, after.split("\n")[1:]) if line]
+    task = len(later) <= TASK_LINES and all(map(_TASK.fullmatch, later))
+    pointed = any(map(_POINTS_UP.search, later))
+    return not plain or not _BEGUN.fullmatch(line) or not task or pointed
 
 
 def _points_back(rule: typed.Sentence) -> bool:
@@ -335,6 +340,12 @@ QUOTE_CHARACTERS = 60  # of a quotation, to find its position
 MIN_LETTERS = 4  # in a word that can name something alone
 # A line of whole sentences, and the part of a line before a request.
 _WHOLE = re.compile(r"[^\W\d_](?![).])(?:(?![:：|>]\s|\t).)*[.!。！]")
+_TASK = re.compile(r"[^\W\d_](?![).])(?:(?![:：|>]\s|\t).)*[^?？:：]")
+_POINTS_UP = re.compile(
+    r"(?i)\b(?:this|that|these|those|it|them|above|below|all|both|summar\w+|translat\w+|explain\w*"
+    r"|review|check|reply|answer|mean\w*|pages?|mails?|logs?|issues?|tickets?|threads?|lists?|notes?"
+    r"|texts?|messages?|documents?|articles?|points?|steps?|rules?|sa(?:y|ys|id))\b"
+)
 _BEGUN = re.compile(r"(?:[^\W\d_](?![).])[^:：|>\t]*)?")
 _FROM_MEMORY = re.compile(r"(?i)\s(?:from|out of) (?:(?:your|the) )?memor(?:y|ies)(?=[.,;!]|$)")
 # "what I said about X", "the thing about X" mean X.
