@@ -133,11 +133,7 @@ def audit(
     for page in pages:
         pointers = survey.pointers.get(page.path)
         entry = lines[pointers[0].line - 1 : pointers[0].line] if pointers else []
-        findings += inspect.audit_header(page, entry[0] if entry else "")
-        findings += inspect.audit_body(page, lookup)
-        findings += inspect.audit_safety(page)
-        edit = inspect.audit_command("edit", page.path)
-        findings += inspect.audit_conflict_marks(page.path, page.text.split("\n"), edit)
+        findings += _inspect_page(page, entry[0] if entry else "", lookup)
     for path in texts:
         findings += _stale_claims(path, verdicts.get(path, ()))
     clocks = {path: dated.get(path, 0.0) for path in texts}
@@ -166,6 +162,15 @@ def audit(
     counts = Counter(finding.kind for finding in distinct)
     shown_findings = distinct if every else tuple(_cap(distinct))
     return Audit(tuple(audited), shown_findings, costs, tuple(remarks), counts, store.root)
+
+
+def _inspect_page(page: inspect.Page, entry: str, lookup: Lookup) -> Iterator[Finding]:
+    """`entry` is its line of the index."""
+    yield from inspect.audit_header(page, entry)
+    yield from inspect.audit_body(page, lookup)
+    yield from inspect.audit_safety(page)
+    edit = inspect.audit_command("edit", page.path)
+    yield from inspect.audit_conflict_marks(page.path, page.text.split("\n"), edit)
 
 
 def _cap(findings: Sequence[Finding]) -> Iterator[Finding]:

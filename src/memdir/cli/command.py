@@ -9,7 +9,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource
 
 from memdir.cli.main import COMMANDS
-from memdir.cli.output import Advice, Answer, Screen, done_fields
+from memdir.cli.output import Advice, Answer, Screen, done_fields, show_progress
 from memdir.config.config import Config, read_config
 from memdir.config.scope import SCOPE_FORMS
 from memdir.errors import BadInput, MemdirError, Missing, Unwritable
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import datetime
 
 STDIN = "-"
+INTERACTIVE = ("edit", "mcp", "prune", "review", "ui")  # they ask, or go on until they are ended
 _AGO = pattern(r"(?i)(\d{1,6})\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
@@ -250,7 +251,8 @@ def command(
             asked = Asked(dir, project, scope, options.pop("dry_run", False))
             session = _begin(name, asked, json, records)
             try:
-                answer = run(session, **options)
+                with nullcontext() if name in INTERACTIVE else show_progress(session.screen):
+                    answer = run(session, **options)
                 if isinstance(answer, Answer):
                     session.screen.answer(answer.fields, answer.lines)
                     answer.printed()

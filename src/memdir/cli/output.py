@@ -158,6 +158,7 @@ def wrap_next_steps(text: str, columns: int, first: str = "", rest: str = "") ->
 
 NARROWEST, WIDEST, USUAL = 40, 120, 80  # columns
 LAST_COLUMN = 12  # columns of a table's last cell at least
+PATIENCE_SECONDS = 1.0
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -341,6 +342,23 @@ def output_delivered(stands: str = "changes are kept: memdir log") -> Iterator[N
             raise ReaderGone from None
         message = f"the answer cannot be written: {error.strerror}; {stands}"
         raise Unwritable(message, next="write it where there is room") from None
+
+
+@contextmanager
+def show_progress(screen: Screen) -> Iterator[None]:
+    """Says once, after a second, that work is under way; only to a person at a terminal."""
+    if screen.json or not sys.stderr.isatty():
+        yield
+        return
+    from threading import Timer
+
+    timer = Timer(PATIENCE_SECONDS, screen.tell, ["working …"])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 SHORT_ID = 8  # characters of a change's id shown to a person
