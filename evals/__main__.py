@@ -33,6 +33,7 @@ from evals.report import (
 from evals.type_guess import evaluate_types
 from memdir.cli.output import Screen
 from memdir.errors import MemdirError
+from memdir.evals import SHARE
 from memdir.evals.recall_sets import (
     DEPTH,
     READERS,
@@ -42,7 +43,6 @@ from memdir.evals.recall_sets import (
     rank_figures,
     recall_figures,
 )
-from memdir.evals.report import SHARE
 from memdir.recall.scan import Scan
 from memdir.store.ports import Search, Store
 

@@ -23,8 +23,8 @@ from evals.report import (
     mean_figure,
     median_figure,
 )
+from memdir.evals import quantile_figure, recall_at
 from memdir.evals.recall_sets import PromptSet, Query
-from memdir.evals.report import quantile_figure, recall_at
 from memdir.hot import recall as decision
 from memdir.hot.inject import inject_memories
 from memdir.hot.memory import decode

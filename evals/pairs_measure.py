@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memdir.evals.report import CONFIDENCE, RESAMPLES, SEED, quantile_figure
+from memdir.evals import CONFIDENCE, RESAMPLES, SEED, quantile_figure
 
 # The choices a fitted score would have: the weight of the heads, and what a link takes off.
 HEADS, LINKS = (0.3, 0.5, 0.7), (0.0, 0.05, 0.1)

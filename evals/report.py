@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from memdir.evals import report as measured
+from memdir import evals as measured
 
 SHARE, MS, COUNT, TEXT = measured.SHARE, measured.MS, "count", "text"  # units
 TEXT_COLUMNS = 30  # limit of a column that is not the last

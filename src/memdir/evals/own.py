@@ -6,8 +6,9 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from memdir import evals
 from memdir.errors import MemdirError
-from memdir.evals import recall_sets, report
+from memdir.evals import recall_sets
 from memdir.format.outline import Lookup
 from memdir.format.pointer import WIKILINK, parse_pointers
 from memdir.hot import memory
@@ -26,7 +27,7 @@ ABOUT_RECALL = (
 )
 
 
-def evaluate_own_store(app: App) -> report.Report:
+def evaluate_own_store(app: App) -> evals.Report:
     memories = app.store.scan().memories
     texts = {}
     for item in memories:
@@ -44,15 +45,15 @@ def evaluate_own_store(app: App) -> report.Report:
         for item in around
     ]
     figures = (
-        report.mean_figure("self-recall R@1", recall_sets.recall_figures(asked, 1)),
-        report.mean_figure("self-recall R@5", recall_sets.recall_figures(asked, 5)),
-        report.mean_figure("self-recall MRR", recall_sets.rank_figures(asked)),
-        report.mean_figure("linked memory found, R@5", recall_sets.recall_figures(around, 5)),
-        *report.time_figures("recall, ms", [item.milliseconds for item in asked]),
+        evals.mean_figure("self-recall R@1", recall_sets.recall_figures(asked, 1)),
+        evals.mean_figure("self-recall R@5", recall_sets.recall_figures(asked, 5)),
+        evals.mean_figure("self-recall MRR", recall_sets.rank_figures(asked)),
+        evals.mean_figure("linked memory found, R@5", recall_sets.recall_figures(around, 5)),
+        *evals.time_figures("recall, ms", [item.milliseconds for item in asked]),
     )
     summary = f"{plural(len(memories), 'memory', 'memories')}, {app.config.scope} scope"
     remarks = (ABOUT_RECALL,)
-    return report.Report("own", app.store.root, summary, "Is it found?", figures, remarks)
+    return evals.Report("own", app.store.root, summary, "Is it found?", figures, remarks)
 
 
 def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[recall_sets.Query]:
@@ -61,7 +62,7 @@ def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[recall_
     for item in memories:
         words = [word for word in split_words(item.description) if word.lower() not in STOP]
         kept = [word for number, word in enumerate(words, 1) if number % 3]
-        random.Random(f"{report.SEED} {item.path}").shuffle(kept)  # the same in every run
+        random.Random(f"{evals.SEED} {item.path}").shuffle(kept)  # the same in every run
         if len(kept) >= MIN_WORDS:
             queries.append(recall_sets.Query(item.path, " ".join(kept), "", (item.path,)))
     return _sample(queries)
@@ -88,4 +89,4 @@ def make_questions_from_links(
 def _sample(queries: list[recall_sets.Query]) -> list[recall_sets.Query]:
     if len(queries) <= MAX_QUERIES:
         return queries
-    return random.Random(report.SEED).sample(queries, MAX_QUERIES)
+    return random.Random(evals.SEED).sample(queries, MAX_QUERIES)

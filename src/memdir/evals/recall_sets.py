@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from memdir import evals
 from memdir.errors import BadInput, Missing
-from memdir.evals import report
-from memdir.evals.report import Report, mean_figure
+from memdir.evals import Report, mean_figure
 from memdir.hot import memory
 from memdir.hot.disk import Disk
 from memdir.hot.layout import Markdown
@@ -235,11 +235,11 @@ def rank_eval_set(
 
 
 def recall_figures(ranked: Iterable[Ranking], k: int) -> list[float]:
-    return [report.recall_at(k, item.ranking, item.query.gold) for item in ranked]
+    return [evals.recall_at(k, item.ranking, item.query.gold) for item in ranked]
 
 
 def rank_figures(ranked: Iterable[Ranking]) -> list[float]:
-    return [report.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
+    return [evals.reciprocal_rank(item.ranking, item.query.gold) for item in ranked]
 
 
 def evaluate_recall(prompts: PromptSet, depth: int) -> Report:
@@ -247,12 +247,12 @@ def evaluate_recall(prompts: PromptSet, depth: int) -> Report:
     searches = {name: Scan(store) for name, store in prompts.stores.items()}
     ranked = rank_eval_set(asked, searches, depth)
     cuts = sorted({*[cut for cut in CUTS if cut <= depth], depth})
-    gains = [report.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
+    gains = [evals.ndcg_at(10, item.ranking, item.query.gold) for item in ranked]
     figures = (
         *[mean_figure(f"R@{k}", recall_figures(ranked, k)) for k in cuts],
         mean_figure("MRR", rank_figures(ranked)),
         mean_figure("nDCG@10", gains),
-        *report.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
+        *evals.time_figures("ms per prompt", [item.milliseconds for item in ranked]),
     )
     files = sum(len(store.files()) for store in prompts.stores.values())
     summary = (
