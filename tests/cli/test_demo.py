@@ -26,5 +26,5 @@ def test_the_demo_runs_and_is_short(tmp_path, home):
     assert max(map(len, ours.splitlines())) <= 80
     assert "# Every byte is back: 4 files" in run.stdout
     assert "checked: src/pricing.py renamed to src/billing.py in " in run.stdout
-    assert re.search(r"^  fix    \S+\.md: ", run.stdout, re.M)
+    assert re.search(r"^  fix    [█▏▎▍▌▋▊▉·]+ +\d+ \S+\.md: ", run.stdout, re.M)
     assert tree(tmp_path, home) == before
