@@ -27,7 +27,7 @@ from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
 from memdir.store.save import find_memories
 from memdir.store.writer import App, Done
-from memdir.text.terminal import draw_bar, fold_line, one_line, plural, visible_text
+from memdir.text.terminal import draw_bar, one_line, plural, text_width, visible_text, wrap_text
 
 MAX_LINES = 15  # of a memory shown with the question
 INTERRUPTED = 130  # exit code
@@ -136,8 +136,9 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
     with suppress(MemdirError):  # gone or unreadable by now: the answer will say so
         text = visible_text(look.show_memory(run.app, path)[1].decode("utf-8", "surrogateescape"))
-        width = screen.columns - len(EDGE)
-        body = [part for line in text.strip("\n").split("\n") for part in fold_line(line, width)]
+        width, body = screen.columns - len(EDGE), list[str]()
+        for line in text.strip("\n").split("\n"):
+            body += wrap_text(line, width) if text_width(line) > width else [line]
         lines += ["", *[EDGE + part for part in body[:MAX_LINES]]]
         if len(body) > MAX_LINES:
             step = screen.advise(audit_command("show", path))
