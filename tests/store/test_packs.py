@@ -9,6 +9,8 @@ import pytest
 
 from memdir.capture import review
 from memdir.store import git_objects
+from memdir.store.history import GitHistory
+from memdir.store.ports import Cause
 from tests.helpers.hooked import Client
 from tests.helpers.opened import Opened
 from tests.helpers.terminal import process
@@ -98,3 +100,20 @@ def test_git_joins_many_packs_and_everything_is_read_back(tmp_path, monkeypatch)
     for number in reversed(range(count - 1)):
         review.undo_and_hold_again(opened.app())
         assert f"Version {number}\n" in opened.read("a.md")
+
+
+def test_commits_that_the_branch_has_lost_are_joined_too(tmp_path):
+    objects = git_objects.Objects(str(tmp_path / "history.git"))
+    objects.create()
+    heads = [""]
+    for number in range(git_objects.MAX_SINGLE_PACKS + 3):
+        file = git_objects.FILE_MODE, objects.write("blob", b"Version %d" % number)[0]
+        tree = git_objects.write_tree(objects, {"a.md": file})
+        cause, parent = Cause("save"), heads[-1]
+        heads.append(git_objects.write_history_commit(objects, tree, parent, number, cause, []))
+        objects.set_head(heads[-1], parent)
+    (tmp_path / "history.git/refs/heads/main").write_text(f"{heads[3]}\n")
+    objects.join_packs()
+    assert len(list((tmp_path / "history.git/objects/pack").glob("*.pack"))) < 6
+    history = GitHistory(str(tmp_path), lambda: 0.0)
+    assert history.check(lambda: False) == (len(heads) - 1, True)

@@ -181,11 +181,14 @@ class Objects:
         if not program:
             return  # they take more room, no harm else
         newest, names, loose = self.head(), self._list_packs(), self.list_loose()
+        self.move_branch(newest)  # git keeps what the branch reaches
         sync_directory(os.path.join(self.folder, os.path.dirname(BRANCH)))
         git = Git(self.folder, program, work_tree=False)
         words = "-c", "core.fsync=all", "--git-dir", self.folder, "repack", "-a", "-q"
         ended = git.ask(*words, seconds=60.0)[1]
-        if not ended.whole or names == self._list_packs():
+        new = {*self._list_packs()}.difference(names)
+        made = (_Pack(self.disk, f"{PACKS}/{name[:-4]}") for name in new)
+        if not ended.whole or not any(newest in pack for pack in made):
             return
         # All that the newest commit reaches is in the new pack, durable before the old ones go.
         sync_directory(os.path.join(self.folder, PACKS))
