@@ -174,3 +174,9 @@ def test_the_same_memory_of_two_types_is_put_before_a_person_and_only_one_may_go
     assert proposal.evidence == ("every sentence of it is there already", "their types differ")
     assert proposal.command == f"memdir retire {proposal.path}"
     assert (found.gone, failed(found)) == ((), [])
+
+
+def test_a_byte_order_mark_stays_in_front_of_a_new_header():
+    pages = {"a.md": page("\ufeffThe gateway deploys at noon.\n")}
+    found = planned("- [A](a.md) — when the gateway deploys\n", pages)
+    assert found.texts["a.md"].startswith("\ufeff---\nname: ")

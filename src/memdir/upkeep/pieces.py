@@ -351,7 +351,8 @@ def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> Non
             )
         values = {"name": topic_title(top) or stem(path), "description": description, "type": type}
         new = document.lines is None
-        body = document.body.removeprefix(BOM) if new else document.body
+        bom = BOM if new and document.body.startswith(BOM) else ""  # stays in front of all
+        body = document.body.removeprefix(bom)
         gap = topic_line_end(body) if new and body[:1] not in ("\n", "\r", "") else ""
         document = Document(document.opening, document.lines, document.closing, gap + body)
         nested = document.values.get("metadata") == ""
@@ -359,6 +360,6 @@ def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> Non
             own = work.given.style.type_key if key == "type" else key
             own = TYPE_KEYS[1] if key == "type" and nested else own
             document = memory.edit_header(document, own, values[key])
-        work.write(path, document.text)
+        work.write(path, bom + document.text)
         reason = f"; type {type}: {reason}" if "type" in missing else ""
         work.note(path, f"header got {', '.join(missing)}{reason}")

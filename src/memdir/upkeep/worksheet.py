@@ -164,10 +164,6 @@ class Work:
         return {path: page.clock for path, page in self.pages.items()}
 
     @property
-    def new_paths(self) -> list[str]:
-        return [path for path in self.pages if path not in self.given.pages]
-
-    @property
     def taken(self) -> set[str]:
         """Every name that a new memory cannot have."""
         return {*self.given.taken, *self.pages}
