@@ -252,6 +252,18 @@ def test_a_large_store_notices_the_edit_of_a_memory_that_it_finds_at_once(large)
     assert large.catalog_findings(f"{letters(500)} chinchilla") == []
 
 
+def test_an_edit_in_place_of_a_large_store_is_noticed_within_a_few_prompts(searched, monkeypatch):
+    monkeypatch.setattr(catalog, "SMALL", 5)
+    monkeypatch.setattr(catalog, "time", iter(range(1_700_000_000, 1_800_000_000)).__next__)
+    searched.catalog.unlink()
+    kinds(searched)  # made anew, as that of a large store
+    searched.write("m3.md", memory("M3", "okapi"))
+    with monkeypatch.context() as nobody:
+        nobody.setattr(catalog, "TURN", 0)  # nothing else would notice it
+        assert "m3.md" not in paths(searched.fts().find("okapi please", 5))
+    assert any("m3.md" in paths(searched.fts().find("okapi please", 5)) for _ in range(20))
+
+
 # -- odd files: one must not silence the others --------------------------------------------------
 
 
