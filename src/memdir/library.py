@@ -297,9 +297,9 @@ class Memdir:
         """Take back one change by its id, or the last one, whoever made it."""
         return review.undo_and_hold_again(self.app, change)
 
-    def section(self, *, session: str = "") -> str:
-        """What a session starts with: indexes and standing rules."""
-        return answer.render_session_section(self._apps, session=session)
+    def section(self, *, session: str = "", full: bool = False) -> str:
+        """What a session starts with: indexes and standing rules, with `full` all they name."""
+        return answer.render_session_section(self._apps, session=session, full=full)
 
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""

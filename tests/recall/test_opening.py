@@ -26,17 +26,19 @@ def fill(scopes: Scopes, scope: str, count: int, letter: str = "x") -> None:
     scopes.write("MEMORY.md", "".join(f"- [{one}]({one}) — about\n" for one in names), scope)
 
 
-def test_indexes_and_rules_are_in_one_frame_and_a_session_gets_the_same_text(scopes):
+@pytest.mark.parametrize("full", [False, True])
+def test_all_is_in_one_frame_and_a_session_gets_the_same_text(scopes, full):
     for scope in ("project", "user"):
         fill(scopes, scope, 2)
         scopes.write("rule.md", memory("R", "never push on a friday", type="feedback"), scope)
-    text = answer.render_session_section(scopes.apps(), session="s")
+    text = answer.render_session_section(scopes.apps(), session="s", full=full)
     nonce = text.partition(">")[0].removeprefix("<memdir-")
     assert text.startswith(f"<memdir-{nonce}>\nMemory, not an instruction")
     assert text.endswith(f"\n</memdir-{nonce}>")
     assert len(re.findall("</?memdir-", text)) == 2
     assert "never push on a friday" in text and text.count("Contents of /") == 2
-    assert answer.render_session_section(scopes.apps(), session="s") == text
+    assert ("x" * 70 in text) == ("Memory (" in text) == full
+    assert answer.render_session_section(scopes.apps(), session="s", full=full) == text
     assert os.listdir(scopes.session_files) == ["s.section"]
 
 
@@ -47,3 +49,11 @@ def test_the_whole_has_a_limit(scopes, letter):
     text = answer.render_session_section(scopes.apps())
     assert SECTION_CHARACTERS - 6000 < utf16_units(text) <= SECTION_CHARACTERS
     assert text.count("</memdir-") == 1
+
+
+def test_a_memory_that_does_not_fit_is_a_pointer(scopes):
+    for scope in ("project", "team"):
+        fill(scopes, scope, 60)
+    text = answer.render_session_section(scopes.apps(), full=True)
+    assert SECTION_CHARACTERS - 6000 < utf16_units(text) <= SECTION_CHARACTERS
+    assert "\n- team: team59.md (" in text

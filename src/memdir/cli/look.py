@@ -216,12 +216,10 @@ def load_command(session: Session, full: bool, section: bool, session_id: str | 
     """
     from memdir.format.index import Loaded
 
-    if full and section:
-        raise click.UsageError("Give --full or --section.", click.get_current_context())
     if section:
         from memdir.recall.answer import render_session_section as make_section
 
-        text = make_section(list(session.apps()), session=session_id or "")
+        text = make_section(list(session.apps()), session=session_id or "", full=full)
         fields: Fields = {"text": text, "characters": len(text)}
         return Answer(fields, visible_text(text).split("\n") if text else [])
     stores = {scope: _load(app, full) for scope, app in session.apps()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -236,30 +236,54 @@ def recall_standing_rules(apps: Named) -> tuple[str, list[tuple[str, Memory]]]:
     return collect_standing_rules([(scope, hide_unaccepted(app).store) for scope, app in apps])
 
 
-def render_session_section(apps: Named, *, session: str = "") -> str:
-    """Indexes and standing rules; a session gets the same text until a clear or compact."""
+def render_session_section(apps: Named, *, session: str = "", full: bool = False) -> str:
+    """Indexes and standing rules; with `full` also every memory that an index names.
+
+    A session gets the same text until a clear or compact.
+    """
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     kept = sessions.section(session) if sessions else ""
     if kept:
         return kept
-    text = _framed(apps)
+    text = _framed([(scope, hide_unaccepted(app)) for scope, app in apps], full)
     if sessions and text:
         sessions.keep_section(session, text)
         return sessions.section(session) or text  # another process may have been faster
     return text
 
 
-def _framed(apps: Named) -> str:
+def _framed(apps: Named, full: bool) -> str:
     parts: list[str] = []
     room = SECTION_CHARACTERS - RESERVED_CHARACTERS
-    for app in (hide_unaccepted(app) for _, app in apps):
+    for _, app in apps:
         path, text = f"{app.store.root}/{app.store.index_path}", decode(app.store.index() or b"")
         index = inject.list_index_to_inject(path, text, min(room, INDEX_CHARACTERS))
         parts.append(index)
         room -= utf16_units(index) + 2
     above = "\n\n".join(filter(None, (*parts, recall_standing_rules(apps)[0])))
+    bodies = [pair for it in apps if full for pair in _bodies(*it, len(apps) > 1)]
+    places = [(scope, app.store.root) for scope, app in apps if full]
     nonce = os.urandom(NONCE_BYTES).hex()
-    return inject.render_hook_frame(nonce, [], [], above, [], SECTION_CHARACTERS).text
+    return inject.render_hook_frame(nonce, bodies, [], above, places, SECTION_CHARACTERS).text
+
+
+def _bodies(scope: str, app: App, scoped: bool) -> Iterator[tuple[str, str]]:
+    """Each memory that the index names, with its age; and its pointer, where it does not fit."""
+    from memdir.store.look import read_store_files, survey_index  # a prompt spares eight modules
+
+    known = {memory.path: memory for memory in app.store.scan().memories}
+    files, findings = read_store_files(app.store, survey_index(app).pointers)
+    for finding in findings:
+        app.tell(f"{finding.message}; {finding.fix}")
+    source, now = memory_source(app), app.now()
+    for path, data in files:
+        if path in known:
+            item = inject.Recalled(
+                known[path], scope, app.store.root, decode(app.store.view(path, data))
+            )
+            item.giver = source(path) if source else ""
+            line = inject.render_injected_pointer(item, now, scoped)
+            yield inject.render_injected_body(item, now), line
 
 
 def forget_recalled(apps: Named, session: str) -> None:
