@@ -170,7 +170,7 @@ def _find_named(name: str, among: Sequence[PastSession]) -> str:
     fitting = [it for it, id in paths.items() if name == id or path == os.path.realpath(it)]
     fitting = fitting or [it for it, id in paths.items() if name.strip() and id.startswith(name)]
     if not fitting:
-        next = "memdir extract --dry-run --json lists them"
+        next = f"choose one: {', '.join([*paths.values()][:9])}" if paths else "there is none yet"
         raise Missing(f"there is no session {name[:80]!r}", next=next)
     if len(fitting) > 1:
         raise BadInput(f"{name!r} is the start of several sessions", next="give more of it")

@@ -145,7 +145,7 @@ HEADS = {
 STYLES = {SAVE: "green", HOLD: "yellow", LEFT: "red"}
 FEW = 12  # items shown one by one
 OUTCOME = 8  # columns
-INDENT = " " * (OUTCOME + 4)
+INDENT = " " * (OUTCOME + 3)
 
 
 @command("extract", "memdir extract --last 5 --dry-run", changes=True)
@@ -231,12 +231,13 @@ def _item_fields(app: App, made: Extraction, item: Item) -> output.Fields:
 
 def _extract_lines(session: Session, made: Extraction, files: Sequence[str]) -> Iterator[str]:
     screen, dry = session.screen, session.asked.dry_run
-    text = f"{plural(len(made.sessions), 'session')} read: nothing to keep"
+    read = plural(len(made.sessions), "session")
+    text = f"{read} read: nothing to keep" if made.sessions else "this project has no sessions yet"
     if made.items:
         outcomes = Counter(item.outcome for item in made.items)
         parts = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
-        read = f"{plural(len(made.items), 'item')} in {plural(len(made.sessions), 'session')}"
-        text = f"{read}; {'would be: ' if dry else ''}{parts}"
+        parts = f"{'would be: ' if dry else ''}{parts}"
+        text = f"{plural(len(made.items), 'item')} in {read}; {parts}"
     yield from screen.block("", text, "")
     for destination in ORDER:
         items = [item for item in made.items if item.routed.to == destination]
