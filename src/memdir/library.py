@@ -39,6 +39,7 @@ R = TypeVar("R")
 ALL, PROJECT = "all", "project"
 ACTOR = "library"
 MAX_FOUND = 1_000  # of a search
+_PINS = {None: None, True: "true", False: "false"}  # nothing else pins: not "no", not 5
 
 
 def known_scopes(scopes: Mapping[str, str]) -> list[str]:
@@ -220,9 +221,9 @@ class Memdir:
         `anyway` saves what the rules advise against, `allow_secret` what looks like a password.
         """
         named = check_memory_name(name) if name else ""
-        given = (text, type or UNKNOWN, named, description, why, how, pinned)
+        given = (text, type or UNKNOWN, named, description, why, how, _PINS[pinned] == _PINS[True])
         draft = Draft(*given, source=ACTOR, expected=if_hash)
-        return changes.save_memory(self.app, draft, Wishes(anyway, allow_secret))
+        return changes.save_memory(self.app, draft, Wishes(anyway, allow_secret is True))
 
     add = save
 
@@ -244,11 +245,10 @@ class Memdir:
         With `if_hash` only this version; one that was changed meanwhile is a `Conflict`.
         """
         check_expected_hash(if_hash)
-        pin = None if pinned is None else str(pinned).lower()
-        fields = [("type", type), ("description", description), ("pinned", pin)]
+        fields = [("type", type), ("description", description), ("pinned", _PINS[pinned])]
         given = tuple((key, value) for key, value in fields if value is not None)
         revision = Revision("", given, text, if_hash or "", why, how)
-        return changes.edit_memory(self.app, name, revision, Wishes(secret=allow_secret))
+        return changes.edit_memory(self.app, name, revision, Wishes(secret=allow_secret is True))
 
     def forget(self, *names: str, reason: str = "") -> Done:
         """Retire memories; `undo` brings them back."""
@@ -295,7 +295,7 @@ class Memdir:
 
     def undo(self, change: str = "") -> Done:
         """Take back one change by its id, or the last one, whoever made it."""
-        return review.undo_and_hold_again(self.app, change)
+        return review.undo_and_hold_again(self.app, "" + change)  # None: not the last one
 
     def section(self, *, session: str = "", full: bool = False) -> str:
         """What a session starts with: indexes and standing rules, with `full` all they name."""

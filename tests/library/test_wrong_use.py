@@ -49,6 +49,13 @@ def test_what_cannot_be_taken_is_a_sentence_with_a_next_step(memory, ask, says):
     assert [row.name for row in memory.list()] == ["release"]
 
 
+def test_a_value_of_a_wrong_type_is_not_written(memory):
+    for ask in (lambda: memory.undo(None), lambda: memory.update("release", pinned="no")):
+        with pytest.raises((KeyError, TypeError)):
+            ask()
+    assert memory.list()[0].pinned is False
+
+
 def test_only_the_version_that_was_read_is_changed(memory):
     read = memory.get("release").hash
     memory.update("release", "Releases are cut with make ship.", if_hash=read)

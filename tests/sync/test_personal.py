@@ -326,12 +326,15 @@ def test_a_large_memory_of_the_remote_is_told_and_stays_there(ann, bob, tmp_path
     (folder / "huge.md").write_text("x" * 10_000_000)
     os.symlink("/etc/passwd", folder / "link.md")
     (folder / ".hidden.md").write_text("x")
+    (folder / "FREEZE.md").write_text((folder / "freeze.md").read_text() + "More.\n")
+    (folder / "freeze.md").write_text((folder / "freeze.md").read_text() + "Mended.\n")
     for words in (("add", "-A"), ("commit", "-qm", "x"), ("push", "-q")):
         identity = ("-c", "user.name=x", "-c", "user.email=x")
         subprocess.run(["git", *identity, "-C", clone, *words], check=True)
     (ann.store() / "big.md").write_text("---\nname: big\n---\n" + "x " * 500_000)
     (told,) = sync(ann)
-    names = {"huge.md", "link.md", ".hidden.md"}
+    names = {"huge.md", "link.md", ".hidden.md", "FREEZE.md"}
+    assert "Mended." in ann.files()["freeze.md"]
     assert {item["path"] for item in told["waiting"]} == names
     assert "big.md" in [item["path"] for item in told["stays"]]
     assert not names & set(os.listdir(ann.store()))

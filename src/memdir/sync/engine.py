@@ -190,7 +190,7 @@ class Turn:
         }
         came |= fetched.files
         parked = {}
-        standing = fold_paths([path for path in raw if path not in came])
+        standing = fold_paths([it for it in raw if it not in came or came[it].data is not None])
         for path, file in sorted(came.items()):
             reason = self._why_not_here(path, file, standing)
             if not reason:
