@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from memdir.errors import BadInput, Finding, HistoryBroken, MemdirError, Missing
 from memdir.format import index, names
@@ -102,8 +103,14 @@ def diff_of_change(
 
 
 def list_shelved_and_missing(app: App) -> list[Shelved]:
-    """Shelved memories whose place in the store is free; an undo leaves its copy on the shelf."""
-    return [item for item in app.shelf.list_all() if not app.store.exists(item.path)]
+    """Shelved memories that do not stand in the store; an undo leaves its copy on the shelf."""
+
+    def is_back(item: Shelved) -> bool:
+        with suppress(MemdirError):  # what cannot be compared is listed
+            return app.store.read(item.path) == app.shelf.read(item)
+        return False
+
+    return [item for item in app.shelf.list_all() if not is_back(item)]
 
 
 def find_expired_trash(app: App) -> list[Shelved]:
