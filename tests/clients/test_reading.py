@@ -174,3 +174,10 @@ def test_hostile_transcripts(file, row):
         assert file.read(stretch.cursor).said == ()
     else:
         pytest.fail(f"{row.id} is new: {row.expected}")
+
+
+def test_a_hidden_link_to_nothing_hides_no_folder(tmp_path):
+    (tmp_path / ".#lock").symlink_to(tmp_path / "nowhere")
+    for number in range(20):
+        (tmp_path / f"p{number}").mkdir()
+    assert len(transcripts.list_transcripts(str(tmp_path))) == 20

@@ -162,9 +162,10 @@ def list_transcripts(folder: str, suffix: str = "") -> list[File]:
     is_wanted = stat.S_ISREG if suffix else stat.S_ISDIR
     # The client was never used, or a file has just been deleted.
     with suppress(OSError), os.scandir(folder) as entries:
-        for entry in islice(entries, MAX_FOLDER_NAMES):
+        named = (it for it in entries if it.name.endswith(suffix) and it.name[0] != ".")
+        for entry in islice(named, MAX_FOLDER_NAMES):
             facts = entry.stat(follow_symlinks=not suffix)
-            if entry.name.endswith(suffix) and entry.name[0] != "." and is_wanted(facts.st_mode):
+            if is_wanted(facts.st_mode):
                 files.append(File(entry.name, entry.path, (facts.st_mtime, facts.st_size)))
     return files
 
