@@ -56,6 +56,9 @@ class Prefetch:
         self._thread = threading.Thread(target=self._fill, args=(run,), daemon=True)
         self._thread.start()
 
+    def __repr__(self) -> str:
+        return f"<Prefetch: {self._answer or ('failed' if self._error else 'on its way')}>"
+
     def _fill(self, run: Callable[[], Recall]) -> None:
         try:
             self._answer = run()
@@ -340,6 +343,9 @@ class AsyncMemdir:
 
     def __init__(self, memory: Memdir) -> None:
         self.memory = memory
+
+    def __repr__(self) -> str:
+        return repr(self.memory).replace("<Memdir", "<AsyncMemdir", 1)
 
     prompt = _Awaited(Memdir.prompt)
     recall = _Awaited(Memdir.recall)

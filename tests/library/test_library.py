@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def test_prefetch_does_not_hold_up_the_agent(folder, tmp_path, monkeypatch):
     answer = coming.result()
     assert answer is not None
     assert (coming.ready, answer.selected_by, "Use make." in answer.text) == (True, "model", True)
+    assert repr(coming) == "<Prefetch: <Recall: release.md>>"
 
 
 def test_a_session_starts_with_the_same_section_until_it_begins_anew(folder):
@@ -62,6 +64,19 @@ def test_a_session_starts_with_the_same_section_until_it_begins_anew(folder):
     assert memory.section(session="one") == first
     memory.begin_anew("one")
     assert "changed" in memory.section(session="one")
+
+
+def test_objects_say_what_they_are(folder):
+    memory = Memdir.open(dir=str(folder))
+    done, line = memory.add("Use uv.", name="uv"), "<project: uv.md: Use uv.>"
+    found = (memory.get("uv"), memory.search("uv")[0])
+    assert line in map(repr, memory.list())
+    told = (memory.recall(PROMPT), memory.verify(), memory.audit(), *memory.history("uv"))
+    outcome = memory.capture([{"role": "user", "content": "hi"}])
+    assert {*map(repr, found)} == {line} and repr(done) == "<Done: created uv.md>"
+    for thing in (memory, memory.aio, *told, outcome):
+        assert re.match(r"<(Memdir|AsyncMemdir|Recall|Checked|Audit|Change|Outcome)\b", repr(thing))
+        assert " object at 0x" not in repr(thing)
 
 
 def test_what_is_saved_in_a_new_project_is_recalled_at_once(store):
