@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,13 @@ def test_forget_retires_only_what_has_every_word_that_tells_it_from_others(talk,
     assert "it may mean: fridays.md" in answer["held"][0]["reason"]
     talk.say("Forget about the pelican cluster.", "There is none.")
     assert capture(talk)["refused"][0]["reason"] == "no memory says anything like it"
+    # Of a memory that nobody could read, nobody knows whether it is meant.
+    deep = store.joinpath(*["f"] * 40)
+    deep.mkdir(parents=True)
+    (deep / "deep.md").write_text("We run the otter cluster.")
+    talk.say("Forget about the otter cluster.", "Which?")
+    assert "cannot be read" in capture(talk)["held"][0]["reason"]
+    shutil.rmtree(store / deep.relative_to(store).parts[0])
     talk.say("Forget that we deploy on Fridays.", "Done.")
     assert [item["name"] for item in capture(talk)["saved"]] == ["fridays"]
     assert not (store / "fridays.md").exists()

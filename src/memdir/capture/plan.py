@@ -29,6 +29,7 @@ from memdir.hot.disk import read_start
 from memdir.hot.memory import INDEX, SOURCE_KEYS, decode, read_header, stem
 from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
+from memdir.store.ports import name_few_paths
 from memdir.store.save import find_memories
 from memdir.store.writer import CLAUDE_MD, App
 
@@ -331,7 +332,11 @@ def _item(app: App, id: str, catch: signals.Catch) -> Item:
     if len(meant) == 1:
         return Item(id, catch, meant[0])
     if not near:
-        return Item(id, catch, refuse=NOTHING_NEAR)
+        skipped = [it.path for it in app.store.scan().findings if it.kind == "unreadable"]
+        if not skipped:
+            return Item(id, catch, refuse=NOTHING_NEAR)
+        hold = f"no memory says anything like it, but {name_few_paths(skipped)} cannot be read"
+        return Item(id, replace(catch, hold=hold))
     hint = f"it may mean: {', '.join((meant or near)[:MAX_CANDIDATES])}"
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))
 
