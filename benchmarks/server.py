@@ -231,7 +231,7 @@ def main() -> int:
     try:
         with psycopg.connect(team.url, autocommit=True) as connection:
             connection.execute(f"alter database {team.database} set search_path = memdir")
-        admin.initiate(team.url)
+        admin.set_up_server_database(team.url)
         fill(team.url)
         bench = Bench(postgres, team, given.seconds)
         print("request            CPU ratio       goal   pgbench   server    /s")

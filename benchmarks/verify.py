@@ -15,7 +15,7 @@ from typing import IO
 from benchmarks.common import WORDS, Row, scratch
 from memdir.claims.claim import STALE, TRUE, UNKNOWN
 from memdir.claims.find import find_claims
-from memdir.claims.judge import collect_evidence_wanted
+from memdir.claims.judge import collect_evidence_claims_need
 from memdir.claims.repo import GitRepo
 from memdir.claims.verify import make_verdict_rows, verify_claims
 from memdir.hot.inject import Recalled
@@ -38,7 +38,7 @@ def measure() -> list[Row]:
         made = _make(code)
         texts = _memories(*made)
         claims = [claim for path, text in texts for claim in find_claims(text, path)]
-        asked = collect_evidence_wanted(claims)
+        asked = collect_evidence_claims_need(claims)
         what = f"{MEMORIES:,} memories, {len(claims):,} claims, {len(asked.symbols):,} symbols"
         names = sorted(asked.symbols)[:GREPPED]
         floor, floor_cpu = _taken(lambda: _grep(code, names))

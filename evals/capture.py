@@ -30,7 +30,7 @@ from memdir.capture.ask import MAX_DRAFTS
 from memdir.capture.capture import capture
 from memdir.capture.plan import Outcome, Request
 from memdir.capture.progress import HELD, REFUSED, SAVED
-from memdir.capture.sessions import open_session
+from memdir.capture.sessions import capture_reader
 from memdir.config.config import read_config
 from memdir.evals.recall_sets import bad_eval_data, read_evaluation_data, read_evaluation_row
 from memdir.store.writer import open_app
@@ -170,7 +170,7 @@ def _capture(
     config = read_config({"HOME": home}, project)
     app = open_app(config, now=time.time, tell=lambda text: None)
     request = Request(transcript, name, CLIENT, model=model)
-    return capture(app, request, open_session(app, CLIENT, transcript))
+    return capture(app, request, capture_reader(app, CLIENT, transcript))
 
 
 def _write(path: str, text: str) -> None:

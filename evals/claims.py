@@ -25,7 +25,7 @@ from evals.report import (
 )
 from evals.shares import share_figure, wilson
 from memdir.claims.claim import PATH, STALE, SYMBOL, TRUE, Judged
-from memdir.claims.judge import collect_evidence_wanted, judge_claim
+from memdir.claims.judge import collect_evidence_claims_need, judge_claim
 from memdir.claims.verify import verify_claims
 from memdir.text.terminal import plural
 
@@ -129,7 +129,7 @@ def _scored(repository: Labelled) -> tuple[list[Scored], set[str]]:
     texts = dict(repository.texts)
     plain = {path: [replace(one.claim, aside="") for one in some] for path, some in judged.items()}
     seen = repository.repo.look(
-        collect_evidence_wanted([claim for some in plain.values() for claim in some])
+        collect_evidence_claims_need([claim for some in plain.values() for claim in some])
     )
     reasons, without = set[str](), dict[tuple[str, int], Judged]()
     for path, some in judged.items():

@@ -198,7 +198,7 @@ class Memdir:
         for scope, app in self._apps:
             app = hide_unaccepted(app)
             try:
-                return read_memory_detail(app, scope, *look.show_memory(app, name))
+                return read_memory_detail(app, scope, *look.show_in_store(app, name))
             except Missing as error:
                 missing = error
         raise missing
@@ -306,7 +306,7 @@ class Memdir:
 
     def begin_anew(self, session: str) -> None:
         """After a clear or a compact: the session may be told everything again."""
-        answer.forget_recalled(self._apps, session)
+        answer.begin_recall_session_anew(self._apps, session)
 
     def standing(self) -> str:
         """The rules that hold whatever the prompt is, for the start of a session."""

@@ -20,7 +20,7 @@ from memdir.audit.ages import find_age_starts
 from memdir.capture import capture as captures
 from memdir.capture.plan import Request, capture_report_lines
 from memdir.capture.progress import is_capture_due
-from memdir.capture.sessions import captured_session_directory, open_session
+from memdir.capture.sessions import capture_reader, captured_session_directory
 from memdir.capture.signals import Origin
 from memdir.claims.verify import refresh_verdicts
 from memdir.config.config import (
@@ -39,7 +39,7 @@ from memdir.hot.standing import FOLDER as RULES
 from memdir.hot.standing import standing_rules_for_hook
 from memdir.hot.verdicts import keep_dates
 from memdir.store.accept import accept_own_writes
-from memdir.store.guards import compile_guards
+from memdir.store.guards import guards_of_store
 from memdir.store.state import Lock
 from memdir.store.writer import App, open_app, store_cache_folder
 
@@ -170,7 +170,7 @@ def _hold_records(environ: Mapping[str, str], latest: Job, asked: Request) -> No
 
     config = read_config(environ, latest.cwd, scope=RECORDS)
     app = _open_app(config, CAPTURE)
-    reader, origin = open_session(app, asked.client), Origin(asked.client, asked.session)
+    reader, origin = capture_reader(app, asked.client), Origin(asked.client, asked.session)
     held = hold_records(app, asked.transcript, reader, origin, ends=asked.ends)
     if held:
         many = "1 record waits" if len(held) == 1 else f"{len(held)} records wait"
@@ -209,7 +209,7 @@ def _open_app(config: Config, actor: str) -> App:
 def _consolidate(app: App, latest: Job) -> None:
     from memdir.upkeep.dream import run_dream_if_due
 
-    reader = open_session(app, latest.client)
+    reader = capture_reader(app, latest.client)
     run = run_dream_if_due(app, lambda: reader.sessions(app.config.checkout), latest.session)
     if not isinstance(run, str) and run.done.changes:
         line = f"memdir: put {len(run.done.changes)} memories in order; memdir undo takes it back"
@@ -352,7 +352,7 @@ def _look_after(environ: Mapping[str, str], cwd: str, first: Config) -> None:
         accept_own_writes(app)
         app.search.find("what is there", 1)  # any search updates the catalog
         memories = app.store.scan().memories
-        compile_guards(app)
+        guards_of_store(app)
         starts = find_age_starts(app, memories)[0]
         keep_dates(store_cache_folder(chosen), [(item, starts[item.path]) for item in memories])
         if chosen.code and scope in SPEAK_OF_CODE:

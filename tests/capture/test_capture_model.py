@@ -8,7 +8,7 @@ from memdir.capture.capture import NO_SIGNAL, NOTHING_NEW, capture, find_uncaptu
 from memdir.capture.inbox import open_inbox
 from memdir.capture.plan import Request
 from memdir.capture.progress import HELD, MAX_FAILURES, SAVED
-from memdir.capture.sessions import open_session
+from memdir.capture.sessions import capture_reader
 from memdir.care.status import collect_status
 from memdir.models.ledger import Ledger, Limits, ledger_day
 from memdir.models.model import Usage
@@ -228,7 +228,7 @@ def test_a_transcript_elsewhere_is_not_made_up_for_unasked(opened, tmp_path):
     opened.answers(DOWN)
     talk = Conversation(tmp_path / "elsewhere/s2.jsonl").say(NOTICED, "Understood.")
     request = Request(str(talk.path), "s2")
-    capture(opened.app(), request, open_session(opened.app(), "claude-code", str(talk.path)))
+    capture(opened.app(), request, capture_reader(opened.app(), "claude-code", str(talk.path)))
     opened.now += DAY
     assert find_uncaptured_sessions(opened.app(), [], 20) == []
     assert opened.counts() == (1, 0, 0, 0, 1)

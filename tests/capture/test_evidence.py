@@ -6,7 +6,7 @@ from memdir.capture.ask import trace_captured_draft
 from memdir.capture.inbox import sign_captured_draft
 from memdir.capture.signals import SOURCE, Origin
 from memdir.clients.conversation import PERSON, TOOL, Message
-from memdir.format.draft import Draft, Rules, Wishes, check_draft, why_refuse_draft
+from memdir.format.draft import Draft, Rules, Wishes, check_draft_format, why_refuse_draft
 from tests.helpers.opened import NOON
 from tests.helpers.tables import toml_cases as cases
 
@@ -58,5 +58,5 @@ def test_a_saved_draft_tells_where_it_comes_from_unless_that_looks_like_a_secret
         "metadata.said_by": "tool Web Fetch",
     }
     rules = Rules(NOON, datetime.date(2026, 3, 2))
-    check_draft(draft, rules)
+    check_draft_format(draft, rules)
     assert why_refuse_draft(draft, rules, Wishes()) == ""

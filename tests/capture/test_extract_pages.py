@@ -9,9 +9,9 @@ from memdir.capture.extract import HOLD, LEAVE_OUT
 from memdir.capture.route import (
     LEARNED,
     MEMORY,
-    add_page_line,
-    add_section_to_page,
-    make_page_patch,
+    add_captured_line,
+    add_captured_section,
+    make_capture_patch,
 )
 from tests.helpers.past_sessions import NO_FORCE, Sessions
 from tests.helpers.tables import toml_cases as cases
@@ -100,12 +100,12 @@ def test_what_is_no_page_of_the_project_gets_no_patch_and_nobody_waits_for_it(pa
 def test_git_makes_of_a_patch_what_was_meant(tmp_path, old):
     page = tmp_path / "page.md"
     for new in (
-        add_page_line(old, "Ask first."),
-        add_section_to_page(old, "## SQLite", "We do.", "# Log"),
+        add_captured_line(old, "Ask first."),
+        add_captured_section(old, "## SQLite", "We do.", "# Log"),
     ):
         page.unlink(missing_ok=True)
         if old is not None:
             page.write_bytes(old)
-        apply(make_page_patch("page.md", old, new), tmp_path)
+        apply(make_capture_patch("page.md", old, new), tmp_path)
         assert page.read_bytes() == new
         assert b"\r\n" not in (old or b"") or b"\n" not in new.replace(b"\r\n", b"")

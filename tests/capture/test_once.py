@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.prompt import SAVE_IT, asks_to_remember
+from memdir.hot.prompt import SAVE_IT, prompt_asks_to_remember
 from tests.capture.test_capture_worker import Speaking, told
 from tests.helpers.conversing import OSLO, Conversation
 from tests.helpers.tables import toml_cases as cases
@@ -117,7 +117,7 @@ def test_the_line_about_held_drafts_names_them_and_is_gone_with_them(client):
 def test_a_prompt_that_asks_to_remember_gets_one_line_for_the_agent(client, prompt, asks):
     printed = client.hook("prompt", client.talk(), prompt=prompt)
     assert (SAVE_IT.encode()[:60] in printed) == asks
-    assert asks_to_remember(prompt) == asks
+    assert prompt_asks_to_remember(prompt) == asks
 
 
 def test_the_line_for_the_agent_is_never_taken_for_the_persons_words(talk):

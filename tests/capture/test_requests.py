@@ -68,14 +68,14 @@ def test_a_command_is_no_request(text):
 
 @cases("capture")
 def test_a_wish_is_cut_to_what_is_meant(wish, means):
-    assert signals.forget_topic(wish) == means
+    assert signals.captured_topic_to_forget(wish) == means
 
 
 @cases("capture")
 def test_a_later_wish_takes_back_what_it_clearly_names(body, wish):
-    assert signals.forgets_draft(signals.forget_topic(wish), Draft(body))
+    assert signals.forgets_draft(signals.captured_topic_to_forget(wish), Draft(body))
 
 
 @cases("capture")
 def test_a_wish_that_may_mean_anything_takes_nothing_back(body, wish):
-    assert not signals.forgets_draft(signals.forget_topic(wish), Draft(body))
+    assert not signals.forgets_draft(signals.captured_topic_to_forget(wish), Draft(body))

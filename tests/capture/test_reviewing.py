@@ -72,7 +72,7 @@ def test_a_wish_to_forget_puts_the_memory_away_once_it_is_clear_which(opened):
     (settled,) = approve(opened, held.id)
     assert [one.kind for one in settled.done.changes] == ["retired"]
     assert "pelican.md" not in opened.files()
-    assert [one.path for one in look.list_shelved_and_missing(opened.app())] == ["pelican.md"]
+    assert [one.path for one in look.list_restorable_on_store_shelf(opened.app())] == ["pelican.md"]
 
 
 def killed_after(calls: int, opened: Opened) -> bool:

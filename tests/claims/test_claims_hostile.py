@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memdir.claims.claim import NOT_A_CLAIM, UNKNOWN, Seen
 from memdir.claims.code_index import drop_code_comments
 from memdir.claims.find import MAX_CLAIMS, find_claims
-from memdir.claims.judge import collect_evidence_wanted, judge_claim
+from memdir.claims.judge import collect_evidence_claims_need, judge_claim
 from tests.helpers import hostile
 from tests.helpers.tables import table
 
@@ -30,7 +30,7 @@ def shape(text: str) -> None:
         judged = judge_claim(claim, Seen())
         assert judged.verdict in (UNKNOWN, NOT_A_CLAIM)
         assert judged.reason
-    asked = collect_evidence_wanted(claims)
+    asked = collect_evidence_claims_need(claims)
     for name in asked.paths:
         assert name and not name.startswith(("/", "~", "../")) and "\0" not in name
         assert "\n" not in name
@@ -96,7 +96,7 @@ def test_hostile_inputs_are_texts_like_any_other(shared):
 
 @pytest.mark.parametrize("path", table("claims", "a_hostile_path_is_never_asked_for_as_it_stands"))
 def test_a_hostile_path_is_never_asked_for_as_it_stands(path):
-    asked = collect_evidence_wanted(
+    asked = collect_evidence_claims_need(
         find_claims(f"See `{path}` and {path} .", ".claude/memory/x.md")
     )
     assert not {one for one in asked.paths if ".." in one.split("/") or one[:1] in "/~"}

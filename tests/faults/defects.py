@@ -71,7 +71,7 @@ def fixed_temporary_name() -> None:
     def put(place: str, data: bytes) -> None:
         other = os.path.join(os.path.dirname(place), FIXED)
         _write(other, data, os.O_TRUNC)
-        disk.sync_directory(os.path.dirname(place))
+        disk.force_directory_to_disk(os.path.dirname(place))
         os.rename(other, place)
 
     _put_so(put)
@@ -83,7 +83,7 @@ def _put_so(put: Callable[[str, bytes], None]) -> None:
             place = os.path.join(self.root, path)
             os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
             put(place, data)
-            disk.sync_directory(os.path.dirname(place))
+            disk.force_directory_to_disk(os.path.dirname(place))
 
     _replace(disk.Disk, "_put_some", put_some)
 
@@ -123,12 +123,12 @@ def no_lock() -> None:
 
 
 def no_version_check() -> None:
-    real = drafts.revise_memory
+    real = drafts.format_revised_memory
 
     def revise(old: bytes, revision: Any, now: float) -> bytes:
         return real(old, dataclasses.replace(revision, expected=""), now)
 
-    _replace(drafts, "revise_memory", revise)
+    _replace(drafts, "format_revised_memory", revise)
 
 
 def unlinked_before_shelved() -> None:
@@ -241,7 +241,7 @@ SIMPLE: dict[str, tuple[Any, str, object]] = {  # what is replaced by what
     "no fsync": (os, "fsync", lambda handle: None),
     "told before written": (driver, "ANSWER_FIRST", True),
     # What a killed writer named is believed, although no disk may have it yet.
-    "killed names not forced": (state, "sync_leftover_names", lambda root: None),
+    "killed names not forced": (state, "force_store_leftovers_to_disk", lambda root: None),
     # Trash expires by its date alone, whatever the clock says.
     "trash by date alone": (look, "KEPT_NEWEST", 0),
     "index left behind": (folders, "update_record_index", lambda store: False),

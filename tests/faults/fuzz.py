@@ -18,7 +18,7 @@ from memdir.claims.find import MAX_CLAIMS, find_claims
 from memdir.clients import claude_transcript
 from memdir.clients.conversation import Cursor
 from memdir.errors import MemdirError
-from memdir.format.index import heal_index, survey_pointers
+from memdir.format.index import heal_pointers, survey_pointers
 from memdir.hot import memory
 from memdir.records.record import read_record, write_record
 from memdir.records.validate import check_record
@@ -108,7 +108,7 @@ def _header(data: bytes, folder: str) -> None:
 
 def _index(data: bytes, folder: str) -> None:
     text, files = memory.decode(data), list(memories.MEMORIES)
-    healed = heal_index(text, files, lambda path: (path, "", ""))
+    healed = heal_pointers(text, files, lambda path: (path, "", ""))
     assert survey_pointers(healed.text, files).orphans == [], "a memory has no pointer"
 
 

@@ -44,7 +44,7 @@ def a_team(*, durable: bool = False, defect: str = "") -> Iterator[Team]:
     postgres = Postgres(durable=durable)
     team = Team(postgres.start(), postgres.new_database())
     try:
-        admin.initiate(team.url)
+        admin.set_up_server_database(team.url)
         if defect:
             with psycopg.connect(team.url, autocommit=True) as connection:
                 connection.execute("set search_path = memdir")

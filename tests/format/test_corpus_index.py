@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memdir.format.index import heal_index, survey_pointers
+from memdir.format.index import heal_pointers, survey_pointers
 
 INDEXES = ("MEMORY.md", "README.md")  # one directory has its index in the read-me file
 NEVER_MEMORIES = {"memory.md", "readme.md", "index.md"}
@@ -67,7 +67,7 @@ def test_healing_adds_exactly_the_orphans_and_takes_only_dead_lines(directories)
     for directory in directories:
         root, text, files = directory
         counted = count(directory)
-        healed = heal_index(text, files, describe)
+        healed = heal_pointers(text, files, describe)
         assert healed.added == [path for path in files if path not in counted.pointed], root
         assert healed.dropped == counted.missing, root
         added = [f"- [{path[:-3]}]({path}) — about {path}" for path in healed.added]

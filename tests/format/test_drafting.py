@@ -14,7 +14,7 @@ from memdir.format.draft import (
     Rules,
     Wishes,
     add_why_and_how,
-    check_draft,
+    check_draft_format,
     check_header_line,
     complete_draft,
     describe_body,
@@ -37,7 +37,7 @@ REFUSED = rows(globals(), "REFUSED")
 @pytest.mark.parametrize(("draft", "message"), REFUSED, ids=[row[1][:50] for row in REFUSED])
 def test_a_refusal_names_the_field_and_the_rule(draft, message):
     with pytest.raises(BadInput) as refused:
-        check_draft(draft, RULES)
+        check_draft_format(draft, RULES)
     assert refused.value.message.startswith(message)
     assert refused.value.next
     assert refused.value.message.isprintable()
@@ -58,7 +58,7 @@ TAKEN = [
 
 @pytest.mark.parametrize("draft", TAKEN, ids=repr)
 def test_what_breaks_no_rule_is_taken(draft):
-    check_draft(draft, RULES)
+    check_draft_format(draft, RULES)
 
 
 @cases("text", "refused")
@@ -99,7 +99,7 @@ def test_a_hostile_secret_is_never_repeated(hostile):
 def test_a_name_that_is_a_secret_is_not_repeated_either():
     for name in (KEY, TOKEN):
         with pytest.raises(BadInput) as refused:
-            check_draft(Draft("x", name=name), RULES)
+            check_draft_format(Draft("x", name=name), RULES)
         assert name not in refused.value.message + refused.value.next
     assert TOKEN[4:] not in memory_name(f"The token {TOKEN}", "project")
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memdir.format import index
-from memdir.format.index import heal_index, replace_index_pointer, survey_pointers
+from memdir.format.index import heal_pointers, replace_index_pointer, survey_pointers
 from memdir.format.outline import Lookup
 from memdir.format.pointer import format_pointer
 from tests.helpers.hostile import inputs
@@ -87,33 +87,33 @@ def test_a_survey_tells_pointers_from_everything_else():
 def test_a_new_pointer_goes_where_a_person_would_put_it(orphan, place):
     text, want = place.replace("{}\n", ""), place.replace("{}", line(orphan))
     files = [path for path in ("x.md", "y.md") if f"({path})" in text]
-    assert heal_index(text, [*files, orphan], describe).text == want
+    assert heal_pointers(text, [*files, orphan], describe).text == want
 
 
 @cases("text", "expected")
 def test_a_new_pointer_keeps_the_distances_and_line_ends_of_the_index(text, expected):
     want = expected.replace("{}", line("user_a.md"))
     files = [path for path in ("x.md", "y.md") if f"({path})" in text]
-    assert heal_index(text, [*files, "user_a.md"], describe).text == want
+    assert heal_pointers(text, [*files, "user_a.md"], describe).text == want
 
 
 @cases("text", "left", "dropped")
 def test_a_line_that_is_only_a_dead_pointer_goes(text, left, dropped):
-    healed = heal_index(text, ["a.md"], never)
+    healed = heal_pointers(text, ["a.md"], never)
     assert (healed.text, healed.dropped) == (left, dropped)
-    assert heal_index(left, ["a.md"], never).text is left
+    assert heal_pointers(left, ["a.md"], never).text is left
 
 
 @cases("text", "left")
 def test_a_list_that_says_the_same_twice_is_not_called_a_pointer_to_nothing(text, left):
-    healed = heal_index(text, ["a.md"], never)
+    healed = heal_pointers(text, ["a.md"], never)
     assert (healed.text, healed.dropped, healed.repeated) == (left, [], ["a.md"])
-    assert heal_index(left, ["a.md"], never).text is left
+    assert heal_pointers(left, ["a.md"], never).text is left
 
 
 @cases("text")
 def test_a_line_with_anything_else_to_say_stays(text):
-    assert heal_index(text, ["a.md"], never).text is text
+    assert heal_pointers(text, ["a.md"], never).text is text
 
 
 def test_replacing_changes_only_a_line_that_is_still_ours():
@@ -160,10 +160,10 @@ def unix_lines(text: str) -> list[str]:
 @settings(deadline=None)  # a busy machine is no finding
 @given(TEXTS, STORES)
 def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, files):
-    healed = heal_index(text, files, describe)
+    healed = heal_pointers(text, files, describe)
     assert survey_pointers(healed.text, files).orphans == []
     assert sorted(healed.added) == survey_pointers(text, files).orphans
-    assert heal_index(healed.text, files, never).text is healed.text
+    assert heal_pointers(healed.text, files, never).text is healed.text
     left = iter(unix_lines(healed.text))
     for old in unix_lines(text):
         assert old in MAY_GO or old in left, old
@@ -171,7 +171,7 @@ def test_healing_keeps_every_foreign_line_and_has_to_be_done_only_once(text, fil
 
 @cases("text", ids=lambda text: repr(text[:12]))
 def test_hostile_texts_cost_no_more_than_their_length(text):
-    healed = heal_index(text, ["a.md", "b.md"], describe).text
+    healed = heal_pointers(text, ["a.md", "b.md"], describe).text
     assert survey_pointers(healed, ["a.md", "b.md"]).orphans == []
 
 
@@ -179,7 +179,7 @@ def test_hostile_texts_cost_no_more_than_their_length(text):
 @pytest.mark.parametrize("place", ["title", "hook"])
 def test_no_hostile_text_gets_out_of_its_own_line(hostile, place):
     described = (hostile.value, "hook", "S") if place == "title" else ("Title", hostile.value, "S")
-    healed = heal_index("# Index\n", ["a.md"], lambda path: described)
+    healed = heal_pointers("# Index\n", ["a.md"], lambda path: described)
     assert healed.added == ["a.md"]
     assert len(healed.text.splitlines()) == 3
     found = survey_pointers(healed.text, ["a.md", "b.md"])

@@ -9,8 +9,8 @@ from memdir.format.draft import (
     Revision,
     Style,
     format_new_memory,
+    format_revised_memory,
     guess_header_style,
-    revise_memory,
 )
 from memdir.hot import safe
 from memdir.hot.memory import decode, encode, read_header
@@ -50,7 +50,7 @@ BARE = b"Only text\n"
 def revised(
     old: bytes, *fields: tuple[str, str], body: str | None = None, now: float = NOON
 ) -> str:
-    return decode(revise_memory(old, Revision("a.md", fields, body), now))
+    return decode(format_revised_memory(old, Revision("a.md", fields, body), now))
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_what_says_nothing_new_changes_no_byte(old):
         (field, document.get(*PLACES[field])) for field in ("name", "type") if document.values
     )
     said = tuple((field, value) for field, value in said if value)
-    assert revise_memory(old, Revision("a.md", said, document.body), NOON) == old
-    assert revise_memory(old, Revision("a.md"), NOON) == old
+    assert format_revised_memory(old, Revision("a.md", said, document.body), NOON) == old
+    assert format_revised_memory(old, Revision("a.md"), NOON) == old
 
 
 def lines_of(text: str) -> list[str]:
@@ -99,7 +99,7 @@ def test_unknown_keys_and_their_order_survive_every_update(old):
 def test_a_key_that_stands_twice_is_not_guessed_at(field):
     old = f"---\n{field}: a\nname: b\n{field}: c\n---\n".encode()
     with pytest.raises(BadInput) as refused:
-        revise_memory(old, Revision("a.md", ((field, "d"),)), NOON)
+        format_revised_memory(old, Revision("a.md", ((field, "d"),)), NOON)
     assert f"`{field}` stands twice" in refused.value.message
 
 

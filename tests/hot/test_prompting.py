@@ -3,7 +3,7 @@
 import pytest
 
 from memdir.hot import types
-from memdir.hot.behaviour import LOG, MODES, NORMAL, TEAM, Setting, instruct_agent
+from memdir.hot.behaviour import LOG, MODES, NORMAL, TEAM, Setting, agent_prompt
 from memdir.hot.inject import HOOK_CHARACTERS
 from memdir.models.model import count_model_tokens
 from tests.helpers.tables import cases, rows
@@ -25,7 +25,7 @@ SETTINGS = {
 def test_what_is_personal_is_not_asked_for_where_others_read(mode):
     personal = [one.name for one in map(types.get, types.names()) if one.scope == "private"]
     assert {"user", "value"} <= {*personal}
-    alone, shared = (instruct_agent(Setting(ROOT, mode, True, others)) for others in (False, True))
+    alone, shared = (agent_prompt(Setting(ROOT, mode, True, others)) for others in (False, True))
     for name in ("user", "value"):
         assert (f"- {name}: " in alone, f"- {name}: " in shared) == (True, False)
     assert "- project: " in shared
@@ -41,7 +41,7 @@ def flat(text: str) -> str:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_mode_has_the_eight_sections_in_order_and_none_is_empty(name):
-    text = instruct_agent(setting(name))
+    text = agent_prompt(setting(name))
     lines = text.split("\n")
     assert [line for line in lines if line.startswith("#")] == SECTIONS
     parts = [part.split("\n", 1) for part in text.split("\n#")]
@@ -51,12 +51,12 @@ def test_every_mode_has_the_eight_sections_in_order_and_none_is_empty(name):
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_first_level_stays_within_its_budget(name):
-    assert count_model_tokens(instruct_agent(setting(name, LONG))) <= BUDGET
+    assert count_model_tokens(agent_prompt(setting(name, LONG))) <= BUDGET
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_what_holds_in_every_mode_is_said_in_every_mode(name):
-    text = flat(instruct_agent(setting(name)))
+    text = flat(agent_prompt(setting(name)))
     assert "write to" in text and "no mkdir and no check" in text
     assert "Not even when asked to" in text
     assert "you must look" in text
@@ -69,17 +69,17 @@ def test_what_holds_in_every_mode_is_said_in_every_mode(name):
 @cases("root", "shown")
 @pytest.mark.parametrize("mode", MODES)
 def test_a_directory_is_one_harmless_line(root, shown, mode):
-    lines = instruct_agent(Setting(root, mode)).split("\n")
+    lines = agent_prompt(Setting(root, mode)).split("\n")
     assert [line.removeprefix("- private, for this user alone: ") for line in lines].count(
         shown
     ) == 1
-    assert len(lines) == len(instruct_agent(Setting(ROOT, mode)).split("\n"))
+    assert len(lines) == len(agent_prompt(Setting(ROOT, mode)).split("\n"))
 
 
 @pytest.mark.parametrize("lines", [(400, 400), (400, 3), (3, 400), (60, 61), (0, 400)])
 def test_two_indexes_share_what_a_hook_may_say(lines):
     pairs = [(f"{ROOT}/{at}/MEMORY.md", INDEX * count) for at, count in enumerate(lines)]
-    text = instruct_agent(Setting(LONG, TEAM), pairs, nonce="aa11", limit=HOOK_CHARACTERS)
+    text = agent_prompt(Setting(LONG, TEAM), pairs, nonce="aa11", limit=HOOK_CHARACTERS)
     assert len(text) <= HOOK_CHARACTERS
     shown = [text.count(f"Contents of {path} ") for path, _ in pairs]
     assert shown == [int(count > 0) for count in lines]

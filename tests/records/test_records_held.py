@@ -9,7 +9,7 @@ import pytest
 
 from memdir.capture.inbox import Held
 from memdir.capture.plan import CLIENT
-from memdir.capture.sessions import open_session
+from memdir.capture.sessions import capture_reader
 from memdir.capture.signals import Origin
 from memdir.config.config import read_config
 from memdir.records.batch import hold_records
@@ -68,7 +68,7 @@ def answers(tmp_path: Path, monkeypatch):
 def hold(talk: Conversation, ends: bool = True) -> list[Held]:
     config = read_config(os.environ, os.getcwd(), scope="records")
     app = open_app(config, now=time.time, tell=lambda text: None)
-    reader = open_session(app, CLIENT, str(talk.path))
+    reader = capture_reader(app, CLIENT, str(talk.path))
     origin = Origin(client=CLIENT, session=talk.session)
     return hold_records(app, str(talk.path), reader, origin, ends=ends)
 

@@ -48,7 +48,7 @@ def own_team(postgres: Postgres) -> Iterator[Team]:
 
 def _make(postgres: Postgres) -> Team:
     team = Team(postgres, postgres.new_database())
-    admin.initiate(team.url)
+    admin.set_up_server_database(team.url)
     return team
 
 

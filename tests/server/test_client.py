@@ -79,7 +79,7 @@ def test_a_removed_and_a_purged_memory_are_gone_and_a_wrong_cursor_begins_anew(t
     gone = bob.fetch(Since("1")).files["a.md"]
     assert gone.data is None and not gone.purged
     assert bob.push("3", Push("2", {"a.md": b"new"}, {"a.md": ""})).result == remotes.TAKEN
-    admin.purge(team.url, "a.md", ann.remote.space)
+    admin.purge_from_space(team.url, "a.md", ann.remote.space)
     assert bob.fetch(Since("3")).files["a.md"].purged
     anew = bob.fetch(Since("99"))
     assert (anew.whole, list(anew.files)) == (True, ["a.md"])
@@ -270,7 +270,7 @@ def test_a_purge_erases_the_copy_of_a_client_and_its_history(team, machines):
     for machine in (ann, bob):
         assert machine("sync").code == 0
     assert {Path(place).name for place in traces(bob, "ERASEME")} >= {"pelican.md", "history.git"}
-    admin.purge(team.url, "pelican.md", space)
+    admin.purge_from_space(team.url, "pelican.md", space)
     assert bob("sync").code == 0
     assert traces(bob, "ERASEME") == []
 

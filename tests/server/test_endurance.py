@@ -27,7 +27,7 @@ def test_a_database_restarted_under_load_loses_nothing(postgres):
     own = Postgres(durable=True)
     team = Team(own.start(), own.new_database())
     try:
-        admin.initiate(team.url)
+        admin.set_up_server_database(team.url)
         team.start()
 
         def restart():
@@ -51,7 +51,7 @@ def test_a_request_is_one_statement_and_one_round_trip():
     own.settings |= {"log_statement": "all", "log_min_messages": "log"}
     team = Team(own.start(), own.new_database())
     try:
-        admin.initiate(team.url)
+        admin.set_up_server_database(team.url)
         space, ann = team.member("maintainer")
         team.start()
         paths = ("changes", "memories/a.md", "history/a.md", "search?q=x", "proposals")
@@ -76,7 +76,7 @@ def test_without_a_database_it_says_so_and_comes_back(postgres):
     own = Postgres()
     team = Team(own.start(), own.new_database())
     try:
-        admin.initiate(team.url)
+        admin.set_up_server_database(team.url)
         space = team.space(ann="reader")
         team.start()
         token = team.tokens[f"ann@{space}"]

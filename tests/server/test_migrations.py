@@ -43,7 +43,7 @@ def test_there_are_several_and_no_number_is_left_out():
 @pytest.mark.parametrize("start", NUMBERS)
 def test_from_every_earlier_state_the_end_is_the_same_and_nothing_is_lost(postgres, start):
     fresh, older = (postgres.url(postgres.new_database()) for _ in range(2))
-    admin.initiate(fresh)
+    admin.set_up_server_database(fresh)
     with connect(older) as connection:
         migrate(connection, start)
         connection.execute(

@@ -58,7 +58,7 @@ def test_what_is_no_file_is_named_and_neither_read_nor_written(opened, plant):
         lambda: opened.save("New", "beta"),
         lambda: edit(opened, "beta", "New"),
         lambda: changes.retire_memories(opened.app(), ["beta"]),
-        lambda: look.show_memory(opened.app(), "beta"),
+        lambda: look.show_in_store(opened.app(), "beta"),
     )
     for call in calls:
         with pytest.raises(MemdirError) as refused:

@@ -33,7 +33,7 @@ def test_a_file_without_text_is_listed_readable_and_reported(opened, kind):
     assert any(problem in said for said in said_by_doctor(opened))
     listed = [one.memory.path for one in ages.list_memory_ages(opened.app())[0]]
     assert "odd.md" in listed
-    assert look.show_memory(opened.app(), "odd")[1] == data
+    assert look.show_in_store(opened.app(), "odd")[1] == data
     still_works(opened)
     assert opened.files()["odd.md"] == data
 

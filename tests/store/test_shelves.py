@@ -54,10 +54,10 @@ def test_what_was_put_away_is_listed_until_it_stands_there_again(opened):
     opened.save("Old", "a")
     changes.retire_memories(opened.app(), ["a"])
     opened.save("Another", "a")  # hides nothing
-    assert [one.path for one in look.list_shelved_and_missing(opened.app())] == ["a.md"]
+    assert [one.path for one in look.list_restorable_on_store_shelf(opened.app())] == ["a.md"]
     review.undo_and_hold_again(opened.app())
     review.undo_and_hold_again(opened.app())
-    assert look.list_shelved_and_missing(opened.app()) == [] != shelved(opened)
+    assert look.list_restorable_on_store_shelf(opened.app()) == [] != shelved(opened)
 
 
 def test_a_clock_set_back_does_not_change_which_copy_is_the_newest(opened):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memdir.hot.run import MAX_LOG_BYTES, TOLD, TOLD_PROMPT_CHARACTERS, prompt_for_log
+from memdir.hot.run import MAX_LOG_BYTES, TOLD, TOLD_PROMPT_CHARACTERS, hook_prompt_for_log
 from memdir.library import Memdir
 from memdir.text.secrets import find_secrets
 from memdir.ui.overview import read_told
@@ -87,8 +87,8 @@ def test_no_secret_of_a_known_form_is_in_the_log(kind):
     draw = Draw(f"told {kind}")
     for text in AROUND:
         prompt = text.format(TOKENS[kind](draw))
-        assert not find_secrets(prompt_for_log(prompt)), prompt
-        assert len(prompt_for_log(prompt)) <= TOLD_PROMPT_CHARACTERS
+        assert not find_secrets(hook_prompt_for_log(prompt)), prompt
+        assert len(hook_prompt_for_log(prompt)) <= TOLD_PROMPT_CHARACTERS
 
 
 def test_an_ordinary_prompt_is_kept_as_it_is():
@@ -97,4 +97,4 @@ def test_an_ordinary_prompt_is_kept_as_it_is():
         "why does issue 1234 fail in test_foo2_bar3 since 2026-11-16?",
         "¿qué gestor de paquetes usamos? パッケージ",
     ):
-        assert prompt_for_log(prompt) == prompt
+        assert hook_prompt_for_log(prompt) == prompt

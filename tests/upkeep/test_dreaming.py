@@ -171,7 +171,7 @@ def test_old_and_wrong_goes_into_the_trash_old_alone_stays(opened):
     before = opened.files()
     first, done = run(opened)
     assert paths(done, "retired") == ["wrong.md"]
-    assert [one.path for one in look.list_shelved_and_missing(opened.app())] == ["wrong.md"]
+    assert [one.path for one in look.list_restorable_on_store_shelf(opened.app())] == ["wrong.md"]
     assert first.oriented.old == ("old.md",)
     review.undo_and_hold_again(opened.app())
     assert opened.files() == before

@@ -43,7 +43,7 @@ def score_staleness(age_days: float, half_life_days: float) -> int:
     return int(100 * (1 - 2.0 ** (-age_days / half_life_days)))
 
 
-def type_to_judge_by(memory: Memory) -> str:
+def type_to_audit_by(memory: Memory) -> str:
     """Its type, or where the header has none, the one that its file is named after.
 
     Of 235 memories of public repositories that have both, 233 agree.
@@ -107,9 +107,9 @@ def find_age_starts(
     unsure = [item.path for item in memories if item.path in edited or not item.get(dates)]
     committed, remark = dict[str, float](), ""
     if unsure:
-        from memdir.store.git import commit_times_of_memories  # subprocess, which most stores spare
+        from memdir.store.git import commit_times_in_store  # subprocess, which most stores spare
 
-        committed, remark = commit_times_of_memories(app.store.root, unsure)
+        committed, remark = commit_times_in_store(app.store.root, unsure)
     moments = {
         path: Moments(edited.get(path), kept.get(path), committed.get(path))
         for path in (memory.path for memory in memories)
@@ -190,7 +190,7 @@ def advise_on_memory(
     """The advice, and the reasons other than age and claims; `score` is that of the age alone."""
     body = memories.read_header(text[:LOOK_CHARACTERS]).body
     sentences = [text for text, code in split_sentences(body) if not code]
-    kind = type_to_judge_by(memory)
+    kind = type_to_audit_by(memory)
     labels = f"{memory.name}\n{memory.description}"
     start = "".join(sentences[:1])[:START_CHARACTERS]
     over = _OVER.search(labels) or _OVER.search(start)
@@ -264,7 +264,7 @@ def list_memory_ages(app: App) -> tuple[list[Listed], list[Finding]]:
     for memory in scan.memories:
         clock = clocks.get(memory.path, memory.clock)
         days = safe.age_days(clock, now)
-        points = score_staleness(days, types.get(type_to_judge_by(memory)).half_life_days)
+        points = score_staleness(days, types.get(type_to_audit_by(memory)).half_life_days)
         stale = len(known.get(memory.path, ()))
         try:
             text = decode(app.store.view(memory.path))
@@ -317,7 +317,7 @@ class Detail:
 
 
 def read_memory_detail(app: App, scope: str, path: str, data: bytes, document: Document) -> Detail:
-    """What `store.look.show_memory` has found, with its facts."""
+    """What `store.look.show_in_store` has found, with its facts."""
     facts, view = app.store.facts(path), app.store.view(path, data)
     item = memories.read_memory(path, view, facts[0] / 1e9 if facts else app.now())
     return Detail(

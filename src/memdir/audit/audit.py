@@ -21,7 +21,7 @@ from memdir.hot import safe, types
 from memdir.hot.layout import Scan
 from memdir.hot.memory import MAX_CHARACTERS, Memory, decode, utf16_units
 from memdir.recall.answer import render_session_section
-from memdir.store.git import find_ignored_memories
+from memdir.store.git import find_git_ignored_in_store
 from memdir.store.save import Targets
 from memdir.store.writer import App, history_day, is_store_for_others
 from memdir.text.terminal import plural
@@ -114,7 +114,7 @@ def audit(
     dated, undated = ages.find_age_starts(app, scan.memories)
     verdicts, unverified = _verify(app, deep, online)
     shared = [memory.path for memory in scan.memories] if is_store_for_others(app) else []
-    ignored = find_ignored_memories(store.root, shared)
+    ignored = find_git_ignored_in_store(store.root, shared)
     findings = [*app.config.findings, *scan.findings]
     texts: dict[str, str] = {}
     for memory in scan.memories:
@@ -239,7 +239,7 @@ def score_memory(
 ) -> Audited:
     """Its row of an audit; `known` are stale claims of an earlier check, where none is made now."""
     judged = _distinct(judged)
-    kind = ages.type_to_judge_by(memory)
+    kind = ages.type_to_audit_by(memory)
     half_life = types.get(kind).half_life_days
     aged = ages.score_staleness(days, half_life)
     counts = [verdict.verdict for verdict in judged]

@@ -30,10 +30,10 @@ from memdir.capture.signals import (
     SOURCE,
     Catch,
     Origin,
+    capture_removes_unmentioned_lines,
     day_of_message,
     draft_quote,
     mask_draft_secrets,
-    removes_unmentioned_lines,
 )
 from memdir.capture.typed import typed_words
 from memdir.clients.conversation import AGENT, PERSON, TOOL, Message
@@ -190,7 +190,7 @@ def _catch(
     if draft.name in known:
         unread = f"it would replace {draft.name}, which the model did not see whole"
         hold = hold or ("" if old else unread)
-        taken = old and removes_unmentioned_lines(draft, before, message)
+        taken = old and capture_removes_unmentioned_lines(draft, before, message)
         hold = hold or (TAKEN_AWAY if taken else "")
         draft = replace(draft, expected=content_hash(old) if old else None)
     draft = replace(draft, source=SOURCE, day=day_of_message(message))

@@ -22,7 +22,7 @@ from memdir.capture.plan import (
     Request,
     carry_out_drafts,
     drop_turns_with_saves,
-    leave_out_decided,
+    leave_out_decided_captures,
     plan_drafts,
 )
 from memdir.capture.progress import (
@@ -45,7 +45,7 @@ from memdir.capture.signals import (
 )
 from memdir.clients.conversation import PERSON, Message, NewMessages
 from memdir.errors import BadInput, MemdirError, Missing
-from memdir.format.draft import check_draft
+from memdir.format.draft import check_draft_format
 from memdir.hot import safe
 from memdir.hot.memory import stem
 from memdir.hot.run import log_hook
@@ -103,8 +103,8 @@ def hand_over_messages(
         if not os.path.exists(path) and not os.path.isfile(os.path.dirname(path)):
             raise Missing(f"there is no transcript {path}", path=path, next="check its spelling")
         request = Request(path, session, client or CLIENT, model=model)
-        return capture(app, request, sessions.open_session(app, request.client, path))
-    records = sessions.make_records(conversation, app.store.root)
+        return capture(app, request, sessions.capture_reader(app, request.client, path))
+    records = sessions.transcript_to_capture(conversation, app.store.root)
     name = session or f"{sessions.HANDED_OVER}-{records[0].get('uuid', '')}"
     # The file can be temporary: the cursor is a message id.
     with tempfile.TemporaryDirectory(prefix="memdir-") as folder:
@@ -112,7 +112,7 @@ def hand_over_messages(
         with open(path, "x", encoding="ascii") as file:
             file.write("".join(json.dumps(record) + "\n" for record in records))
         request = Request(path, name, sessions.HANDED_OVER, model=model)
-        return capture(app, request, sessions.open_session(app, CLIENT, path))
+        return capture(app, request, sessions.capture_reader(app, CLIENT, path))
 
 
 def finish_capture_plan(app: App) -> Outcome:
@@ -143,7 +143,7 @@ def find_uncaptured_sessions(app: App, but: Sequence[str], limit: int) -> list[R
         if known.session in but or not known.path or _must_wait(app, known):
             continue
         client = known.client or CLIENT
-        if not sessions.session_belongs_to_client(app, client, known.path):
+        if not sessions.may_capture_session_unasked(app, client, known.path):
             continue
         size = sessions.transcript_size(known.path)
         if size is not None and (size != known.size or known.failures):
@@ -166,7 +166,7 @@ def _capture_session(
             return Outcome(waiting=1, reason=WAITS, after=known.after)
         if not known.failures:
             return Outcome(reason=NOTHING_NEW)
-    reader = reader or sessions.open_session(app, request.client)
+    reader = reader or sessions.capture_reader(app, request.client)
     try:
         new = reader.read(request.transcript, known.cursor)
     except Missing:
@@ -210,7 +210,7 @@ def _carry_out(
     app: App, captures: Captures, progress: Progress, new: NewMessages, choice: Choice
 ) -> Outcome:
     waits = bool(choice.later) and bool(progress.after)
-    catches, earlier = leave_out_decided(app, captures, progress.session, choice.catches)
+    catches, earlier = leave_out_decided_captures(app, captures, progress.session, choice.catches)
     if not catches and not waits:
         unread = f" ({new.broken:,} of {new.lines:,} lines could not be read)" if new.broken else ""
         reason = choice.later or choice.reason or earlier or f"{NO_SIGNAL}{unread}"
@@ -374,7 +374,7 @@ def _problem(app: App, catch: Catch) -> str:
     if find_secrets(catch.draft.body):
         return "a draft holds what looks like a secret"
     try:
-        check_draft(catch.draft, app.rules())
+        check_draft_format(catch.draft, app.rules())
     except BadInput as error:
         return error.message
     return ""

@@ -27,7 +27,7 @@ from memdir.errors import BadInput, MemdirError
 from memdir.format.draft import SKIPPED, Change, Draft, Wishes
 from memdir.hot.place import store_key
 from memdir.store import state
-from memdir.store.save import follow_in_index, save_draft
+from memdir.store.save import follow_in_index, save_draft_to_store
 from memdir.store.writer import App, Done, store_state_folder
 
 VERB = "extract"
@@ -74,7 +74,7 @@ def extract_past_sessions(
     options = app.config.options
     if model and not (options.capture_model or options.model):
         raise BadInput("no model is set", next="set model.name in config.toml or MEMDIR_MODEL")
-    place, forgotten = route.open_place(app), list[str]()
+    place, forgotten = route.open_capture_place(app), list[str]()
     made = Extraction(f"{VERB}-{int(app.now())}", place.root)
     chosen = find_sessions_to_extract(app, sessions, last)
     for past in chosen:  # the newest first: the last word counts
@@ -188,7 +188,7 @@ def _route(catch: Catch, place: route.Place, asked: bool, yes: bool) -> route.Ro
 def _page(place: route.Place, routed: route.Routed) -> route.Page:
     if routed.to == route.CLAUDE_MD:
         return place.claude_md
-    return route.read_rules_page(place.root, route.DECISIONS, "# Decisions")
+    return route.read_capture_page(place.root, route.DECISIONS, "# Decisions")
 
 
 def _settle(place: route.Place, made: Extraction) -> None:
@@ -206,7 +206,7 @@ def _settle(place: route.Place, made: Extraction) -> None:
         else:
             settled.append(replace(item, outcome=LEAVE_OUT, reason=routed.reason))
     settled += _save(place.app, to_save, made) if to_save else []
-    made.patches = route.propose_page_patches(place.root, place.rules, proposals)
+    made.patches = route.propose_capture_patches(place.root, place.rules, proposals)
     made.items = sorted(settled, key=lambda item: route.rank_of_routed_draft(item.routed))
 
 
@@ -215,7 +215,7 @@ def _save(app: App, items: Sequence[tuple[Item, Draft]], made: Extraction) -> li
     with app.changing(VERB) as desk:
         for _, draft in items:
             try:
-                desk.changes.append(save_draft(draft, desk.store, app.rules(), Wishes()))
+                desk.changes.append(save_draft_to_store(draft, desk.store, app.rules(), Wishes()))
             except BadInput as error:  # does not stop the others
                 desk.changes.append(Change(SKIPPED, draft.name, "", reason=error.message))
         names = [change.name for change in desk.changes if change.changed]

@@ -29,8 +29,8 @@ from memdir.hot.disk import read_start
 from memdir.hot.memory import INDEX, SOURCE_KEYS, decode, read_header, stem
 from memdir.hot.place import is_below
 from memdir.store.changes import rebuild_memory_index, retire_memories, save_memory
-from memdir.store.ports import name_few_paths
-from memdir.store.save import find_memories
+from memdir.store.ports import name_few_store_paths
+from memdir.store.save import find_in_store
 from memdir.store.writer import CLAUDE_MD, App
 
 CLIENT = "claude-code"
@@ -187,7 +187,7 @@ def plan_drafts(
     )
 
 
-def leave_out_decided(
+def leave_out_decided_captures(
     app: App, captures: Captures, session: str, catches: Sequence[signals.Catch]
 ) -> tuple[list[signals.Catch], str]:
     """What was not decided on yet, and why the rest is left out."""
@@ -317,7 +317,7 @@ def _item(app: App, id: str, catch: signals.Catch) -> Item:
         bare = signals.Catch(replace(catch.origin, quote=""), Draft("", draft.type))
         return Item(id, bare, refuse=refuse) if refuse else Item(id, catch)
     try:
-        return Item(id, catch, find_memories(app.store, [catch.forget])[0].path)
+        return Item(id, catch, find_in_store(app.store, [catch.forget])[0].path)
     except MemdirError:  # not the name of a memory
         hits = app.search.find(catch.forget, MAX_SEARCHED).hits
     near, meant, wish = list[str](), list[str](), signals.forget_words(catch.forget)
@@ -335,7 +335,9 @@ def _item(app: App, id: str, catch: signals.Catch) -> Item:
         skipped = [it.path for it in app.store.scan().findings if it.kind == "unreadable"]
         if not skipped:
             return Item(id, catch, refuse=NOTHING_NEAR)
-        hold = f"no memory says anything like it, but {name_few_paths(skipped)} cannot be read"
+        hold = (
+            f"no memory says anything like it, but {name_few_store_paths(skipped)} cannot be read"
+        )
         return Item(id, replace(catch, hold=hold))
     hint = f"it may mean: {', '.join((meant or near)[:MAX_CANDIDATES])}"
     return Item(id, replace(catch, hold=f"it is not clear which memory is meant; {hint}"))

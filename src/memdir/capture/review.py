@@ -31,7 +31,7 @@ from memdir.records.write import approve_record
 from memdir.store import changes, ports
 from memdir.store.look import readable_store_log
 from memdir.store.ports import Logged
-from memdir.store.save import find_memories
+from memdir.store.save import find_in_store
 from memdir.store.state import DAMAGE, read_state_json, remove_state, replace_state_json
 from memdir.store.writer import App, Done, history_day, store_state_folder
 from memdir.text import secrets
@@ -206,10 +206,10 @@ def restore_rejected_drafts(app: App, chosen: Sequence[Held]) -> list[Settled]:
 
 def rewrite_held_draft(app: App, held: Held, draft: Draft) -> Held:
     if held.catch.draft is None:
-        catch = replace(held.catch, forget=find_memories(app.store, [draft.name])[0].path)
+        catch = replace(held.catch, forget=find_in_store(app.store, [draft.name])[0].path)
     else:
         if app.config.layout != RECORDS:  # a record is checked when it is approved
-            draft_module.check_draft(draft, app.rules())
+            draft_module.check_draft_format(draft, app.rules())
         catch = replace(held.catch, draft=draft)
     changed = replace(held, catch=catch)
     if not app.dry_run:

@@ -159,7 +159,7 @@ def _destination(draft: Draft, catch: Catch, asked: bool) -> tuple[str, str]:
 
 def _refusal(draft: Draft, rules: Rules) -> str:
     try:
-        drafts.check_draft(draft, rules)
+        drafts.check_draft_format(draft, rules)
     except MemdirError as error:
         return error.message
     return drafts.why_refuse_draft(draft, rules, Wishes())
@@ -213,11 +213,11 @@ class Place:
     undone: Sequence[tuple[Text, float]] = ()
 
 
-def open_place(app: App) -> Place:
+def open_capture_place(app: App) -> Place:
     config = app.config
     root = config.project_root
     root = root if os.path.lexists(os.path.join(root, ".git")) else config.checkout
-    page = read_rules_page(root, CLAUDE_MD_FILE)
+    page = read_capture_page(root, CLAUDE_MD_FILE)
     rules = replace(app.rules(), claude_md=memory.decode(page.data or b""))
     known = Known([*list_known_texts(app, root), Text(CLAUDE_MD_FILE, rules.claude_md)])
     return Place(app, root, rules, known, page, find_undone_captures(app))
@@ -266,7 +266,7 @@ def list_known_texts(app: App, root: str = "") -> Iterator[Text]:
         if draft is not None:
             text = f"{draft.description}\n{draft.body}"
             yield Text(f"the review inbox ({held.id})", text, origin.session, origin.message)
-    for page in read_knowledge_pages(root or app.config.checkout):
+    for page in read_capture_knowledge_pages(root or app.config.checkout):
         yield Text(page.path, memory.decode(page.data or b""))
 
 
@@ -306,7 +306,7 @@ class Patch:
         return f"{os.path.basename(self.root)}-{self.path.replace('/', '-')}.patch"
 
 
-def read_rules_page(root: str, path: str, title: str = "") -> Page:
+def read_capture_page(root: str, path: str, title: str = "") -> Page:
     """Follows links inside the project, because git does not patch a link."""
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
@@ -324,13 +324,13 @@ def read_rules_page(root: str, path: str, title: str = "") -> Page:
     return Page(named, None if problem else data, problem, title)
 
 
-def read_knowledge_pages(root: str) -> list[Page]:
+def read_capture_knowledge_pages(root: str) -> list[Page]:
     try:
         names = sorted(os.listdir(os.path.join(root, KNOWLEDGE_FOLDER)))
     except OSError:
         return []
     wanted = [name for name in names if name.endswith(".md") and name[0] != "."][:MAX_PAGES]
-    pages = [read_rules_page(root, f"{KNOWLEDGE_FOLDER}/{name}") for name in wanted]
+    pages = [read_capture_page(root, f"{KNOWLEDGE_FOLDER}/{name}") for name in wanted]
     return [page for page in pages if page.data]
 
 
@@ -339,7 +339,7 @@ def page_has_draft(page: Page, draft: Draft, rules: Rules) -> bool:
     return wanted in map(str.rstrip, _text(page.data or b"").splitlines())
 
 
-def propose_page_patches(
+def propose_capture_patches(
     root: str, rules: Rules, proposals: Iterable[tuple[Page, Draft]]
 ) -> list[Patch]:
     """One patch per page, so that they apply in any order."""
@@ -347,11 +347,11 @@ def propose_page_patches(
     for page, draft in proposals:
         now = replace(page, data=pages.get(page, page.data))
         if page.title:
-            pages[page] = add_section_to_page(now.data, *_entry(draft, rules), page.title)
+            pages[page] = add_captured_section(now.data, *_entry(draft, rules), page.title)
         elif not page_has_draft(now, draft, rules):
-            pages[page] = add_page_line(now.data, _line(draft, rules))
+            pages[page] = add_captured_line(now.data, _line(draft, rules))
     return [
-        Patch(root, page.path, make_page_patch(page.path, page.data, new or b""))
+        Patch(root, page.path, make_capture_patch(page.path, page.data, new or b""))
         for page, new in pages.items()
     ]
 
@@ -382,12 +382,12 @@ def _entry(draft: Draft, rules: Rules) -> tuple[str, str]:
     return f"## {day}: {title}", body
 
 
-def add_page_line(old: bytes | None, line: str) -> bytes:
+def add_captured_line(old: bytes | None, line: str) -> bytes:
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     rows = text.split(end)
     if LEARNED not in rows:
-        return add_section_to_page(old, LEARNED, f"- {line}")
+        return add_captured_section(old, LEARNED, f"- {line}")
     index = rows.index(LEARNED) + 1
     while index < len(rows) and not rows[index].startswith("#"):
         index += 1
@@ -397,7 +397,7 @@ def add_page_line(old: bytes | None, line: str) -> bytes:
     return _bytes(end.join([*rows[:index], *gap, f"- {line}", *(rows[index:] or [""])]))
 
 
-def add_section_to_page(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
+def add_captured_section(old: bytes | None, heading: str, body: str, title: str = "") -> bytes:
     text = _text(old or b"")
     end = "\r\n" if "\r\n" in text else "\n"
     start = text.rstrip("\r\n") or title
@@ -408,7 +408,7 @@ def add_section_to_page(old: bytes | None, heading: str, body: str, title: str =
     return _bytes(start + blank + section if start else section)
 
 
-def make_page_patch(path: str, old: bytes | None, new: bytes) -> str:
+def make_capture_patch(path: str, old: bytes | None, new: bytes) -> str:
     before, after = ([*io.StringIO(_text(data), newline="\n")] for data in (old or b"", new))
     names = f"a/{path}" if old is not None else "/dev/null", f"b/{path}"
     rows = [*difflib.unified_diff(before, after, *names)]
@@ -417,7 +417,7 @@ def make_page_patch(path: str, old: bytes | None, new: bytes) -> str:
     return f"diff --git a/{path} b/{path}\n{mode}" + "".join(ended)
 
 
-def write_page_patches(folder: str, patches: Iterable[Patch]) -> list[str]:
+def write_capture_patches(folder: str, patches: Iterable[Patch]) -> list[str]:
     paths = []
     for patch in patches:
         paths.append(os.path.join(folder, _ODD.sub("-", patch.file)))

@@ -42,7 +42,7 @@ class Reader(Protocol):
     def sessions(self, project: str) -> list[Session]: ...
 
 
-def open_session(app: App, client: str, path: str = "") -> Reader:
+def capture_reader(app: App, client: str, path: str = "") -> Reader:
     """A `path` named by a person may be anywhere."""
     member = registry.load(FAMILY, client.replace("-", "_"), app.config.own)
     # Not the environment variable: a repository may have set it.
@@ -53,11 +53,11 @@ def open_session(app: App, client: str, path: str = "") -> Reader:
     return reader
 
 
-def session_belongs_to_client(app: App, client: str, path: str) -> bool:
+def may_capture_session_unasked(app: App, client: str, path: str) -> bool:
     """Any other file is read only if a person names it."""
     if client == HANDED_OVER:
         return False
-    root = os.path.realpath(open_session(app, client).root)
+    root = os.path.realpath(capture_reader(app, client).root)
     return is_below(os.path.join(os.path.realpath(os.path.dirname(path)), ""), root)
 
 
@@ -80,7 +80,7 @@ def captured_session_directory(app: App, request: Request, cwd: str) -> str:
 
     It is where the session started, if that still exists and has the same state folder.
     """
-    started, there = _started_in(app, open_session(app, request.client), request.transcript)
+    started, there = _started_in(app, capture_reader(app, request.client), request.transcript)
     same = isinstance(there, Config) and there.state_dir == app.config.state_dir
     return started if same else cwd
 
@@ -91,7 +91,7 @@ def find_session_project(app: App, request: Request) -> tuple[str, str]:
     Both are empty for the current project.
     """
     config = app.config
-    reader = open_session(app, request.client, request.transcript)
+    reader = capture_reader(app, request.client, request.transcript)
     cwd, there = _started_in(app, reader, request.transcript)
     if isinstance(there, str):
         return "", there
@@ -141,7 +141,7 @@ def find_sessions_to_extract(
     """Sessions of the project and its worktrees, the newest first; only these `names` if any."""
     root, listed = app.config.project_root, dict[str, PastSession]()
     for client in registry.members(FAMILY, app.config.own):
-        reader = open_session(app, client)
+        reader = capture_reader(app, client)
         for project in dict.fromkeys([app.config.checkout, root, *_worktrees(root)]):
             try:
                 sessions = reader.sessions(project)
@@ -189,7 +189,7 @@ def _worktrees(root: str) -> list[str]:
     return [os.path.dirname(path) for path in plain if path.endswith("/.git")]
 
 
-def make_records(messages: Sequence[GivenMessage], store: str) -> list[dict[str, object]]:
+def transcript_to_capture(messages: Sequence[GivenMessage], store: str) -> list[dict[str, object]]:
     """The messages that an agent hands over, as lines of a transcript of Claude Code."""
     records: list[dict[str, object]] = []
     seen: Counter[str] = Counter()

@@ -377,7 +377,7 @@ def forget_words(text: str) -> frozenset[str]:
     return frozenset(Words().count(plain)[0])
 
 
-def forget_topic(wish: str) -> str:
+def captured_topic_to_forget(wish: str) -> str:
     text = " ".join(wish[:MAX_CHARACTERS].split())
     text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
     end = _ENDS.search(text)
@@ -389,10 +389,10 @@ def _unwanted(text: str) -> str:
     text = secrets.text_before_secrets(text)
     _, start, end = _request(typed.typed_sentence(text))
     rest = text[end:].strip(" .,:!。") or text[:start].strip(" .,:!。、")
-    return " ".join(forget_topic(_FROM_MEMORY.sub("", rest)).split())
+    return " ".join(captured_topic_to_forget(_FROM_MEMORY.sub("", rest)).split())
 
 
-def removes_unmentioned_lines(draft: Draft, old: str, message: Message) -> bool:
+def capture_removes_unmentioned_lines(draft: Draft, old: str, message: Message) -> bool:
     """True if the draft lacks lines of the old text that the message does not speak of."""
     left = forget_words("\n".join((draft.description, draft.body, draft.why, draft.how)))
     lines = [words for line in read_header(old).body.splitlines() if (words := forget_words(line))]

@@ -284,7 +284,7 @@ def prove_to_doctor_that_saving_works(trial: App) -> Check:
     return Check("proof", True, message)
 
 
-def open_trial_store(app: App, folder: str, actor: str) -> App:
+def open_doctor_trial_store(app: App, folder: str, actor: str) -> App:
     config = replace(
         app.config,
         scope=Scope("project"),  # the trial saves a Markdown memory

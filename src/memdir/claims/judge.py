@@ -32,7 +32,7 @@ Support = tuple[str, str, str]  # place, how it was found, or what is missing
 NONE: Support = ("", "", "")
 
 
-def collect_evidence_wanted(claims: Iterable[Claim]) -> Wanted:
+def collect_evidence_claims_need(claims: Iterable[Claim]) -> Wanted:
     paths, symbols, packages = set[str](), set[str](), set[str]()
     branches, commits, versions = set[str](), set[str](), set[str]()
     for claim in claims:

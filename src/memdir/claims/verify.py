@@ -12,7 +12,7 @@ from memdir.claims.claim import NOT_A_CLAIM, STALE, TRUE, UNKNOWN, VERSION, Judg
 from memdir.hot import memory
 from memdir.hot.verdicts import Kept, Verdicts, verdict_facts
 from memdir.store.look import read_store_files
-from memdir.store.save import find_memories
+from memdir.store.save import find_in_store
 from memdir.store.writer import App, store_cache_folder
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def verify_memories(app: App, names: Sequence[str] = ()) -> Checked:
     store, paths = app.store, None
     if names:
         there = {*store.files(), store.index_path}
-        named = iter(find_memories(store, [name for name in names if name not in there]))
+        named = iter(find_in_store(store, [name for name in names if name not in there]))
         paths = [name if name in there else next(named).path for name in names]
     files, findings = read_store_files(app.store, paths)
     texts = [(path, memory.decode(store.view(path, data))) for path, data in files]
@@ -105,14 +105,14 @@ def verify_claims(
 ) -> tuple[dict[str, list[Judged]], tuple[str, ...]]:
     """`folder` is the store's path below the repository, if it is there; `beside` its memories."""
     from memdir.claims.find import find_claims  # compiling its patterns would slow every command
-    from memdir.claims.judge import collect_evidence_wanted, judge_claim
+    from memdir.claims.judge import collect_evidence_claims_need, judge_claim
 
     own = repo.own_names()
     claims_by_path = {
         path: find_claims(text, f"{folder}/{path}" if folder else "", own) for path, text in texts
     }
     found = (claim for claims in claims_by_path.values() for claim in claims)
-    seen = repo.look(collect_evidence_wanted(found))
+    seen = repo.look(collect_evidence_claims_need(found))
     judged = {
         path: [
             judge_claim(claim, seen, beside, f"{folder}/\n{text}")

@@ -22,9 +22,9 @@ from memdir.capture.route import (
     ORDER,
     SKIP,
     VALUE,
-    write_page_patches,
+    write_capture_patches,
 )
-from memdir.capture.sessions import find_session_project, open_session
+from memdir.capture.sessions import capture_reader, find_session_project
 from memdir.capture.signals import Catch
 from memdir.cli import output
 from memdir.cli.command import Session, command
@@ -72,7 +72,7 @@ def learn_command(
             session.screen.tell(f"{problem}; its memories go to {here}")
         chosen = session.at(project=project) if project else session
     app = replace(chosen.app, actor=ACTOR)
-    outcome = capture(app, request, open_session(app, client, path))
+    outcome = capture(app, request, capture_reader(app, client, path))
     lines = [*_capture_lines(session.screen, outcome, app.dry_run)]
     lines += session.screen.blocks("note:", outcome.remarks)
     if outcome.received or chosen is not session:
@@ -173,7 +173,7 @@ def extract_command(
         raise
     written: list[str] = []
     if patches and not app.dry_run:
-        written = write_page_patches(patches, made.patches)
+        written = write_capture_patches(patches, made.patches)
     left = any(item.outcome == LEFT for item in made.items)
     things = Counter(item.session.path for item in made.items)
     fields: output.Fields = {

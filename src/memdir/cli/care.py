@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import click
 
-from memdir.care.doctor import open_trial_store, run_doctor
+from memdir.care.doctor import open_doctor_trial_store, run_doctor
 from memdir.care.status import Status, collect_status
-from memdir.cli.command import ACTOR, Session, command, make_own_folder
+from memdir.cli.command import ACTOR, Session, command, make_folder_for_command
 from memdir.cli.output import Answer, Cell, Fields, pick, pick_all, show_local_time
 from memdir.config.config import is_config_silent
 from memdir.hot import safe
@@ -93,11 +93,11 @@ def doctor_command(session: Session, fix: bool) -> Answer:
     from shutil import rmtree
 
     checks: list[tuple[str, Check]] = []
-    folder = make_own_folder("memdir-doctor-")
+    folder = make_folder_for_command("memdir-doctor-")
     try:
         for scope, app in session.apps():
             place = os.path.join(os.path.realpath(folder), scope.replace("/", "-"))
-            trial = open_trial_store(app, place, ACTOR)
+            trial = open_doctor_trial_store(app, place, ACTOR)
             checks += [(scope, check) for check in run_doctor(app, trial, fix)]
     finally:
         rmtree(folder, ignore_errors=True)

@@ -67,7 +67,7 @@ def _read_file(path: str, limit: int) -> bytes:
     raise BadInput(f"{path}: {cause}", path=path, next="name a readable file, or - for stdin")
 
 
-def make_own_folder(prefix: str) -> str:
+def make_folder_for_command(prefix: str) -> str:
     import tempfile
 
     try:

@@ -291,7 +291,7 @@ def share_command(session: Session, names: tuple[str, ...], to: str) -> Answer:
     says = [] if done.dry_run else [copy, there("to undo: memdir undo")]
     lines = session.screen.done_lines(replace(done, diff=()), says)
     lines += ["", *session.screen.diff_lines(text)] if text else []
-    return Answer(fields, lines, int(answers.is_refused(done.changes)))
+    return Answer(fields, lines, int(answers.is_command_refused(done.changes)))
 
 
 @command("merge-index", "memdir merge-index --install --dry-run", changes=True)

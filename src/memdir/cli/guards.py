@@ -18,9 +18,9 @@ from memdir.hot.guard import (
     OFF,
     Guard,
     read_programs,
-    read_switched_off,
+    read_switched_off_guards,
 )
-from memdir.store.guards import MAIN, compile_guards
+from memdir.store.guards import MAIN, guards_of_store
 from memdir.store.state import Lock, replace_state
 from memdir.store.writer import open_app
 from memdir.text.terminal import plural
@@ -46,7 +46,7 @@ def guards_command(session: Session, action: str, what: str | None) -> Answer:
             f"What? memdir guards {action} {'COMMAND' if action == TEST else 'NAME'}"
         )
     every = _compile(session)
-    off = read_switched_off(session.config.state_dir)
+    off = read_switched_off_guards(session.config.state_dir)
     if action == TEST:
         return _test(session, [guard for guard in every if guard.key not in off], what or "")
     if action != LIST:
@@ -60,7 +60,7 @@ def _compile(session: Session) -> list[Guard]:
     for scope in MAIN:
         if os.path.isdir(session.config.scopes.get(scope, "")):
             config = session.asked.config(scope)
-            guards += compile_guards(open_app(config, now=time.time, tell=session.screen.tell))
+            guards += guards_of_store(open_app(config, now=time.time, tell=session.screen.tell))
     return guards[:MAX_GUARDS]
 
 
@@ -109,7 +109,7 @@ def _switch(session: Session, every: list[Guard], action: str, name: str) -> fro
         raise Missing(f"no guard is named {name!r}", next="memdir guards lists them")
     state = session.config.state_dir
     with Lock(os.path.join(state, LOCK), 2, 30).held("guards", session.screen.tell):
-        off = dict.fromkeys(read_switched_off(state))
+        off = dict.fromkeys(read_switched_off_guards(state))
         for guard in chosen:
             if action == TURN_OFF:
                 off[guard.key] = None

@@ -49,7 +49,7 @@ def log_command(session: Session, name: str, number: int) -> output.Answer:
     if items:
         text = "Show one: memdir diff ID · undo one: memdir undo ID"
         lines += ["", *session.screen.block("", session.screen.advise(text), "")]
-    changes = [{**fields_of_log_answer(logged), "scope": scope} for scope, logged in items]
+    changes = [{**fields_of_log_command(logged), "scope": scope} for scope, logged in items]
     return output.Answer({"changes": changes}, lines)
 
 
@@ -63,7 +63,7 @@ def _path_of(name: str, app: App, *, shelved: bool = False) -> str:
     return name
 
 
-def fields_of_log_answer(logged: Logged) -> output.Fields:
+def fields_of_log_command(logged: Logged) -> output.Fields:
     paths = output.pick_all(logged.paths, "change path")
     return output.pick(logged, LOGGED, time=safe.iso_time(logged.time), paths=paths)
 
@@ -90,7 +90,7 @@ def diff_command(session: Session, change: str) -> output.Answer:
     lines = session.screen.table([_row(logged)])
     for file in files:
         lines += ["", *session.screen.diff_lines(str(file["diff"]))]
-    return output.Answer({"changes": [fields_of_log_answer(logged)], "files": files}, lines)
+    return output.Answer({"changes": [fields_of_log_command(logged)], "files": files}, lines)
 
 
 def _store_of(session: Session, change: str) -> App:
@@ -137,7 +137,7 @@ def undo_command(
     done = screen.advised(review.undo_until_answered(app, change or "", batch or "", start))
     fields = output.done_fields(app, done)
     fields.setdefault("files", fields["changes"])
-    fields["changes"] = list(map(fields_of_log_answer, done.undone))
+    fields["changes"] = list(map(fields_of_log_command, done.undone))
     lines = [screen.paint("would undo" if done.dry_run else "undone", "green")]
     lines += screen.table([_row(logged) for logged in done.undone])
     if done.dry_run and done.changes:
@@ -186,7 +186,7 @@ def restore_command(session: Session, names: tuple[str, ...], show_list: bool) -
         return session.done_answer(session.app, changes.restore_memories(session.app, paths))
     fields, rows = [], []
     for scope, app in session.apps():
-        for item in look.list_shelved_and_missing(app):
+        for item in look.list_restorable_on_store_shelf(app):
             days = safe.age_days(item.time, app.now())
             more = {"time": safe.iso_time(item.time), "age_days": days, "scope": scope}
             fields.append(output.pick(item, "path name room", name=stem(item.path), **more))

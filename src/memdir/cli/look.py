@@ -182,10 +182,10 @@ SHOWN = "path name type description metadata header body hash stale store accept
 def show_command(session: Session, name: str, raw: bool) -> Answer | int:
     """The ids of changes: memdir log NAME."""
     from memdir.audit.ages import read_memory_detail
-    from memdir.store.look import show_memory
+    from memdir.store.look import show_in_store
 
     none = Missing("there is no memory yet", next="memdir remember TEXT")
-    app, shown = session.only(name, lambda app: show_memory(app, name), none)
+    app, shown = session.only(name, lambda app: show_in_store(app, name), none)
     if raw:
         session.screen.raw(shown[1])
         return 0

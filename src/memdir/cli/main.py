@@ -245,7 +245,7 @@ def _answer(screen: output.Screen, arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except SystemExit:  # raised by click if its own output has no reader
-        output.drop_pending_output()
+        output.drop_pending_command_output()
         return CLOSED
     except (click.Abort, KeyboardInterrupt):
         screen.tell("interrupted; what was done until then: memdir log")
@@ -269,7 +269,7 @@ def _answer(screen: output.Screen, arguments: Sequence[str]) -> int:
         return _say_error(screen, Missing(f"the package {package} is not installed", next=hint))
     except Exception as error:
         if isinstance(error, OSError) and not screen.begun:  # click's own help output
-            with output.output_delivered("nothing was changed"):
+            with output.command_output_delivered("nothing was changed"):
                 raise
         return _say_bug(screen, error)
 

@@ -187,13 +187,13 @@ class Screen:
             lines = [dumps(fields, indent=2, default=asdict)]
         text = "".join(part + "\n" for part in lines)
         self.answered = True
-        with output_delivered():
+        with command_output_delivered():
             sys.stdout.write(text)
             sys.stdout.flush()
 
     def raw(self, data: bytes) -> None:
         self.answered = True
-        with output_delivered():
+        with command_output_delivered():
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
@@ -325,19 +325,19 @@ def _terminal_columns(environ: Mapping[str, str]) -> int:
     return int(given if given.isdecimal() else 0) or columns or USUAL
 
 
-def drop_pending_output() -> None:
+def drop_pending_command_output() -> None:
     """Discards pending output, or Python would complain about the closed pipe when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
 
 
 @contextmanager
-def output_delivered(stands: str = "changes are kept: memdir log") -> Iterator[None]:
+def command_output_delivered(stands: str = "changes are kept: memdir log") -> Iterator[None]:
     """Turns a failed write to stdout into ReaderGone or Unwritable."""
     try:
         yield
     except OSError as error:
-        drop_pending_output()
+        drop_pending_command_output()
         if isinstance(error, BrokenPipeError):
             raise ReaderGone from None
         message = f"the answer cannot be written: {error.strerror}; {stands}"
@@ -377,7 +377,7 @@ def dry_run_fields(done: Done) -> Fields:
     return {"dry_run": done.dry_run, **files}
 
 
-def is_refused(changes: Sequence[Change]) -> bool:
+def is_command_refused(changes: Sequence[Change]) -> bool:
     """True if something was asked for and not done; an existing result counts as done."""
     return any(change.kind == SKIPPED and not change.hash for change in changes)
 

@@ -25,7 +25,7 @@ from memdir.hot import safe
 from memdir.hot.memory import MAX_CHARACTERS, decode
 from memdir.store import changes, look
 from memdir.store.ports import ARCHIVE, TRASH
-from memdir.store.save import find_memories
+from memdir.store.save import find_in_store
 from memdir.store.writer import App, Done
 from memdir.text.terminal import draw_bar, one_line, plural, text_width, visible_text, wrap_text
 
@@ -85,7 +85,7 @@ def prune_command(
     chosen = audits.find_prune_candidates(before, every)
     if names:
         known = [item.path for item in before.memories]
-        paths = {memory.path for memory in find_memories(app.store, expand_names(names, known))}
+        paths = {memory.path for memory in find_in_store(app.store, expand_names(names, known))}
         chosen = [item for item in before.memories if item.path in paths]
     run, code = Run(app, before, chosen), 0
     terminal = bool(sys.stdin and sys.stdin.isatty() and sys.stdout.isatty())
@@ -135,7 +135,7 @@ def _question_lines(session: Session, run: Run, item: Audited, number: int) -> l
     lines = ["", screen.paint(head, "bold"), f"  {advice}  {facts}"]
     lines += screen.blocks("!", item.reasons[1:], style="yellow")
     with suppress(MemdirError):  # gone or unreadable by now: the answer will say so
-        text = visible_text(look.show_memory(run.app, path)[1].decode("utf-8", "surrogateescape"))
+        text = visible_text(look.show_in_store(run.app, path)[1].decode("utf-8", "surrogateescape"))
         width, body = screen.columns - len(EDGE), list[str]()
         for line in text.strip("\n").split("\n"):
             body += wrap_text(line, width) if text_width(line) > width else [line]

@@ -84,12 +84,12 @@ def recall_command(
     one. What is `not accepted yet` comes from others and is shown only to you: memdir review.
     """
     from memdir.audit.ages import find_age_starts
-    from memdir.recall.answer import recall as find_memories
+    from memdir.recall.answer import recall as find_in_store
 
     text = " ".join(words)
     text = read_text_option(STDIN, MAX_PROMPT_BYTES, "the prompt") if text == STDIN else text
     apps, screen = _searched_apps(session), session.screen
-    answer = find_memories(
+    answer = find_in_store(
         apps,
         text,
         session=session_id or "",
@@ -145,11 +145,11 @@ def search_command(session: Session, words: tuple[str, ...]) -> Answer:
     """Lists what has one of the WORDS, your own memories first, also where an agent would be told
     nothing. All scopes and the records are searched unless --scope names one.
     """
-    from memdir.recall.answer import recall as find_memories
+    from memdir.recall.answer import recall as find_in_store
     from memdir.recall.answer import recalled_memory
 
     apps, screen = _searched_apps(session), session.screen
-    answer = find_memories(
+    answer = find_in_store(
         apps, " ".join(words), limit=0, pointers=MAX_FOUND, abstain=False, waiting=True
     )
     every = [item for item in answer.found.pointers if item.words]

@@ -84,7 +84,7 @@ def read_input_argument(session: Session, given: str) -> Record:
     return read_record_json(Contexts(session.config.state_dir).read_draft(given), given)
 
 
-def warn_of_lost_content(session: Session, done: Done) -> list[str]:
+def print_lost_content_warnings(session: Session, done: Done) -> list[str]:
     """Prints the seed's warnings to stderr, one line each, and returns the other remarks."""
     from memdir.records.lifecycle import WARNING  # slow to import, as below
 
@@ -95,7 +95,7 @@ def warn_of_lost_content(session: Session, done: Done) -> list[str]:
 
 def answer_done(session: Session, done: Done) -> Answer:
     answer = session.done_answer(session.app, done, UNDO)
-    rest = replace(done, remarks=tuple(warn_of_lost_content(session, done)))
+    rest = replace(done, remarks=tuple(print_lost_content_warnings(session, done)))
     return answer._replace(lines=session.done_answer(session.app, rest, UNDO).lines)
 
 

@@ -120,7 +120,7 @@ def _carry_out(session: Session, given: str, session_id: str, dry: bool) -> outp
     lines = lines or ["there was nothing to do"]
     if dry:  # the lines above sound like a commit
         lines += ["", "nothing was written yet; to do this: memdir records commit"]
-    records.warn_of_lost_content(session, done)
+    records.print_lost_content_warnings(session, done)
     failed = any(result.outcome == REFUSED for result in results)
     if session_id and not dry and not failed:
         contexts.drop(session_id)

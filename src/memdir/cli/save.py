@@ -15,11 +15,11 @@ from memdir.cli.command import (
     STDIN,
     Session,
     command,
-    make_own_folder,
+    make_folder_for_command,
     read_day_option,
     read_text_option,
 )
-from memdir.cli.output import Answer, is_refused
+from memdir.cli.output import Answer, is_command_refused
 from memdir.errors import BadInput, MemdirError
 from memdir.format import draft as drafts
 from memdir.format.names import check_memory_name
@@ -33,18 +33,18 @@ NO_EDITOR = "set EDITOR, or use --description, --type or --body-file"
 
 
 def edit_in_editor(app: App, name: str, expected: str, wishes: drafts.Wishes) -> Done:
-    from memdir.store.look import show_memory
+    from memdir.store.look import show_in_store
 
-    path, old, document = show_memory(app, name)
+    path, old, document = show_in_store(app, name)
     new = run_editor(old)
-    with text_kept_if_refused(path, new):
+    with text_kept_if_command_refused(path, new):
         edited = memory.read_header(memory.decode(new))
         if document.lines is not None and edited.lines is None:
             alone = f"to change the text alone: memdir edit {memory.stem(path)} --body-file FILE"
             raise BadInput(HEADER_GONE, next=f"keep the lines from --- to ---, or {alone}")
         revision = _difference(document, edited, expected or drafts.content_hash(old))
         done = changes.edit_memory(app, path, revision, wishes)
-        if is_refused(done.changes):
+        if is_command_refused(done.changes):
             raise BadInput(done.first.reason, path=path, next="memdir edit NAME --body-file FILE")
     return done
 
@@ -64,12 +64,12 @@ def run_editor(text: bytes) -> bytes:
 
 
 @contextmanager
-def text_kept_if_refused(name: str, text: bytes) -> Iterator[None]:
+def text_kept_if_command_refused(name: str, text: bytes) -> Iterator[None]:
     """What a person wrote is not lost where it cannot be saved."""
     try:
         yield
     except MemdirError as error:
-        copy = os.path.join(make_own_folder("memdir-edit-"), os.path.basename(name))
+        copy = os.path.join(make_folder_for_command("memdir-edit-"), os.path.basename(name))
         with open(copy, "wb") as file:
             file.write(text)
         error.next += f"; your text is kept in {copy}"
@@ -177,7 +177,7 @@ def _save(session: Session, draft: drafts.Draft, wishes: drafts.Wishes) -> Answe
         by = app.config.enabled_by
         session.screen.tell(f"memory is switched off (by {by}); your agent will not read this")
     done = changes.save_memory(app, draft, wishes)
-    return session.done_answer(app, done, *says, code=int(is_refused(done.changes)), **more)
+    return session.done_answer(app, done, *says, code=int(is_command_refused(done.changes)), **more)
 
 
 def parse_draft_option(text: str, where: str) -> tuple[drafts.Draft, list[str]]:
@@ -240,4 +240,4 @@ def edit_command(
             raise BadInput(f"{key} is empty", next=f"give a text with --{key}")
     revision = drafts.Revision("", fields, body, expected or "", why or "", how or "")
     done = changes.edit_memory(app, name, revision, wishes)
-    return session.done_answer(app, done, code=int(is_refused(done.changes)))
+    return session.done_answer(app, done, code=int(is_command_refused(done.changes)))

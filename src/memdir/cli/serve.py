@@ -41,7 +41,7 @@ def ui_command(
 
     from memdir.ui.gate import Gate
     from memdir.ui.loopback import HOST, open_port, serve
-    from memdir.ui.routes import Ui, draw_first_screen, open_page
+    from memdir.ui.routes import Ui, draw_home_page_file, open_page
     from memdir.ui.workspace import Spot, Workspace
 
     asked = session.asked
@@ -49,8 +49,8 @@ def ui_command(
     spot = Spot("", asked.project, asked.dir, asked.scope)
     workspace = Workspace(os.environ, cwd, spot)
     if html is not None:
-        data = draw_first_screen(Ui(workspace, ""))
-        write_private(html, data, os.O_TRUNC)
+        data = draw_home_page_file(Ui(workspace, ""))
+        write_private_output(html, data, os.O_TRUNC)
         return Answer({"path": html, "bytes": len(data)}, [f"wrote {session.short(html)}"])
     listener = open_port(port)
     port = listener.getsockname()[1]
@@ -69,7 +69,7 @@ def ui_command(
     return 0
 
 
-def write_private(path: str, data: bytes, flag: int = os.O_EXCL) -> None:
+def write_private_output(path: str, data: bytes, flag: int = os.O_EXCL) -> None:
     """A file that only its owner can read; a new one, unless `flag` says otherwise."""
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600), "wb") as file:
@@ -93,7 +93,7 @@ NO_TLS = (
 )
 
 
-def check_server_extra() -> None:
+def check_serve_command_extra() -> None:
     try:
         import mcp  # noqa: F401
         import psycopg_pool  # noqa: F401
@@ -102,7 +102,7 @@ def check_server_extra() -> None:
         raise BadInput(message, next=INSTALL) from None
 
 
-def read_database_url(given: str, file: str) -> str:
+def read_database_url_option(given: str, file: str) -> str:
     """The address from the option, its file, or the environment."""
     if file:
         try:
@@ -193,13 +193,13 @@ def serve(
         return
     screen: Screen = context.obj
     screen.json, screen.begun = json, True
-    check_server_extra()
-    from memdir.server.listen import Listen, check_certificate, open_listener, run
+    check_serve_command_extra()
+    from memdir.server.listen import Listen, check_certificate, open_server_socket, run
 
     if tls_cert or tls_key:
         check_certificate(tls_cert, tls_key)
-    url = read_database_url(database, database_file)
-    listener = open_listener(host, port)
+    url = read_database_url_option(database, database_file)
+    listener = open_server_socket(host, port)
     port = listener.getsockname()[1]
     listen = Listen(url, host, port, names, connections, rate, tls_cert, tls_key)
     address = f"{'https' if tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
@@ -242,8 +242,8 @@ def admin_command(example: str) -> Callable[[Callable[..., Answer]], click.Comma
         def call(database: str, database_file: str, json: bool, **options: Any) -> int:
             screen: Screen = click.get_current_context().obj
             screen.json, screen.begun = json, True
-            check_server_extra()
-            answer = run(screen, read_database_url(database, database_file), **options)
+            check_serve_command_extra()
+            answer = run(screen, read_database_url_option(database, database_file), **options)
             screen.answer(answer.fields, answer.lines)
             return answer.code
 
@@ -260,7 +260,7 @@ def admin_command(example: str) -> Callable[[Callable[..., Answer]], click.Comma
     return declare
 
 
-def check_new_file(path: str) -> None:
+def check_new_output_file(path: str) -> None:
     """Before anything changes: a token that cannot be written down would be lost."""
     if path and os.path.lexists(path):
         raise BadInput(f"{path} is there already", path=path, next="name a new file")
@@ -274,17 +274,17 @@ def check_new_file(path: str) -> None:
 @click.option("--new-password", is_flag=True, help="Give the role of the server a new password.")
 def init_command(screen: Screen, url: str, url_file: str, new_password: bool) -> Answer:
     """Make or update the roles and tables; again, it adds only what is missing."""
-    from memdir.server.admin import APP_ROLE, initiate
+    from memdir.server.admin import APP_ROLE, set_up_server_database
 
     if url_file and os.path.lexists(url_file):
         if new_password:
-            check_new_file(url_file)
+            check_new_output_file(url_file)
         url_file = ""  # written by the first init; it still holds
-    check_new_file(url_file)
-    migrations, address = initiate(url, new_password=new_password)
+    check_new_output_file(url_file)
+    migrations, address = set_up_server_database(url, new_password=new_password)
     lines = [f"migrated: {name}" for name in migrations] or ["the tables are up to date"]
     if address and url_file:
-        write_private(url_file, f"{address}\n".encode())
+        write_private_output(url_file, f"{address}\n".encode())
         lines += [
             f"address for serve: {url_file}",
             f"Next: memdir serve --database-file {url_file}",
@@ -318,10 +318,10 @@ def invite_command(
     """Make NAME a member of a space, and give out a token; again, it changes the role."""
     from memdir.server.admin import invite
 
-    check_new_file(token_file)
+    check_new_output_file(token_file)
     done = invite(url, name, space, role, days)
     if token_file:
-        write_private(token_file, f"{done.token}\n".encode())
+        write_private_output(token_file, f"{done.token}\n".encode())
     lines = [f"{name} is a {role} of {space}" + ", a new space" * done.space_is_new]
     shown = token_file or "FILE"
     lines += [f"token: {token_file or done.token}"]
@@ -356,9 +356,9 @@ def revoke_command(screen: Screen, url: str, name: str, space: str) -> Answer:
 @click.option("--dry-run", is_flag=True, help="Say what would go; change nothing.")
 def purge_command(screen: Screen, url: str, path: str, space: str, dry_run: bool) -> Answer:
     """Erase PATH with all its versions and proposals; clients erase it when they sync."""
-    from memdir.server.admin import purge
+    from memdir.server.admin import purge_from_space
 
-    versions, seq = purge(url, path, space, dry_run=dry_run)
+    versions, seq = purge_from_space(url, path, space, dry_run=dry_run)
     would = "would be " if dry_run else ""
     lines = [f"{would}purged {path} of {space}: {plural(versions, 'version')}"]
     if not dry_run:
@@ -375,9 +375,9 @@ def purge_command(screen: Screen, url: str, path: str, space: str, dry_run: bool
 @click.option("--dry-run", is_flag=True, help="List the files; write nothing.")
 def export_command(screen: Screen, url: str, space: str, folder: str, dry_run: bool) -> Answer:
     """Write the memories of SPACE as plain files."""
-    from memdir.server.admin import export
+    from memdir.server.admin import export_space
 
-    paths = export(url, space, folder, dry_run=dry_run)
+    paths = export_space(url, space, folder, dry_run=dry_run)
     would = "would write" if dry_run else "wrote"
     lines = [f"{would} {plural(len(paths), 'memory', 'memories')} to {folder}"]
     if dry_run:
@@ -395,9 +395,9 @@ def export_command(screen: Screen, url: str, space: str, folder: str, dry_run: b
 )
 def audit_command(screen: Screen, url: str, space: str, act: str, limit: int) -> Answer:
     """List who changed what, the newest first. Reading is not written down."""
-    from memdir.server.admin import list_audit
+    from memdir.server.admin import list_server_audit
 
-    rows = list_audit(url, space, act, limit)
+    rows = list_server_audit(url, space, act, limit)
     shown = [
         (row["at"], row["person"], row["act"], row["space"], _detail(row["detail"])) for row in rows
     ]

@@ -110,7 +110,7 @@ def team_command(
         return Answer(fields, session.screen.block("", text, ""))
     if session.asked.dry_run:
         raise BadInput("join has no --dry-run", next="memdir sync --dry-run shows what comes")
-    flow.check_team_folder(config.scopes[TEAM])
+    flow.check_synced_team_folder(config.scopes[TEAM])
     url = address or find_origin(config.checkout)
     if not url:
         hint = "name the remote: memdir team join URL"

@@ -21,7 +21,7 @@ from functools import partial
 
 from memdir.errors import BadInput, Finding
 from memdir.format.index import survey_pointers
-from memdir.hot.disk import TEMPORARY, Disk, read_start, remove_file, sync_directory
+from memdir.hot.disk import TEMPORARY, Disk, force_directory_to_disk, read_start, remove_file
 from memdir.hot.memory import INDEX, decode, is_memory_file
 from memdir.store.state import state_errors
 
@@ -238,7 +238,7 @@ def write_export(target: str, files: Files, force: bool) -> None:
             (os.rename if force else os.link)(part, target)
         finally:
             remove_file(part)
-        sync_directory(folder)
+        force_directory_to_disk(folder)
 
 
 def check_export_target(target: str, force: bool) -> None:

@@ -209,7 +209,7 @@ class SettingsFile:
         }
 
 
-def clean_of_repository(
+def clean_repository_settings(
     environ: Mapping[str, str], repository: list[SettingsFile], findings: list[Finding]
 ) -> dict[str, str]:
     env = dict(environ)
@@ -289,7 +289,7 @@ def find_config_site(
     ]
     files = [SettingsFile(path, read_settings(path, findings)) for path in paths]
     repository = _foreign([file for file in files if file.values], environ, cwd)
-    env = _clean(clean_of_repository(environ, repository, findings), cwd, findings)
+    env = _clean(clean_repository_settings(environ, repository, findings), cwd, findings)
     claude = _claude_dir(env, cwd)
     user = os.path.join(claude, "settings.json")
     managed = env.get("MEMDIR_MANAGED_SETTINGS") or MANAGED_SETTINGS

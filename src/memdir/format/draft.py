@@ -124,7 +124,7 @@ class Rules:
     is_in_repository: Callable[[str], bool] = lambda path: False
 
 
-def check_draft(draft: Draft, rules: Rules) -> None:
+def check_draft_format(draft: Draft, rules: Rules) -> None:
     size = _bytes("the text", draft.body)
     if size > rules.max_body_bytes:
         raise BadInput(
@@ -324,14 +324,14 @@ def content_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def revise_memory(old: bytes, revision: Revision, now: float) -> bytes:
+def format_revised_memory(old: bytes, revision: Revision, now: float) -> bytes:
     """Returns the same bytes if nothing changes."""
     if revision.expected and revision.expected != content_hash(old):
         raise Conflict(
             f"{revision.path} was changed since you read it; nothing was written",
             path=revision.path,
             next=f"look at both texts, then try again with --if-hash {content_hash(old)}",
-            ours=revise_memory(old, replace(revision, expected=""), now),
+            ours=format_revised_memory(old, replace(revision, expected=""), now),
             theirs=old,
         )
     document = memory.read_header(memory.decode(old))

@@ -170,7 +170,7 @@ def survey_pointers(
     return result
 
 
-def heal_index(
+def heal_pointers(
     text: str,
     files: "Sequence[str]",
     describe: "Describe",

@@ -159,7 +159,7 @@ def memory_title(memory: Memory, *, plain: bool = False) -> str:
     return title[0].upper() + title[1:]
 
 
-def pointer_words(memory: Memory) -> tuple[str, str]:
+def pointer_title_and_hook(memory: Memory) -> tuple[str, str]:
     """Title and hook of a pointer; a title that is the whole description needs no hook."""
     title, hook = memory_title(memory), memory.description
     if slugify(title) == slugify(hook) and len(slugify(hook)) >= len(hook) // 2:

@@ -49,7 +49,7 @@ class Lookup:
             return target
         if form == WIKILINK:
             return self._find_label(target)
-        decoded = unescape_target(target)
+        decoded = unescape_pointer_target(target)
         if decoded in self._files:
             return decoded
         return None if form == LINK or "/" in target else self._stems.get(stem(target))
@@ -160,7 +160,7 @@ def title_without_type(label: str) -> str:
     return label
 
 
-def unescape_target(target: str) -> str:
+def unescape_pointer_target(target: str) -> str:
     if "%" not in target:
         return target
     head, *parts = target.split("%")
@@ -269,7 +269,7 @@ def _mark_words(lines: list[Line]) -> None:
             texts += [each.text for each in below if each.continues]
             said = {*split_index_title(" ".join(texts))}
             for pointer in line.pointers:
-                names = f"{pointer.target} {unescape_target(pointer.target)} {SUFFIX}"
+                names = f"{pointer.target} {unescape_pointer_target(pointer.target)} {SUFFIX}"
                 pointer.says_more = not said.issubset(split_index_title(names))
 
 

@@ -124,7 +124,7 @@ def acceptance_facts(folder: str) -> str:
     return f"{facts.st_mtime_ns} {facts.st_size} {facts.st_ino}"
 
 
-def view_without_waiting(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None":
+def hook_view_without_waiting(scope: str, store: "Store", here: "Here") -> "AcceptanceView | None":
     """The store without memories that wait; None for the user's own store, the usual case."""
     origin = origin_of_scope(scope, store.root, here.checkout, SHARED in here.holds)
     if not origin:

@@ -55,7 +55,7 @@ class Setting:
         return met
 
 
-def instruct_agent(
+def agent_prompt(
     setting: Setting,
     indexes: "Sequence[tuple[str, str]] | None" = None,
     *,

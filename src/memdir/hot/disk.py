@@ -162,7 +162,7 @@ class Disk:
             for file in staged:
                 file.rename()
             for parent in parents.values() if named else ():
-                sync_parent(parent)
+                force_parent_to_disk(parent)
         finally:
             for file in staged:
                 file.close()
@@ -173,7 +173,7 @@ class Disk:
         parent, name = self.open_parent(path)
         try:
             os.unlink(name, dir_fd=parent)
-            sync_parent(parent)
+            force_parent_to_disk(parent)
         finally:
             close_quietly(parent)
 
@@ -282,7 +282,7 @@ def unreadable_file(path: str, error: OSError) -> "Finding":
     return Finding("unreadable", path, f"{path}: {cause}; skipped", f"check: ls -l {path}")
 
 
-def sync_directory(path: str) -> None:
+def force_directory_to_disk(path: str) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         force_to_disk(handle)
@@ -297,7 +297,7 @@ def close_quietly(handle: int) -> None:
         return
 
 
-def sync_parent(parent: int) -> None:
+def force_parent_to_disk(parent: int) -> None:
     """Makes a rename or unlink in this directory durable."""
     try:
         force_to_disk(parent)
@@ -409,7 +409,7 @@ def make_private_folder(folder: str, *, durable: bool = False) -> None:
     except FileExistsError:
         return
     if durable:
-        sync_directory(parent)
+        force_directory_to_disk(parent)
 
 
 def keep_derived_file(path: str, data: bytes) -> None:

@@ -114,7 +114,7 @@ class Guard:
         return False
 
 
-def write_guards(facts: str, guards: "Sequence[Guard]") -> bytes:
+def write_guards_for_hook(facts: str, guards: "Sequence[Guard]") -> bytes:
     """`facts` are those of the acceptance that the rules were compiled under."""
     rules = []
     for guard in guards:
@@ -146,7 +146,7 @@ def guards_for_hook(here: "Here") -> "list[tuple[Guard, str]]":
     """Rules of all stores that apply, with the directory of each; without those switched off."""
     if UNGUARDED in here.holds or not os.path.isdir(os.path.join(here.cache, FOLDER)):
         return []
-    off, guards = read_switched_off(here.state), []
+    off, guards = read_switched_off_guards(here.state), []
     for scope, root in here.stores():
         origin = origin_of_scope(scope, root, here.checkout, SHARED in here.holds)
         facts, rules = read_guards(guards_file(here.cache, root, origin))
@@ -160,7 +160,7 @@ def guards_for_hook(here: "Here") -> "list[tuple[Guard, str]]":
     return guards[:MAX_GUARDS]
 
 
-def read_switched_off(state_dir: str) -> "frozenset[str]":
+def read_switched_off_guards(state_dir: str) -> "frozenset[str]":
     try:
         data = disk.read_start(os.path.join(state_dir, OFF), MAX_BYTES)[0]
     except OSError:

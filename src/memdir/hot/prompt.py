@@ -62,9 +62,9 @@ def answer_prompt_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, 
             place.index = sessions.section(asked.session, LOADED)
     result = recall(places, asked.prompt, state)
     if MODEL in here.holds and not why_prompt_gets_no_memory(asked.prompt):
-        from memdir.recall.choose import choose_in_hook
+        from memdir.recall.choose import choose_recalled
 
-        result = choose_in_hook(asked.cwd, places, asked.prompt, state, result, asked.session)
+        result = choose_recalled(asked.cwd, places, asked.prompt, state, result, asked.session)
     if max_records:
         from memdir.records.hook import limit_records
 
@@ -78,7 +78,7 @@ def answer_prompt_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, 
     injected = inject_once(*chosen, sessions, asked.session, state, now=time(), nonce=nonce)
     if injected.text and (folder := here.told_folder()):
         asked.told = folder, len(injected.text), injected.bodies, injected.pointers
-    parts = [injected.text, SAVE_IT if asks_to_remember(asked.prompt) else ""]
+    parts = [injected.text, SAVE_IT if prompt_asks_to_remember(asked.prompt) else ""]
     text = "\n\n".join(part for part in parts if part)
     if not text:
         return "", None
@@ -118,10 +118,10 @@ def _open_places(here: "Here") -> tuple[list[Place], dict[str, str], int]:
 def _accepted(place: Place, here: "Here") -> Place:
     if not origin_of_scope(place.scope, place.store.root, here.checkout, SHARED in here.holds):
         return place
-    from memdir.hot.acceptance import view_without_waiting
+    from memdir.hot.acceptance import hook_view_without_waiting
     from memdir.store.accepted import AcceptanceSearch
 
-    view = view_without_waiting(place.scope, place.store, here)
+    view = hook_view_without_waiting(place.scope, place.store, here)
     assert view is not None
     search = AcceptanceSearch(place.search, view)
     return Place(place.scope, view, search, view.source, place.index_loaded)
@@ -146,7 +146,7 @@ def _confirm(bodies: "list[Recalled]", code: str, caches: dict[str, str]) -> lis
     return outdated
 
 
-def asks_to_remember(prompt: str) -> bool:
+def prompt_asks_to_remember(prompt: str) -> bool:
     if len(prompt) > MAX_PROMPT_CHARACTERS or prompt.lstrip()[:1] in ("/", "!", "<"):
         return False
     low = "\n" + prompt.strip().lower().replace("’", "'").replace("\r\n", "\n")

@@ -39,9 +39,9 @@ def answer_stop_hook(event: str, asked: "Event", here: "Here") -> "tuple[str, Wo
     theirs = os.environ.get(CALLER)  # other clients do not understand this answer
     try:
         if event == STOP and BY_AGENT in here.holds and not theirs and root:
-            from memdir.records.handover import hand_over_to_records
+            from memdir.records.handover import ask_agent_for_records
 
-            text = hand_over_to_records(asked, here, root)
+            text = ask_agent_for_records(asked, here, root)
     finally:  # after it: capture leaves to the agent what was handed over
         if not asked.again:
             enqueue_stop(event, asked, here)

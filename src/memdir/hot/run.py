@@ -127,16 +127,16 @@ def keep_told(
             "scope": item.scope,
             "whole": item in bodies,
             "sure": round(item.sure, 2),
-            "words": [prompt_for_log(word) for word in list(item.words)[:MAX_TOLD_WORDS]],
+            "words": [hook_prompt_for_log(word) for word in list(item.words)[:MAX_TOLD_WORDS]],
         }
         for item in (*bodies, *pointers)
     ]
-    line = {"time": int(time()), "session": session, "prompt": prompt_for_log(prompt)}
+    line = {"time": int(time()), "session": session, "prompt": hook_prompt_for_log(prompt)}
     line |= {"characters": characters, "memories": memories}
     _append_bounded(os.path.join(folder, TOLD), f"{write_hook_json(line)}\n".encode())
 
 
-def prompt_for_log(prompt: str) -> str:
+def hook_prompt_for_log(prompt: str) -> str:
     """The start of a prompt, without words that may be a secret; a hook has no rules for these."""
     shown: list[str] = []
     for word in prompt[: 4 * TOLD_PROMPT_CHARACTERS].split():

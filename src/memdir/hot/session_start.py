@@ -9,7 +9,7 @@ from time import time
 
 from memdir.errors import MemdirError
 from memdir.hot import memory
-from memdir.hot.acceptance import view_without_waiting
+from memdir.hot.acceptance import hook_view_without_waiting
 from memdir.hot.disk import digest_of, read_start
 from memdir.hot.inject import HOOK_CHARACTERS, list_index_to_inject, render_hook_frame
 from memdir.hot.layout import Markdown
@@ -108,7 +108,7 @@ def _text(here: "Here", standing: str, nonce: str, index: str) -> str:
         return "\n\n".join(filter(None, [rules, hint]))
     rules = render_hook_frame(nonce, [], [], standing).text
     rules = "\n\n".join(filter(None, [rules, hint]))
-    from memdir.hot.behaviour import LOG, NORMAL, Setting, instruct_agent
+    from memdir.hot.behaviour import LOG, NORMAL, Setting, agent_prompt
     from memdir.hot.behaviour import TEAM as BOTH
 
     stores = {} if BUILT_IN in here.holds else dict(here.stores())
@@ -120,7 +120,7 @@ def _text(here: "Here", standing: str, nonce: str, index: str) -> str:
         for scope, root in stores.items()
         if (told := read_index_at_session_start(scope, root, here, standing))
     ]
-    text = instruct_agent(setting, indexes, nonce=nonce, limit=room)
+    text = agent_prompt(setting, indexes, nonce=nonce, limit=room)
     return "\n\n".join(filter(None, [text, rules]))
 
 
@@ -153,7 +153,7 @@ def read_index_at_session_start(
 ) -> tuple[str, str] | None:
     store = Markdown(root, here.max_file_bytes)
     try:
-        view = view_without_waiting(scope, store, here)
+        view = hook_view_without_waiting(scope, store, here)
         index = decode((view or store).index() or b"")
         index = index if scope == PROJECT else without_told_lines(index, standing)
         return f"{root}/{store.index_path}", index

@@ -9,7 +9,7 @@ from time import time_ns
 from memdir.errors import MemdirError
 from memdir.hot import catalog, disk
 from memdir.hot import memory as memory_module
-from memdir.hot.acceptance import acceptance_facts, acceptance_folder, view_without_waiting
+from memdir.hot.acceptance import acceptance_facts, acceptance_folder, hook_view_without_waiting
 from memdir.hot.inject import LOOK, Recalled, injected_lines_fit, shorten_injected
 from memdir.hot.layout import Markdown
 from memdir.hot.memory import decode, encode
@@ -196,7 +196,7 @@ def standing_rules_for_hook(here: "Here") -> tuple[str, str]:
         if states == "\n".join(current):
             return text, notice
     opened = [
-        (scope, store, view_without_waiting(scope, store, here))
+        (scope, store, hook_view_without_waiting(scope, store, here))
         for (scope, store), state in zip(stores, current, strict=True)
         if not state.startswith(CLOSED)
     ]

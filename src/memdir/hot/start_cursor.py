@@ -10,7 +10,7 @@ import sys
 MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 
 
-def read_cursor_payload(data: bytes, environ: "os._Environ[str]") -> bytes:
+def read_cursor_hook(data: bytes, environ: "os._Environ[str]") -> bytes:
     """Cursor's payload in our form, without a transcript: its format is unknown."""
     import json
 
@@ -25,7 +25,7 @@ def read_cursor_payload(data: bytes, environ: "os._Environ[str]") -> bytes:
     return json.dumps(fields).encode()
 
 
-def write_cursor_answer(data: bytes) -> bytes:
+def write_cursor_hook_answer(data: bytes) -> bytes:
     import json
 
     if not data.strip():
@@ -42,11 +42,11 @@ if __name__ == "__main__":
 
         out, answer = sys.stdout.buffer, io.BytesIO()
         sys.stdin = io.TextIOWrapper(
-            io.BytesIO(read_cursor_payload(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES), os.environ))
+            io.BytesIO(read_cursor_hook(sys.stdin.buffer.read(MAX_PAYLOAD_BYTES), os.environ))
         )
         sys.stdout = io.TextIOWrapper(answer)
         main(sys.argv[1:])
-        out.write(write_cursor_answer(answer.getvalue()))
+        out.write(write_cursor_hook_answer(answer.getvalue()))
         out.flush()
     except BaseException:  # a broken hook must not break the session
         pass

@@ -29,7 +29,7 @@ from memdir.hot.verdicts import Verdicts
 from memdir.mcp.server import INTERNAL, NO_RESOURCE, PARAMS, Refused
 from memdir.mcp.tools import TOOLS, Wrong, check_mcp_arguments
 from memdir.recall import answer as recall_answer
-from memdir.store.accept import hide_unaccepted, memory_source
+from memdir.store.accept import hide_unaccepted, stored_memory_source
 from memdir.store.writer import store_cache_folder
 
 # What only some tools need is imported there: the first recall should not wait for it.
@@ -117,14 +117,14 @@ def _with_remarks(lines: Sequence[str], remarks: Sequence[str]) -> str:
 
 
 def render_mcp_memory(app: App, scope: str, name: str, start: int = 1) -> tuple[str, bytes]:
-    from memdir.store.look import show_memory
+    from memdir.store.look import show_in_store
 
-    path, data, document = show_memory(app, name)
+    path, data, document = show_in_store(app, name)
     facts = app.store.facts(path)
     moment = facts[0] / 1e9 if facts else app.now()
     memory = read_memory(path, app.store.view(path, data), moment)
     recalled = inject.Recalled(memory, scope, app.store.root)
-    source = memory_source(app)
+    source = stored_memory_source(app)
     recalled.giver = source(memory.path) if source else ""
     if app.config.code:
         Verdicts(store_cache_folder(app.config), app.config.code).tell([recalled])

@@ -66,7 +66,7 @@ HTTP_PROBLEMS = {
 _HOST = re.compile(r"[\w.:-]+", re.ASCII)
 
 
-def conversation_for_model(question: Question, mode: Mode) -> list[ModelMessage]:
+def make_model_messages(question: Question, mode: Mode) -> list[ModelMessage]:
     from pydantic_ai.messages import (
         CachePoint,
         ModelRequest,
@@ -200,7 +200,7 @@ class Api:
         limits = {"max_tokens": question.max_tokens, "timeout": question.seconds, "max_retries": 0}
         more = self.caching if question.more or question.earlier else {}
         settings = cast(ModelSettings, {**limits, **more})
-        asked = conversation_for_model(question, self.mode)
+        asked = make_model_messages(question, self.mode)
         async with client:
             return await model.request(asked, settings, _held_to(question.schema, self.mode))
 

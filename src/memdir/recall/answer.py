@@ -17,7 +17,7 @@ from memdir.hot.recall import BODIES, POINTERS, Place, Recollection, why_prompt_
 from memdir.hot.recall import recall as choose
 from memdir.hot.run import Sessions, SessionState, keep_told
 from memdir.hot.verdicts import Verdicts, tell_dates
-from memdir.store.accept import hide_unaccepted, memory_source
+from memdir.store.accept import hide_unaccepted, stored_memory_source
 from memdir.store.writer import App, store_cache_folder, store_state_folder
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def recall(
     """
     start = time.perf_counter()
     apps = apps if waiting else [(scope, hide_unaccepted(app)) for scope, app in apps]
-    places = [Place(scope, app.store, app.search, memory_source(app)) for scope, app in apps]
+    places = [Place(scope, app.store, app.search, stored_memory_source(app)) for scope, app in apps]
     sessions = Sessions(apps[0][1].config.state_dir) if apps and session else None
     state = sessions.load(session) if sessions else SessionState()
     recollection = choose(places, prompt, state, limit=limit, pointers=pointers, abstain=abstain)
@@ -275,7 +275,7 @@ def _bodies(scope: str, app: App, scoped: bool) -> Iterator[tuple[str, str]]:
     files, findings = read_store_files(app.store, survey_index(app).pointers)
     for finding in findings:
         app.tell(f"{finding.message}; {finding.fix}")
-    source, now = memory_source(app), app.now()
+    source, now = stored_memory_source(app), app.now()
     for path, data in files:
         if path in known:
             item = inject.Recalled(
@@ -286,7 +286,7 @@ def _bodies(scope: str, app: App, scoped: bool) -> Iterator[tuple[str, str]]:
             yield inject.render_injected_body(item, now), line
 
 
-def forget_recalled(apps: Named, session: str) -> None:
+def begin_recall_session_anew(apps: Named, session: str) -> None:
     if apps:
         Sessions(apps[0][1].config.state_dir).begin_anew(session)
 
@@ -305,7 +305,7 @@ def render_memory_prompt(apps: Named, mode: str = "", *, indexes: bool = True) -
 
     Without a mode it is `log` if the setting `dream.logs` says so, else `team` with a team store.
     """
-    from memdir.hot.behaviour import LOG, NORMAL, TEAM, Setting, instruct_agent
+    from memdir.hot.behaviour import LOG, NORMAL, TEAM, Setting, agent_prompt
     from memdir.models.model import count_model_tokens
     from memdir.store.logs import open_daily_log
 
@@ -326,7 +326,7 @@ def render_memory_prompt(apps: Named, mode: str = "", *, indexes: bool = True) -
     logs = open_daily_log(config).folder
     setting = Setting(first.store.root, mode, config.options.index, config.shared, logs)
     read = _indexes([hide_unaccepted(app) for _, app in apps]) if indexes else None
-    text = instruct_agent(setting, read, nonce=os.urandom(NONCE_BYTES).hex())
+    text = agent_prompt(setting, read, nonce=os.urandom(NONCE_BYTES).hex())
     return Prompt(text, count_model_tokens(text), mode)
 
 

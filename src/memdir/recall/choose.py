@@ -135,7 +135,7 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - len(mark)] + mark
 
 
-def choose_in_hook(
+def choose_recalled(
     cwd: str,
     places: Sequence[Place],
     prompt: str,

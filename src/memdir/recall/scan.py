@@ -52,7 +52,7 @@ NAMES, DESCRIPTION = 2, 3
 LENGTH, USUAL_LENGTH = 0.6, 80  # influence of a body's length, and a usual length in words
 
 
-def number_searched_memory(memory: Memory, taken: "Container[int]") -> int:
+def number_memory_to_recall(memory: Memory, taken: "Container[int]") -> int:
     """Derived from the path, so ties keep their order; odd for a rule."""
     number = crc32(memory.path.encode("utf-8", "surrogateescape")) & ~1 | (memory.kind in RULES)
     while number in taken:
@@ -64,12 +64,12 @@ def pack_postings(entries: "array[int]") -> bytes:
     return (array("Q", sorted(entries)) if len(entries) > MAX_HOLDERS else entries).tobytes()
 
 
-def bm25_term_factor(count: int) -> float:
+def bm25_recall_term_factor(count: int) -> float:
     """The BM25 factor that depends on how many memories contain the term."""
     return log(count + 0.5)
 
 
-def bm25_store_factor(count: int) -> float:
+def bm25_recall_store_factor(count: int) -> float:
     """The BM25 factor that depends on the size of the store."""
     return log(count + 1)
 
@@ -139,10 +139,10 @@ class Scan:
         def look_up(term: str) -> tuple[float, dict[int, int]]:
             entries = self.postings.get(term) or _no_entries()
             data = pack_postings(entries)[: MAX_HOLDERS * entries.itemsize]
-            return bm25_term_factor(len(entries)), read_catalog_weights(data)
+            return bm25_recall_term_factor(len(entries)), read_catalog_weights(data)
 
         numbered = self.numbered
-        log_count = bm25_store_factor(len(numbered))
+        log_count = bm25_recall_store_factor(len(numbered))
         matches = Matches(read_prompt_terms(prompt, self.words), log_count, look_up)
         best = matches.best(limit)
         rules = [
@@ -179,7 +179,7 @@ class Scan:
             if memory.head and not memory.document.closing:
                 memory = read_searched_memory(memory.path, text, memory.mtime)
             line = lines.get(stem(memory.path), "")
-            number = number_searched_memory(memory, self.numbered)
+            number = number_memory_to_recall(memory, self.numbered)
             entries = weigh_recall_terms(self.words, memory, text, line, number)
             self.numbered[number] = memory
             self.words_of.append((number, encode(line), " ".join(entries).encode()))
@@ -345,7 +345,7 @@ def _update_rows(path: str, state: "State", gone: set[str], changed: "Changed") 
                 run("DELETE FROM word WHERE number = ?", (number,))
         taken = {row[0] for row in run("SELECT number FROM memory")}
         for name, (memory, text, line) in changed.items():
-            number = number_searched_memory(memory, taken)
+            number = number_memory_to_recall(memory, taken)
             taken.add(number)
             entries = weigh_recall_terms(words, memory, text, line, number)
             facts = state.facts.get(name, NO_FACTS)
@@ -376,7 +376,7 @@ def _write_facts(connection: Connection, count: int, state: "State") -> None:
     folders = [f"{changed} {path}" for path, changed in state.folders.items()]
     facts = [
         (b"count", str(count).encode()),
-        (b"log_count", str(bm25_store_factor(count)).encode()),
+        (b"log_count", str(bm25_recall_store_factor(count)).encode()),
         (b"index", encode(state.index)),
         (b"files", state.files()),
         (b"folders", encode("\0".join(folders))),
@@ -389,4 +389,4 @@ def _row(number: int, memory: Memory, facts: "Facts") -> tuple[object, ...]:
 
 
 def _posting_row(term: str, entries: "array[int]") -> tuple[object, ...]:
-    return encode(term), bm25_term_factor(len(entries)), pack_postings(entries)
+    return encode(term), bm25_recall_term_factor(len(entries)), pack_postings(entries)

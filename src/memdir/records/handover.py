@@ -288,7 +288,7 @@ class HandedOver(Sessions):
         return self.cursor(session) == cursor
 
 
-def hand_over_to_records(asked: Event, here: Here, root: str) -> str:
+def ask_agent_for_records(asked: Event, here: Here, root: str) -> str:
     """The answer that makes the agent continue; empty if nothing is worth it, or it just did."""
     if not asked.session or not asked.transcript.startswith("/"):
         return ""

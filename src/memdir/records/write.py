@@ -43,7 +43,7 @@ from memdir.records.record import (
     write_record,
 )
 from memdir.records.validate import repair_record
-from memdir.store.changes import remark_git_ignored
+from memdir.store.changes import remark_git_ignored_in_store
 from memdir.store.ports import Store
 from memdir.store.writer import App, Desk, Done
 from memdir.text.secrets import find_secrets
@@ -77,7 +77,7 @@ def write_record_request(app: App, request: Request) -> Done:
         raise RecordError(INPUT, message, fix=fix, path=request.target)
     with change_records(app, VERBS.get(request.action, request.action), request.reason) as desk:
         desk.changes += apply_record_change(app, desk, request)
-    desk.remarks += remark_git_ignored(app, [it.path for it in desk.changes if it.changed])
+    desk.remarks += remark_git_ignored_in_store(app, [it.path for it in desk.changes if it.changed])
     return desk.done
 
 

@@ -26,7 +26,7 @@ from memdir.server.database import (
     first_line,
     list_migrations,
     migrate,
-    unreachable,
+    server_database_unreachable,
 )
 
 APP_ROLE = "memdir_app"
@@ -51,7 +51,7 @@ def open_connection(url: str) -> Iterator[psycopg.Connection[Any]]:
         with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
             yield connection
     except psycopg.OperationalError as error:
-        raise unreachable(error) from None
+        raise server_database_unreachable(error) from None
     except psycopg.errors.InsufficientPrivilege as error:
         hint = "log in as a role that may create roles and schemas, such as postgres"
         raise BadInput(f"the database refuses: {first_line(error)}", next=hint) from None
@@ -73,7 +73,7 @@ def _as_owner(url: str) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-def initiate(url: str, *, new_password: bool = False) -> tuple[list[str], str]:
+def set_up_server_database(url: str, *, new_password: bool = False) -> tuple[list[str], str]:
     """The migrations done, and the address to serve with: empty if the role kept its password."""
     exists = "select 1 from pg_roles where rolname = %s"
     with open_connection(url) as connection:
@@ -104,10 +104,10 @@ def application_url(url: str, password: str) -> str:
 
 
 def invite(url: str, name: str, space: str, role: str, days: int) -> Invited:
-    check_server_name(name, "name")
+    check_name_on_server(name, "name")
     if name == ACTOR:  # the audit log means the administrator by it
         raise BadInput(f"the name {ACTOR} is taken", next="choose another")
-    check_server_name(space, "space")
+    check_name_on_server(space, "space")
     token = TOKEN_START + secrets.token_urlsafe(TOKEN_BYTES)
     hashed = hashlib.sha256(token.encode()).digest()
     with _as_owner(url) as connection:
@@ -132,7 +132,7 @@ def revoke(url: str, name: str, space: str = "") -> tuple[int, list[str]]:
     return row[0], row[1]
 
 
-def purge(url: str, path: str, space: str, *, dry_run: bool = False) -> tuple[int, int]:
+def purge_from_space(url: str, path: str, space: str, *, dry_run: bool = False) -> tuple[int, int]:
     """How many versions went, and the number of the change that tells it."""
     with _as_owner(url) as connection:
         there = connection.execute(
@@ -155,7 +155,7 @@ def purge(url: str, path: str, space: str, *, dry_run: bool = False) -> tuple[in
     return there[0], seq[0]
 
 
-def export(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[str]:
+def export_space(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[str]:
     """What stands in the space as plain files; the folder must be new or empty."""
     target = Path(folder).absolute()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -184,7 +184,7 @@ def export(url: str, space: str, folder: str, *, dry_run: bool = False) -> list[
     return [path for path, _ in rows]
 
 
-def list_audit(url: str, space: str, act: str, limit: int) -> list[dict[str, Any]]:
+def list_server_audit(url: str, space: str, act: str, limit: int) -> list[dict[str, Any]]:
     """Newest first."""
     given = {"space": space, "act": act, "limit": min(limit, MAX_ROWS)}
     with _as_owner(url) as connection:
@@ -192,7 +192,7 @@ def list_audit(url: str, space: str, act: str, limit: int) -> list[dict[str, Any
         return cursor.execute((FOLDER / "list_audit.sql").read_bytes(), given).fetchall()
 
 
-def check_server_name(given: str, what: str) -> None:
+def check_name_on_server(given: str, what: str) -> None:
     if not NAME.fullmatch(given):
         message = f"{what} {given[:64]!r} is not up to 64 of a-z, 0-9, dot, - and _"
         raise BadInput(message, next="start it with a letter or digit")

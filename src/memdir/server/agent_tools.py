@@ -40,7 +40,7 @@ TOOLS = {
 }
 
 
-def open_mcp_sessions(database: Database) -> StreamableHTTPSessionManager:
+def open_server_mcp_sessions(database: Database) -> StreamableHTTPSessionManager:
     """No sessions: every request brings its token, so any process can answer it."""
 
     async def list_tools(
@@ -77,7 +77,7 @@ async def answer_tool(
     """Its text, and whether something was wrong."""
     if name not in TOOLS:
         return f"There is no tool {inert_line(name, 80)}; there are {', '.join(TOOLS)}.", True
-    if wrong := check_arguments(name, given):
+    if wrong := check_server_tool_arguments(name, given):
         return wrong, True
     if name == "get":
         sql, rest = "select status, answer from get(%s, %s, %s)", (given["space"], given["path"])
@@ -97,10 +97,10 @@ async def answer_tool(
         return "No such space among those that you may read.", True
     if not items:
         return missing, name == "get"
-    return render_items(items, whole=name != "search"), False
+    return render_space_items(items, whole=name != "search"), False
 
 
-def check_arguments(name: str, given: Mapping[str, Any]) -> str:
+def check_server_tool_arguments(name: str, given: Mapping[str, Any]) -> str:
     """What is wrong with them, as a sentence; empty if nothing is."""
     schema = TOOLS[name].input_schema
     for key in schema["required"]:
@@ -118,7 +118,7 @@ def check_arguments(name: str, given: Mapping[str, Any]) -> str:
     return ""
 
 
-def render_items(items: Sequence[Mapping[str, Any]], *, whole: bool) -> str:
+def render_space_items(items: Sequence[Mapping[str, Any]], *, whole: bool) -> str:
     now, rows = time.time(), []
     for item in items:
         at = parse_time(item["at"]) or now

@@ -129,12 +129,12 @@ async def check_database(url: str) -> None:
             await _check_role(connection)
             await _check_tables(connection)
     except psycopg.OperationalError as error:
-        raise unreachable(error) from None
+        raise server_database_unreachable(error) from None
     except psycopg.ProgrammingError as error:  # also a URL that is none
         raise BadInput(f"the database cannot be used: {first_line(error)}", next=INIT) from None
 
 
-def unreachable(error: Exception) -> Unavailable:
+def server_database_unreachable(error: Exception) -> Unavailable:
     hint = "check that PostgreSQL runs, and the host, name and password in the address"
     return Unavailable(f"the database cannot be reached: {first_line(error)}", next=hint)
 
@@ -186,6 +186,6 @@ class Database:
         except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
             if not isinstance(error, PoolTimeout | psycopg.errors.QueryCanceled):
                 await self.pool.check()  # after a restart every connection is a dead one
-            raise unreachable(error) from None
+            raise server_database_unreachable(error) from None
         assert row is not None
         return row[0], row[1]

@@ -71,7 +71,7 @@ class Door:
         if scope["type"] != "http":
             return
         try:
-            asked = read_headers(scope)
+            asked = read_server_headers(scope)
             self._check_origin(asked["host"], asked["origin"])
             if scope["path"] in OPEN_PATHS:
                 self._slow_down(self.strangers, (scope.get("client") or ("",))[0])
@@ -81,15 +81,15 @@ class Door:
         except Refused as refused:
             if refused.status == 401:
                 self.known.forget(scope.get(TOKEN))
-            await send_refusal(send, refused)
+            await refuse_request(send, refused)
         except Unavailable as error:
             gone = Refused(503, error.message, "try again in a moment", retry_after=1)
-            await send_refusal(send, gone)
+            await refuse_request(send, gone)
         except Exception as error:  # the one net: a bug answers, and says where without any text
             LOG.error(
                 "%s at %s", type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
             )
-            await send_refusal(send, Refused(500, "this is a bug in memdir", "please report it"))
+            await refuse_request(send, Refused(500, "this is a bug in memdir", "please report it"))
 
     def welcome(self, token: bytes) -> None:
         """This token was good: from now on its own rate counts, not that of its address."""
@@ -97,10 +97,10 @@ class Door:
             self.known.wait_seconds(token)
 
     def _check_origin(self, host: str, origin: str) -> None:
-        if host_name(host) not in self.hosts:
+        if server_host_name(host) not in self.hosts:
             raise Refused(421, "unknown host", "the server's --name says which it answers to")
         own = origin.partition("://")[2]
-        if origin and (host_name(own) not in self.hosts or own != host):
+        if origin and (server_host_name(own) not in self.hosts or own != host):
             raise Refused(403, "a page of another origin may not ask", "ask without a browser")
 
     def _check_token(self, given: str, scope: Scope) -> bytes:
@@ -120,7 +120,7 @@ class Door:
             raise Refused(429, "too many requests", f"wait {seconds} s", retry_after=seconds)
 
 
-def read_headers(scope: Scope) -> dict[str, str]:
+def read_server_headers(scope: Scope) -> dict[str, str]:
     """Those that count, each at most once; empty if it is not there."""
     found = dict.fromkeys(COUNTING, "")
     for raw, value in scope["headers"]:
@@ -131,32 +131,32 @@ def read_headers(scope: Scope) -> dict[str, str]:
     return found
 
 
-def host_name(host: str) -> str:
+def server_host_name(host: str) -> str:
     """Without the port, in lower case."""
     name, _, port = host.rpartition(":")
     return (name if name and port.isdecimal() else host).lower()
 
 
-def check_post(scope: Scope) -> None:
+def check_server_post(scope: Scope) -> None:
     """By its headers alone: what is too large is not read."""
-    asked = read_headers(scope)
+    asked = read_server_headers(scope)
     if asked["content-type"].partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "the body is not application/json", "say so in Content-Type")
     length = asked["content-length"] or "0"
     if not length.isdecimal() or len(length) > 15:
         raise Refused(400, "content-length is not a number", "send its bytes")
     if int(length) > MAX_PUSH_BYTES:
-        raise too_large()
+        raise push_too_large_for_server()
 
 
-def too_large() -> Refused:
+def push_too_large_for_server() -> Refused:
     message = f"a push has at most {MAX_PUSH_BYTES:,} bytes"
     return Refused(413, message, "send several smaller ones", limit=MAX_PUSH_BYTES)
 
 
-async def read_body(scope: Scope, receive: Receive) -> bytes:
+async def read_server_body(scope: Scope, receive: Receive) -> bytes:
     """The whole body; counts also what arrives in pieces without a length."""
-    check_post(scope)
+    check_server_post(scope)
     parts: list[bytes] = []
     size = 0
     try:
@@ -168,14 +168,14 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > MAX_PUSH_BYTES:
-                    raise too_large()
+                    raise push_too_large_for_server()
                 if not message.get("more_body"):
                     return b"".join(parts)
     except TimeoutError:
         raise Refused(408, "the body did not arrive in time", "send it again") from None
 
 
-async def send_refusal(send: Send, refused: Refused) -> None:
+async def refuse_request(send: Send, refused: Refused) -> None:
     facts = dict(refused.facts)
     more = []
     if "allow" in facts:
@@ -186,10 +186,10 @@ async def send_refusal(send: Send, refused: Refused) -> None:
         more.append((b"www-authenticate", b"Bearer"))
     code = REASONS.get(refused.status, "refused")
     error = {"code": code, "message": refused.message, "next": refused.next, **facts}
-    await send_json(send, refused.status, json.dumps({"error": error}).encode(), more)
+    await send_server_json(send, refused.status, json.dumps({"error": error}).encode(), more)
 
 
-async def send_json(
+async def send_server_json(
     send: Send, status: int, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
     headers = [

@@ -29,7 +29,7 @@ class Refused(Exception):
         self.facts = facts
 
 
-def parse_json(data: bytes) -> dict[str, Any]:
+def parse_server_json(data: bytes) -> dict[str, Any]:
     try:
         given = json.loads(data.decode("utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -43,9 +43,9 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def read_push(data: bytes) -> tuple[str, str]:
+def read_space_push(data: bytes) -> tuple[str, str]:
     """The items as JSON for the database, and the name of the push; nothing else passes."""
-    given = parse_json(data)
+    given = parse_server_json(data)
     items = given.get("items")
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_ITEMS:
         raise Refused(422, f"items is not a list of 1 to {MAX_ITEMS:,}", "see /v1/openapi.json")
@@ -68,7 +68,7 @@ def _read_item(item: object) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise Refused(422, "an item is not an object", "see /v1/openapi.json")
     path, version, body = item.get("path"), item.get("version"), item.get("body")
-    path = check_path(path)
+    path = check_server_path(path)
     if type(version) is not int or not 0 <= version <= MAX_VERSION:
         message = f"{path}: version is not the number that the feed gave, or 0 for a new memory"
         raise Refused(422, message, "fetch the changes, merge, and push again")
@@ -80,7 +80,7 @@ def _read_item(item: object) -> dict[str, Any]:
     return {"path": path, "version": version, "hash": _check_body(path, body), "body": body}
 
 
-def check_path(path: object) -> str:
+def check_server_path(path: object) -> str:
     if not isinstance(path, str) or not path or not is_text(path):
         raise Refused(422, "an item has no path", "give the file's path below the store")
     wrong = ""

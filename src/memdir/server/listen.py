@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import uvicorn
 
 from memdir.errors import BadInput, Unwritable
-from memdir.server.agent_tools import open_mcp_sessions
+from memdir.server.agent_tools import open_server_mcp_sessions
 from memdir.server.database import Database, open_pool
 from memdir.server.door import Door
 from memdir.server.team_api import Api
@@ -34,7 +34,7 @@ class Listen(NamedTuple):
     key: str = ""
 
 
-def open_listener(host: str, port: int) -> socket.socket:
+def open_server_socket(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -71,7 +71,7 @@ async def serve(listen: Listen, listener: socket.socket, begun: Callable[[], Non
     """Until a signal; refuses to begin with a role or tables that are not safe."""
     async with open_pool(listen.database, listen.connections) as pool:
         database = Database(pool)
-        sessions = open_mcp_sessions(database)
+        sessions = open_server_mcp_sessions(database)
         door: Door
         api = Api(database, sessions.handle_request, lambda token: door.welcome(token))
         door = Door(api, (listen.host, *listen.names), listen.per_second)

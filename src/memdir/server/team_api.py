@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memdir.hot.safe import inert_line
 from memdir.server.database import Database
-from memdir.server.door import TOKEN, check_post, read_body, send_json
-from memdir.server.intake import Refused, is_text, parse_json, read_push
+from memdir.server.door import TOKEN, check_server_post, read_server_body, send_server_json
+from memdir.server.intake import Refused, is_text, parse_server_json, read_space_push
 
 OPENAPI = Path(__file__).with_name("openapi.json")
 LARGE_PUSH_BYTES = 32_000
@@ -47,7 +47,7 @@ class Call:
         self.token: bytes = scope[TOKEN]
         self.space = space
         self.rest = rest
-        self._query = read_query(scope["query_string"])  # what nobody has taken yet
+        self._query = read_server_query(scope["query_string"])  # what nobody has taken yet
         self._scope = scope
         self._receive = receive
 
@@ -64,14 +64,14 @@ class Call:
         raise Refused(status, *NOTHING[status])
 
     async def body(self) -> bytes:
-        return await read_body(self._scope, self._receive)
+        return await read_server_body(self._scope, self._receive)
 
     async def read_push(self) -> tuple[str, str]:
         """A large one in a thread: the search for secrets would hold up everybody else."""
         body = await self.body()
         if len(body) > LARGE_PUSH_BYTES:
-            return await asyncio.to_thread(read_push, body)
-        return read_push(body)
+            return await asyncio.to_thread(read_space_push, body)
+        return read_space_push(body)
 
     def text(self, name: str) -> str:
         given = self._query.pop(name, "")
@@ -87,7 +87,7 @@ class Call:
         raise Refused(422, f"{name} is not a number of {least:,} to {most:,}", "correct it")
 
 
-def read_query(query: bytes) -> dict[str, str]:
+def read_server_query(query: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
     except ValueError:
@@ -102,46 +102,46 @@ async def list_spaces(call: Call) -> tuple[int, str]:
     return await call.ask("select status, answer from spaces(%s)")
 
 
-async def list_changes(call: Call) -> tuple[int, str]:
+async def list_space_changes(call: Call) -> tuple[int, str]:
     after = call.number("after", 0, MAX_CURSOR)
     most = call.number("limit", USUAL_CHANGES, MAX_CHANGES, 1)
     sql = "select status, answer from changes(%s, %s, %s, %s)"
     return await call.ask(sql, call.space, after, most)
 
 
-async def get_memory(call: Call) -> tuple[int, str]:
+async def get_space_memory(call: Call) -> tuple[int, str]:
     return await call.ask("select status, answer from get(%s, %s, %s)", call.space, call.rest)
 
 
-async def list_versions(call: Call) -> tuple[int, str]:
+async def list_space_versions(call: Call) -> tuple[int, str]:
     most = call.number("limit", MAX_VERSIONS, MAX_VERSIONS, 1)
     sql = "select status, answer from history(%s, %s, %s, %s)"
     return await call.ask(sql, call.space, call.rest, most)
 
 
-async def search(call: Call) -> tuple[int, str]:
+async def search_space(call: Call) -> tuple[int, str]:
     query, most = call.text("q"), call.number("limit", USUAL_FOUND, MAX_FOUND, 1)
     sql = "select status, answer from search(%s, %s, %s, %s, %s)"
     return await call.ask(sql, [call.space], query, most, FOUND_LETTERS)
 
 
-async def push(call: Call) -> tuple[int, str]:
+async def push_to_space(call: Call) -> tuple[int, str]:
     items, named = await call.read_push()
     sql = "select status, answer from push(%s, %s, %s::jsonb, %s)"
     return await call.ask(sql, call.space, items, named)
 
 
-async def list_proposals(call: Call) -> tuple[int, str]:
+async def list_space_proposals(call: Call) -> tuple[int, str]:
     return await call.ask("select status, answer from proposals(%s, %s)", call.space)
 
 
-async def propose(call: Call) -> tuple[int, str]:
+async def propose_to_space(call: Call) -> tuple[int, str]:
     items, _ = await call.read_push()
     return await call.ask("select status, answer from propose(%s, %s, %s)", call.space, items)
 
 
-async def decide(call: Call) -> tuple[int, str]:
-    accepted = parse_json(await call.body()).get("accept")
+async def decide_space_proposal(call: Call) -> tuple[int, str]:
+    accepted = parse_server_json(await call.body()).get("accept")
     if type(accepted) is not bool:
         raise Refused(422, "accept is neither true nor false", "see /v1/openapi.json")
     if not DIGITS.fullmatch(call.rest):
@@ -153,13 +153,13 @@ async def decide(call: Call) -> tuple[int, str]:
 Handler = Callable[[Call], Awaitable[tuple[int, str]]]
 # Below /v1/spaces/{space}: the word, and whether something stands behind it.
 ROUTES: dict[tuple[str, bool], dict[str, Handler]] = {
-    ("changes", False): {"GET": list_changes},
-    ("push", False): {"POST": push},
-    ("memories", True): {"GET": get_memory},
-    ("history", True): {"GET": list_versions},
-    ("search", False): {"GET": search},
-    ("proposals", False): {"GET": list_proposals, "POST": propose},
-    ("proposals", True): {"POST": decide},
+    ("changes", False): {"GET": list_space_changes},
+    ("push", False): {"POST": push_to_space},
+    ("memories", True): {"GET": get_space_memory},
+    ("history", True): {"GET": list_space_versions},
+    ("search", False): {"GET": search_space},
+    ("proposals", False): {"GET": list_space_proposals, "POST": propose_to_space},
+    ("proposals", True): {"POST": decide_space_proposal},
 }
 
 
@@ -177,18 +177,18 @@ class Api:
         if path == "/healthz":
             allow(method, "GET")
             await self.database.call("select 200, null", ())
-            return await send_json(send, 200, b'{"healthy":true}')
+            return await send_server_json(send, 200, b'{"healthy":true}')
         if path == "/v1/openapi.json":
             allow(method, "GET")
-            return await send_json(send, 200, self.openapi)
+            return await send_server_json(send, 200, self.openapi)
         if path == "/mcp":
             allow(method, "POST")
-            check_post(scope)
+            check_server_post(scope)
             return await self._serve_mcp(scope, receive, send)
-        handler, space, rest = find_route(path, method)
+        handler, space, rest = find_server_route(path, method)
         status, answer = await handler(Call(self, scope, receive, space, rest))
         self.welcome(scope[TOKEN])
-        await send_json(send, status, answer.encode())
+        await send_server_json(send, status, answer.encode())
 
     async def _serve_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The tools ask the database themselves; this keeps strangers away from the protocol."""
@@ -201,7 +201,7 @@ class Api:
         await self.mcp(scope, receive, send)
 
 
-def find_route(path: str, method: str) -> tuple[Handler, str, str]:
+def find_server_route(path: str, method: str) -> tuple[Handler, str, str]:
     parts = path.split("/", 5)
     if path == "/v1/spaces":
         allow(method, "GET")

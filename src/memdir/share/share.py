@@ -11,8 +11,8 @@ from memdir.format.draft import Rules, why_not_shared
 from memdir.format.names import expand_names, fold_paths
 from memdir.hot import types
 from memdir.hot.memory import TEAM, UNKNOWN, Memory, stem
-from memdir.store.changes import finish_change, remark_git_ignored
-from memdir.store.save import adopt_memory, find_memories, refuse_file_in_store, refused_file
+from memdir.store.changes import finish_change, remark_git_ignored_in_store
+from memdir.store.save import adopt_memory, find_in_store, refuse_file_in_store, refused_store_file
 from memdir.store.writer import App, Desk, Done
 
 File = tuple[Memory, bytes]
@@ -22,7 +22,7 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
     """Each path of the diff starts with the scope."""
     _check_places(source, target)
     wanted = expand_names(names, source.store.files())
-    memories = {memory.path: memory for memory in find_memories(source.store, wanted)}
+    memories = {memory.path: memory for memory in find_in_store(source.store, wanted)}
     files = [(memory, source.store.read(path)) for path, memory in memories.items()]
     rules = target.rules()
     refused = {
@@ -34,7 +34,7 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
         desk.cause = replace(desk.cause, reason=f"from {source.config.scope}")
         standing, index = fold_paths(desk.store.tree()), desk.store.index()
         changes = [
-            refused_file(memory.path, refused[memory.path])
+            refused_store_file(memory.path, refused[memory.path])
             if memory.path in refused
             else adopt_memory(memory.path, data, desk.store, rules, standing)
             for memory, data in files
@@ -42,7 +42,7 @@ def share_memories(source: App, target: App, names: Sequence[str]) -> Done:
         made = [change.path for change in changes if change.changed]
         finish_change(target, desk, changes)  # a share that was killed may have left out the index
         there = [change.path for change in desk.changes if change.hash]
-        desk.remarks += remark_git_ignored(target, there)
+        desk.remarks += remark_git_ignored_in_store(target, there)
         versions = [(path, None, desk.store.read(path)) for path in made]
         diff = [*versions, (desk.store.index_path, index, desk.store.index())]
     scope = target.config.scope

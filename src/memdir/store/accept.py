@@ -133,7 +133,7 @@ def hide_unaccepted(app: App) -> App:
     return replace(app, store=view, search=AcceptanceSearch(app.search, view))
 
 
-def memory_source(app: App) -> Callable[[str], str] | None:
+def stored_memory_source(app: App) -> Callable[[str], str] | None:
     """Returns a function from path to author and state; None if all memories are the user's."""
     return accepted_view(app).source if app.config.origin else None
 
@@ -157,9 +157,9 @@ def find_source_in_store(scope: str, app: App, *, rejected: bool = False) -> Sou
         if decision == (REJECTED if rejected else ""):
             shown = read_memory(memory.path, app.store.view(memory.path, data), memory.mtime)
             undecided.append((shown, data, decision))
-    from memdir.store.git import commit_authors_of_memories  # subprocess, which a recall spares
+    from memdir.store.git import commit_authors_in_store  # subprocess, which a recall spares
 
-    authors = commit_authors_of_memories(app.store.root, [memory.path for memory, *_ in undecided])
+    authors = commit_authors_in_store(app.store.root, [memory.path for memory, *_ in undecided])
     waiting, givers = [], read_givers(store_state_folder(app.config))
     for memory, data, decision in undecided:
         giver, id = givers.of(memory.path, data), _id(scope, memory.path, digest_of(data))
@@ -178,14 +178,14 @@ def keep_decision(
     people = {giver.id: giver.label for giver in known if giver and giver.id}
     if app.dry_run or not chosen:
         return [*people.values()]
-    from memdir.store.guards import compile_guards  # only a decision needs it
+    from memdir.store.guards import guards_of_store  # only a decision needs it
 
     with app.lock.held("memdir review", app.tell):
         acceptance = store_acceptance(app)
         for item in chosen:
             acceptance.add(item.memory.path, item.data, decision, item.author)
         save_acceptance(folder, acceptance.decisions)
-        compile_guards(app)
+        guards_of_store(app)
         if people:
             givers.accepted |= people
             givers.save()

@@ -27,20 +27,20 @@ DEAD_LINES = "lines-without-file"
 KEPT = "was changed again at the same place; there it keeps its present text"
 
 
-def remark_git_ignored(app: App, paths: Sequence[str]) -> list[str]:
+def remark_git_ignored_in_store(app: App, paths: Sequence[str]) -> list[str]:
     if not is_store_for_others(app) or not paths:
         return []
     # slow to import, and only a shared store needs it
-    from memdir.store.git import find_ignored_memories
+    from memdir.store.git import find_git_ignored_in_store
 
     if not repository_root(app.store.root):
         alone = app.config.scope.kind == "local"
         return ["there is no git repository here, so nobody else gets it"] if alone else []
-    left_out = sorted(find_ignored_memories(app.store.root, [*paths, app.store.index_path]))
+    left_out = sorted(find_git_ignored_in_store(app.store.root, [*paths, app.store.index_path]))
     if not left_out:
         return []
     why = "others who have this repository do not get it; git check-ignore -v says why"
-    return [f"git ignores {ports.name_few_paths(left_out)}: {why}"]
+    return [f"git ignores {ports.name_few_store_paths(left_out)}: {why}"]
 
 
 def retire_memory(path: str, store: Store, shelf: Shelf, now: float, room: str = TRASH) -> Change:
@@ -65,8 +65,8 @@ def move_memory(path: str, to: str, store: Store) -> Change:
     index = store.index()
     if index is not None and store.is_memory(path) and store.is_memory(to):
         # A line that a person wrote keeps its words; ours is written anew, in its place.
-        ours = save.index_line_of_memory(read_memory(path, data, 0))
-        new, mark = save.index_line_of_memory(read_memory(to, data, 0)), f"]({path})"
+        ours = save.stored_index_line(read_memory(path, data, 0))
+        new, mark = save.stored_index_line(read_memory(to, data, 0)), f"]({path})"
         lines = [
             new if line.rstrip() == ours else line.replace(mark, f"]({to})")
             for line in decode(index).split("\n")
@@ -94,16 +94,16 @@ def restore_memory(shelved: Shelved, store: Store, shelf: Shelf) -> Change:
 def save_memory(app: App, draft: Draft, wishes: Wishes, reason: str = "") -> Done:
     with app.changing("save", reason) as desk:
         before = _read_memory(desk.store, draft.name + ".md") if draft.name else None
-        change = save.save_draft(draft, desk.store, app.rules(), wishes)
+        change = save.save_draft_to_store(draft, desk.store, app.rules(), wishes)
         desk.remarks += change.remarks
         finish_change(app, desk, [change], before)
-        desk.remarks += remark_git_ignored(app, [change.path] if change.changed else [])
+        desk.remarks += remark_git_ignored_in_store(app, [change.path] if change.changed else [])
     return desk.done
 
 
 def edit_memory(app: App, name: str, revision: Revision, wishes: Wishes) -> Done:
     with app.changing("edit") as desk:
-        memory = save.find_memories(desk.store, [name])[0]
+        memory = save.find_in_store(desk.store, [name])[0]
         revision = replace(revision, path=memory.path)
         change = save.write_memory_edit(revision, desk.store, app.rules(), wishes)
         finish_change(app, desk, [change], memory)
@@ -134,7 +134,7 @@ def restore_memories(app: App, names: Sequence[str]) -> Done:
     with app.changing("restore") as desk:
         everything = app.shelf.list_all()
         wanted = expand_names(names, [item.path for item in everything])
-        chosen = list(dict.fromkeys(find_shelved(everything, name)[0] for name in wanted))
+        chosen = list(dict.fromkeys(find_on_store_shelf(everything, name)[0] for name in wanted))
         dry = DryRun(desk.store)
         for item in chosen:  # fails before anything is written if one cannot be restored
             restore_memory(item, dry, desk.shelf)
@@ -343,10 +343,10 @@ def _read_memory(store: Store, path: str) -> Memory | None:
 
 
 def _find_paths(desk: Desk, names: Sequence[str]) -> list[str]:
-    memories = save.find_memories(desk.store, expand_names(names, desk.store.files()))
+    memories = save.find_in_store(desk.store, expand_names(names, desk.store.files()))
     return list(dict.fromkeys(memory.path for memory in memories))
 
 
-def find_shelved(everything: Sequence[Shelved], name: str) -> list[Shelved]:
+def find_on_store_shelf(everything: Sequence[Shelved], name: str) -> list[Shelved]:
     path = find_named_path(name, [item.path for item in everything])
     return [item for item in everything if item.path == path]

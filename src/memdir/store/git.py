@@ -210,7 +210,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def commit_times_of_memories(store: str, wanted: Collection[str]) -> tuple[dict[str, float], str]:
+def commit_times_in_store(store: str, wanted: Collection[str]) -> tuple[dict[str, float], str]:
     """Times by path, and a remark if they are not all that there is."""
     try:
         times = _ask_log(store, wanted, "%ct")
@@ -222,14 +222,14 @@ def commit_times_of_memories(store: str, wanted: Collection[str]) -> tuple[dict[
     return {path: float(time) for path, time in times.items()}, SHALLOW if shallow else ""
 
 
-def commit_authors_of_memories(store: str, wanted: Collection[str]) -> dict[str, str]:
+def commit_authors_in_store(store: str, wanted: Collection[str]) -> dict[str, str]:
     try:
         return _ask_log(store, wanted, "%an")
     except OSError:
         return {}
 
 
-def find_ignored_memories(store: str, paths: Collection[str]) -> frozenset[str]:
+def find_git_ignored_in_store(store: str, paths: Collection[str]) -> frozenset[str]:
     root = repository_root(store)
     below = os.path.relpath(store, root)
     asked = b"\0".join(os.fsencode(os.path.normpath(f"{below}/{path}")) for path in paths)

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from memdir.errors import HistoryBroken
-from memdir.hot.disk import Disk, remove_file, sync_directory
+from memdir.hot.disk import Disk, force_directory_to_disk, remove_file
 from memdir.hot.memory import decode, encode
 from memdir.store.ports import Cause, Logged, read_history_message, write_history_message
 
@@ -182,7 +182,7 @@ class Objects:
             return  # they take more room, no harm else
         newest, names, loose = self.head(), self._list_packs(), self.list_loose()
         self.move_branch(newest)  # git keeps what the branch reaches
-        sync_directory(os.path.join(self.folder, os.path.dirname(BRANCH)))
+        force_directory_to_disk(os.path.join(self.folder, os.path.dirname(BRANCH)))
         git = Git(self.folder, program, work_tree=False)
         words = "-c", "core.fsync=all", "--git-dir", self.folder, "repack", "-a", "-q"
         ended = git.ask(*words, seconds=60.0)[1]
@@ -191,7 +191,7 @@ class Objects:
         if not ended.whole or not any(newest in pack for pack in made):
             return
         # All that the newest commit reaches is in the new pack, durable before the old ones go.
-        sync_directory(os.path.join(self.folder, PACKS))
+        force_directory_to_disk(os.path.join(self.folder, PACKS))
         for name in names:
             for ending in ("idx", "rev", "pack") if newest not in name else ():
                 remove_file(os.path.join(self.folder, PACKS, f"{name[:-4]}.{ending}"))

@@ -20,7 +20,7 @@ from memdir.hot.guard import (
     Guard,
     guards_file,
     read_guards,
-    write_guards,
+    write_guards_for_hook,
 )
 from memdir.hot.memory import Memory, decode, stem
 
@@ -31,7 +31,7 @@ TYPES = ("feedback", "constraint", "preference")
 MAIN = ("project", "user", "local", "team")
 
 
-def compile_guards(app: App) -> list[Guard]:
+def guards_of_store(app: App) -> list[Guard]:
     """Reads every memory; keeps the result for the hook."""
     from memdir.store.accept import accepted_view
 
@@ -46,12 +46,12 @@ def compile_guards(app: App) -> list[Guard]:
     return guards[:MAX_GUARDS]
 
 
-def update_guards(app: App, written: Mapping[str, bytes | None]) -> None:
+def update_store_guards(app: App, written: Mapping[str, bytes | None]) -> None:
     """After a change: only what was written is read again."""
     if not _applies(app) or not any(map(app.store.is_memory, written)):
         return
     if app.config.origin:
-        compile_guards(app)  # which memories are accepted may have changed, too
+        guards_of_store(app)  # which memories are accepted may have changed, too
         return
     path = guards_file(app.config.cache_dir, app.config.store, "")
     old = [guard for guard in read_guards(path)[1] if guard.path not in written]
@@ -93,7 +93,7 @@ def _keep(app: App, guards: list[Guard]) -> None:
             from memdir.hot.acceptance import acceptance_facts  # only a shared store needs it
 
             facts = acceptance_facts(store_state_folder(app.config))
-        keep_derived_file(path, write_guards(facts, guards[:MAX_GUARDS]))
+        keep_derived_file(path, write_guards_for_hook(facts, guards[:MAX_GUARDS]))
         return
     with suppress(OSError):
         os.unlink(path)

@@ -196,7 +196,7 @@ class GitHistory:
             with self._writing():
                 Disk(self.folder).sweep(lambda path: True)
                 for root in (self.folder, store.root):
-                    state.sync_leftover_names(root)
+                    state.force_store_leftovers_to_disk(root)
         table = self._table = self._open_table()
         made = self._commit_others(store, table)
         if made:
@@ -272,7 +272,7 @@ class GitHistory:
             with self._writing():
                 state.remove_state(self.folder, TABLE)  # it belongs to another history
                 self.objects.create()
-                state.sync_leftover_names(self.folder)
+                state.force_store_leftovers_to_disk(self.folder)
         table = HistoryTable(self.folder)
         head = self._head(table)
         if head:

@@ -11,7 +11,7 @@ from memdir.format import index, names
 from memdir.hot import memory
 from memdir.hot.memory import Document
 from memdir.store.ports import TRASH, Logged, Shelved, Store
-from memdir.store.save import Targets, find_memories
+from memdir.store.save import Targets, find_in_store
 from memdir.store.writer import App
 
 KEPT_NEWEST = 100  # trashed memories that never expire, since clocks jump
@@ -36,10 +36,10 @@ def read_store_files(
     return files, findings
 
 
-def show_memory(app: App, name: str) -> tuple[str, bytes, Document]:
+def show_in_store(app: App, name: str) -> tuple[str, bytes, Document]:
     wanted, mark, version = name.rpartition("@")
     if not mark or not version or version.lower().strip("0123456789abcdef"):
-        path = find_memories(app.store, [name])[0].path
+        path = find_in_store(app.store, [name])[0].path
         data = app.store.read(path)
     else:
         logged = app.history.find(version)
@@ -102,7 +102,7 @@ def diff_of_change(
     return logged, versions
 
 
-def list_shelved_and_missing(app: App) -> list[Shelved]:
+def list_restorable_on_store_shelf(app: App) -> list[Shelved]:
     """Shelved memories that do not stand in the store; an undo leaves its copy on the shelf."""
 
     def is_back(item: Shelved) -> bool:

@@ -176,6 +176,6 @@ def read_if_stored(store: Store, path: str) -> bytes | None:
         return None
 
 
-def name_few_paths(paths: Sequence[str], limit: int = 3) -> str:
+def name_few_store_paths(paths: Sequence[str], limit: int = 3) -> str:
     more = f" and {len(paths) - limit} more" if len(paths) > limit else ""
     return ", ".join(paths[:limit]) + more

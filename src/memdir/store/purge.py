@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from memdir.errors import MemdirError, Missing
 from memdir.format.draft import PURGED, UPDATED, memory_change
 from memdir.hot.acceptance import HISTORY
-from memdir.hot.disk import Disk, sync_directory
+from memdir.hot.disk import Disk, force_directory_to_disk
 from memdir.hot.memory import decode, encode, stem
 from memdir.store import changes, git_objects, look
 from memdir.store.history import ANNOUNCED, TABLE
-from memdir.store.ports import Logged, name_few_paths, read_if_stored
+from memdir.store.ports import Logged, name_few_store_paths, read_if_stored
 from memdir.store.state import remove_state, replace_state, state_errors
 from memdir.store.trash import FOLDER, THEIRS
 from memdir.store.writer import (
@@ -37,7 +37,7 @@ _WORD = re.compile(r"\S+?(?=[.,;:!?)*_]*(?:\s|\Z))")
 def purge_memories(app: App, names: Sequence[str], expired: bool = False) -> Done:
     with app.changing("purge") as desk:
         everything = app.shelf.list_all()
-        doomed = [item for name in names for item in changes.find_shelved(everything, name)]
+        doomed = [item for name in names for item in changes.find_on_store_shelf(everything, name)]
         doomed += look.find_expired_trash(app) if expired else []
         for item in dict.fromkeys(doomed):
             desk.shelf.clear(item)
@@ -143,7 +143,7 @@ def _is_unmistakable(value: str) -> bool:
 def _name_what_stays(count: int, path: str, others: list[str]) -> str:
     says = f"{count} short or plain: cut out of the versions of {path} only"
     if others:
-        says += f"; also in {name_few_paths(others)}"
+        says += f"; also in {name_few_store_paths(others)}"
     return f"{says}. With --everywhere out of all that is kept, whatever it means there"
 
 
@@ -246,7 +246,7 @@ def _rewrite_history(folder: str, cleaner: _Cleaner) -> None:
         return
     head = new[chain[0].id]
     objects.set_head(head)
-    sync_directory(os.path.join(folder, os.path.dirname(git_objects.BRANCH)))
+    force_directory_to_disk(os.path.join(folder, os.path.dirname(git_objects.BRANCH)))
     for name in os.listdir(os.path.join(folder, git_objects.PACKS)):
         if not name.startswith(f"pack-{git_objects.NOTHING}-{head}."):
             os.unlink(os.path.join(folder, git_objects.PACKS, name))

@@ -23,12 +23,12 @@ from memdir.format.draft import (
     memory_change,
 )
 from memdir.format.names import find_named_memory
-from memdir.format.outline import Lookup, unescape_target
+from memdir.format.outline import Lookup, unescape_pointer_target
 from memdir.format.pointer import SUFFIX, Pointer, format_pointer
 from memdir.format.type_guess import guess_memory_type
 from memdir.hot import memory, types
 from memdir.hot.memory import INDEX, UNKNOWN, Document, Memory, is_memory_file, read_memory, stem
-from memdir.store.ports import Store, name_few_paths, read_if_stored
+from memdir.store.ports import Store, name_few_store_paths, read_if_stored
 from memdir.text import secrets
 
 STYLE_SAMPLES = 5  # files that decide the style of a new header
@@ -55,7 +55,7 @@ def adopt_memory(
     else:
         reason = refuse_file_in_store(path, data, rules, allow_secret=allow_secret)
     if reason:
-        return refused_file(path, reason)
+        return refused_store_file(path, reason)
     try:
         old = read_if_stored(store, path)
     except Unwritable as error:  # a link or a directory; other files can still be saved
@@ -70,7 +70,7 @@ def adopt_memory(
     return memory_change(SKIPPED, path, old, same if old == data else other)
 
 
-def refused_file(path: str, reason: str) -> Change:
+def refused_store_file(path: str, reason: str) -> Change:
     """Its name may be what is refused: a secret is not repeated."""
     return memory_change(SKIPPED, secrets.hide_secrets(path), reason=reason)
 
@@ -123,7 +123,7 @@ def write_memory_edit(revision: Revision, store: Store, rules: Rules, wishes: Wi
         body = drafts.add_why_and_how(text, revision.why, revision.how)
         revision = replace(revision, body=body)
     if revision.body is not None:
-        drafts.check_draft(Draft(revision.body), rules)
+        drafts.check_draft_format(Draft(revision.body), rules)
         made = before.get("description") == drafts.describe_body(before.body)
         if made and "description" not in values:  # it follows the text that it was made of
             described = ("description", drafts.describe_body(revision.body))
@@ -137,16 +137,16 @@ def write_memory_edit(revision: Revision, store: Store, rules: Rules, wishes: Wi
 def _put_revision(
     revision: Revision, old: bytes, store: Store, rules: Rules, remarks: tuple[str, ...] = ()
 ) -> Change:
-    path, data = revision.path, drafts.revise_memory(old, revision, rules.now)
+    path, data = revision.path, drafts.format_revised_memory(old, revision, rules.now)
     if data == old:
         return memory_change(SKIPPED, path, old, "it says exactly this already")
     store.put(path, data)
     return memory_change(drafts.UPDATED, path, data, remarks=remarks)
 
 
-def save_draft(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
+def save_draft_to_store(draft: Draft, store: Store, rules: Rules, wishes: Wishes) -> Change:
     """Save a new memory, or the next version of the one with its name; a refusal is returned."""
-    drafts.check_draft(draft, rules)
+    drafts.check_draft_format(draft, rules)
     files = store.files()
     path = _find_file(draft.name, files) if draft.name else ""
     if draft.type == UNKNOWN and not path:
@@ -272,7 +272,7 @@ class Targets:
 
     def lost(self, pointer: Pointer) -> bool:
         """True if the pointer leads nowhere; a line that cannot be judged now stays."""
-        targets = dict.fromkeys((pointer.target, unescape_target(pointer.target)))
+        targets = dict.fromkeys((pointer.target, unescape_pointer_target(pointer.target)))
         paths = [*targets, *(item + SUFFIX for item in targets if item[-3:].lower() != SUFFIX)]
         try:
             if not all(map(self._gone, paths)):
@@ -301,12 +301,12 @@ class Indexed:
         dropped = [path for path in self.healed.dropped if path not in expected]
         remarks = []
         if added:
-            remarks.append(f"the index also got a pointer to {name_few_paths(added)}")
+            remarks.append(f"the index also got a pointer to {name_few_store_paths(added)}")
         if dropped:
-            remarks.append(f"the index lost a pointer to nothing: {name_few_paths(dropped)}")
+            remarks.append(f"the index lost a pointer to nothing: {name_few_store_paths(dropped)}")
         if repeated := self.healed.repeated:
             twice = "one list of the index said this twice, its first line stays"
-            remarks.append(f"{twice}: {name_few_paths(repeated)}")
+            remarks.append(f"{twice}: {name_few_store_paths(repeated)}")
         return remarks + ([self.over_limit] if self.over_limit else [])
 
 
@@ -329,9 +329,9 @@ def follow_in_index(
     text = memory.decode(old)
     if before is not None and before.path in files:
         # Only a line that we wrote is replaced.
-        line = index_line_of_memory(_memory(store, before.path))
+        line = stored_index_line(_memory(store, before.path))
         plain = names.memory_title(before, plain=True)
-        ours = index_line_of_memory(before), format_pointer(plain, before.path, before.description)
+        ours = stored_index_line(before), format_pointer(plain, before.path, before.description)
         text = index_module.replace_index_pointer(text, before.path, ours, line)
     if not old:
         oldest_first = sorted((item.clock, item.path) for item in _memories(store, files))
@@ -341,7 +341,7 @@ def follow_in_index(
 
     def describe(path: str) -> tuple[str, str, str]:
         item = _memory(store, path)
-        return *names.pointer_words(item), types.get(item.type).section
+        return *names.pointer_title_and_hook(item), types.get(item.type).section
 
     text = "" if anew and not text.strip() else text
     targets = Targets(store)
@@ -350,7 +350,7 @@ def follow_in_index(
         spare = anew or not pointer.says_more or (known is not None and known(pointer))
         return spare and targets.lost(pointer)
 
-    healed = index_module.heal_index(text, files, describe, labels, lost)
+    healed = index_module.heal_pointers(text, files, describe, labels, lost)
     text, remark = healed.text, ""
     if any(_memory(store, path).pinned for path in changed if path in files):
         text = _arrange(text, store, files, lambda item, line: (not item.pinned, line))
@@ -374,7 +374,7 @@ def _arrange(
 ) -> str:
     """Our own lines in this order; `rank` gets a memory and the place of its line."""
     memories = _memories(store, files)
-    ours = {item.path: index_line_of_memory(item) for item in memories}
+    ours = {item.path: stored_index_line(item) for item in memories}
     places: dict[str, int] = {}
     for number, line in enumerate(text.split("\n")):
         places.setdefault(line.rstrip(), number)
@@ -386,8 +386,8 @@ def pointer_worth(item: Memory, line: int = 0) -> tuple[object, ...]:
     return not item.pinned, VALUE.get(item.type, 2), -item.clock, item.path
 
 
-def index_line_of_memory(memory: Memory) -> str:
-    title, hook = names.pointer_words(memory)
+def stored_index_line(memory: Memory) -> str:
+    title, hook = names.pointer_title_and_hook(memory)
     return format_pointer(title, memory.path, hook)
 
 
@@ -405,6 +405,6 @@ def _memory(store: Store, path: str) -> Memory:
     return read_memory(path, data, facts[0] / 1e9)
 
 
-def find_memories(store: Store, wanted: Sequence[str]) -> list[Memory]:
+def find_in_store(store: Store, wanted: Sequence[str]) -> list[Memory]:
     scan = store.scan()
     return [find_named_memory(name, scan.memories, scan.findings) for name in wanted]

@@ -25,9 +25,9 @@ from memdir.hot.disk import (
     Disk,
     close_quietly,
     disk_failure,
+    force_directory_to_disk,
     force_to_disk,
     read_start,
-    sync_directory,
 )
 
 # Errors that parsing a damaged file may raise.
@@ -192,10 +192,10 @@ def _cut_torn_line(handle: int, size: int) -> int:
     return end
 
 
-def sync_leftover_names(root: str) -> None:
+def force_store_leftovers_to_disk(root: str) -> None:
     """After a crash: fsync the directory entries of a dead writer, and our directories above it."""
     for folder, _, _ in os.walk(root):
-        sync_directory(folder)
+        force_directory_to_disk(folder)
     here = root
     while here != os.path.dirname(here):
         with suppress(FileNotFoundError):  # not made yet
@@ -203,7 +203,7 @@ def sync_leftover_names(root: str) -> None:
                 return
         here = os.path.dirname(here)
         if os.access(here, os.R_OK):
-            sync_directory(here)
+            force_directory_to_disk(here)
 
 
 class Lock:

@@ -18,7 +18,7 @@ from memdir.hot.memory import INDEX
 from memdir.hot.place import store_key
 from memdir.store import ports, registry
 from memdir.store.history import GitHistory, History, NoHistory
-from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Store, name_few_paths
+from memdir.store.ports import ARCHIVE, TRASH, Cause, Logged, Search, Store, name_few_store_paths
 from memdir.store.state import Lock
 from memdir.store.trash import DryShelf, Shelf
 
@@ -279,9 +279,9 @@ class App:
                         message = f"the change stands, but {error.message}"
                         self.tell(f"{message}. Next: {error.next}")
                 if store.written:
-                    from memdir.store.guards import update_guards  # only a writer needs it
+                    from memdir.store.guards import update_store_guards  # only a writer needs it
 
-                    update_guards(self, store.written)
+                    update_store_guards(self, store.written)
 
     def _accepter(self, verb: str) -> Callable[[Mapping[str, bytes | None]], None]:
         if not self.config.origin:
@@ -386,7 +386,7 @@ def _add_what_was_done(
     if not done:
         return
     where = "the history has it" if history.on else "old versions are in the trash"
-    error.message += f". Done before that ({where}): {name_few_paths(done)}"
+    error.message += f". Done before that ({where}): {name_few_store_paths(done)}"
     error.args = (error.message,)
     back = "take back what was done with memdir undo, or " if history.on else ""
     error.next += f"; {back}run the command again for the rest"

@@ -24,7 +24,7 @@ MAX_BYTES = 64 * 1024 * 1024
 Seen = tuple[tuple[int, ...], str, str]  # facts of a file, its hash, and why it stays here
 
 
-def hash_of(data: bytes | None) -> str:
+def sync_hash(data: bytes | None) -> str:
     return "" if data is None else digest_of(data)
 
 
@@ -109,7 +109,7 @@ class Base:
                 remove_file(os.path.join(folder, name))
 
 
-def open_base(folder: str) -> Base:
+def open_sync_base(folder: str) -> Base:
     """An unreadable one is begun anew: then nothing is known, and everything is compared."""
     base = Base(folder)
     try:

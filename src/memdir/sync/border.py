@@ -14,7 +14,7 @@ from memdir.hot.acceptance import ACCEPTED, save_acceptance
 from memdir.hot.disk import digest_of
 from memdir.hot.memory import INDEX, decode, encode, is_memory_file, read_header, read_memory
 from memdir.store.accept import Giver, read_givers, store_acceptance
-from memdir.store.guards import compile_guards
+from memdir.store.guards import guards_of_store
 from memdir.store.writer import App, store_state_folder
 from memdir.sync.transport import MAX_FILE_BYTES, Author
 from memdir.text.secrets import find_secrets
@@ -25,7 +25,7 @@ RULES = "1"  # raise it when they change: what was judged before is judged again
 NO_MEMORY = "no memory"  # a README of the branch, say; it stays where it is
 
 
-def why_it_stays(path: str, data: bytes, team: bool) -> str:
+def why_not_synced(path: str, data: bytes, team: bool) -> str:
     """Why a memory is not sent; the rule of a secret, never its value. Empty if it may leave."""
     text = decode(data)
     if read_header(text).get(*SYNC_KEYS).strip().lower() in STAYS:
@@ -48,7 +48,7 @@ def why_it_stays(path: str, data: bytes, team: bool) -> str:
     return ""
 
 
-def index_without(data: bytes, held: Mapping[str, str]) -> bytes:
+def make_index_to_sync(data: bytes, held: Mapping[str, str]) -> bytes:
     """The index without lines of memories that stay here, and without lines that hold a secret."""
     text = decode(data)
     private = Lookup([*held], {})
@@ -74,7 +74,7 @@ def why_not_taken(path: str, standing: Mapping[str, str]) -> str:
     return why_not_portable(path, standing)
 
 
-def accept_known_authors(app: App, came: Mapping[str, tuple[bytes, Author, float]]) -> None:
+def accept_known_authors_in_sync(app: App, came: Mapping[str, tuple[bytes, Author, float]]) -> None:
     """What an accepted author wrote is told with its source; what gives orders waits all the same,
     and so does everything by anybody else.
     """
@@ -99,7 +99,7 @@ def accept_known_authors(app: App, came: Mapping[str, tuple[bytes, Author, float
             if not acceptance.decision(path, digest_of(data)):
                 acceptance.add(path, data, ACCEPTED, givers.files[path].label)
         save_acceptance(folder, acceptance.decisions)
-        compile_guards(app)
+        guards_of_store(app)
 
 
 def _gives_orders(path: str, data: bytes) -> bool:

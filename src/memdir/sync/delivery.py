@@ -12,8 +12,8 @@ from memdir.hot.disk import digest_of
 from memdir.hot.memory import INDEX, stem
 from memdir.store.ports import read_if_stored
 from memdir.store.writer import App
-from memdir.sync.base import MAX_SENT, Base, Known, hash_of
-from memdir.sync.border import RULES, index_without, why_it_stays
+from memdir.sync.base import MAX_SENT, Base, Known, sync_hash
+from memdir.sync.border import RULES, make_index_to_sync, why_not_synced
 from memdir.sync.transport import AGAIN, MAX_PUSH_BYTES, REFUSED, TAKEN, Push, Transport
 
 # A file that changes twice within one tick of the clock has the same facts.
@@ -56,7 +56,7 @@ def syncs_index(app: App) -> bool:
     return app.rules().index and app.store.index_path == INDEX
 
 
-def take_snapshot(app: App, base: Base, team: bool, report: Report) -> Snapshot:
+def take_sync_snapshot(app: App, base: Base, team: bool, report: Report) -> Snapshot:
     """Reads only what is not known by its facts; `base.seen` keeps those."""
     store, rules = app.store, f"{RULES} {team}"
     known = base.seen if base.rules == rules else {}
@@ -73,7 +73,7 @@ def take_snapshot(app: App, base: Base, team: bool, report: Report) -> Snapshot:
             except MemdirError as error:
                 held[path] = error.message
                 continue
-            hash, why = digest_of(data), why_it_stays(path, data, team)
+            hash, why = digest_of(data), why_not_synced(path, data, team)
         if facts[0] < moment and facts[1] < moment:
             seen[path] = (tuple(facts), hash, why)
         raw[path] = hash
@@ -90,7 +90,7 @@ def take_snapshot(app: App, base: Base, team: bool, report: Report) -> Snapshot:
         row = known.get(INDEX)
         if row is None or row[0] != here or row[2][64:] != private:
             data = read_if_stored(store, INDEX) or b""
-            row = here, digest_of(index_without(data, held)), digest_of(data) + private
+            row = here, digest_of(make_index_to_sync(data, held)), digest_of(data) + private
         if here and here[0] < moment and here[1] < moment:
             seen[INDEX] = row
         raw[INDEX], sent[INDEX] = row[2][:64], row[1]
@@ -110,7 +110,7 @@ def send_changes(
 ) -> str:
     """TAKEN when nothing is left to send; AGAIN when others were faster."""
     while True:
-        snapshot = take_snapshot(app, base, team, report)
+        snapshot = take_sync_snapshot(app, base, team, report)
         changes = _list_changes(base, snapshot)
         if app.dry_run:
             coming = (INDEX, *(item.path for item in report.pulled))
@@ -128,7 +128,7 @@ def send_changes(
             return _propose(transport, base, batch, report)
         push = _make_push(base, batch)
         id = transport.prepare(push)
-        hashes = {path: hash_of(data) for path, data in batch.items()}
+        hashes = {path: sync_hash(data) for path, data in batch.items()}
         base.keep({hashes[path]: data for path, data in batch.items() if data is not None})
         base.sent[id] = hashes
         while len(base.sent) > MAX_SENT:
@@ -178,8 +178,8 @@ def _read_batch(app: App, snapshot: Snapshot, changes: list[str]) -> dict[str, b
     for path in changes:
         data = read_if_stored(app.store, path)
         if data is not None and path == INDEX:
-            data = index_without(data, snapshot.held)
-        if hash_of(data) != snapshot.sent.get(path, ""):
+            data = make_index_to_sync(data, snapshot.held)
+        if sync_hash(data) != snapshot.sent.get(path, ""):
             return None
         size += len(data or b"")
         if batch and size > MAX_PUSH_BYTES:
@@ -200,7 +200,7 @@ def _propose(
 ) -> str:
     """Each memory as a branch of its own; what was offered once is offered again if it changes."""
     for path, data in batch.items():
-        hash = hash_of(data)
+        hash = sync_hash(data)
         if path == INDEX or base.proposed.get(path) == hash:
             continue
         done = transport.propose(stem(path), _make_push(base, {path: data}))

@@ -23,8 +23,8 @@ from memdir.store import save
 from memdir.store.ports import TRASH, Store, read_if_stored
 from memdir.store.purge import purge_versions
 from memdir.store.writer import App, Desk, DryRun
-from memdir.sync.base import Base, Known, hash_of
-from memdir.sync.border import NO_MEMORY, accept_known_authors, why_not_taken
+from memdir.sync.base import Base, Known, sync_hash
+from memdir.sync.border import NO_MEMORY, accept_known_authors_in_sync, why_not_taken
 from memdir.sync.delivery import (
     REMOVED,
     WAITS,
@@ -33,7 +33,7 @@ from memdir.sync.delivery import (
     Snapshot,
     send_changes,
     syncs_index,
-    take_snapshot,
+    take_sync_snapshot,
 )
 from memdir.sync.path_merge import merge_path
 from memdir.sync.transport import AGAIN, Author, Fetched, File, Since, Transport
@@ -56,7 +56,7 @@ class Unmoved(Around):
         self.hashes = dict(hashes)
 
     def check(self, path: str) -> None:
-        if self.hashes.get(path) not in (None, hash_of(read_if_stored(self.inside, path))):
+        if self.hashes.get(path) not in (None, sync_hash(read_if_stored(self.inside, path))):
             raise Moved(f"{path} was changed meanwhile", path=path)
 
     def put(self, path: str, data: bytes) -> None:
@@ -84,7 +84,7 @@ def sync_store(
         if base.files and not app.store.tree():
             # A folder that is gone as a whole was not emptied memory by memory.
             base.files, base.cursor, base.sent = {}, "", {}
-        snapshot = take_snapshot(app, base, team, report)
+        snapshot = take_sync_snapshot(app, base, team, report)
         fetched = transport.fetch(Since(base.cursor, tuple(base.sent), base.begun))
         base.recover(snapshot.raw if fetched.begun else {})
         if fetched.received:
@@ -112,7 +112,7 @@ def _forget_rewritten(base: Base, fetched: Fetched) -> None:
     """Of a remote that was emptied, rewritten or rolled back, only what is the same is known."""
     for path, known in [*base.files.items()]:
         file = fetched.files.get(path)
-        if file is None or hash_of(file.data) != known.hash:
+        if file is None or sync_hash(file.data) != known.hash:
             del base.files[path]
 
 
@@ -143,7 +143,7 @@ class Turn:
         written = {
             path: data
             for path, (data, _) in self.results.items()
-            if raw.get(path, "") != hash_of(data)
+            if raw.get(path, "") != sync_hash(data)
         }
         for path, data in written.items():
             change = REMOVED if data is None else draft.UPDATED if path in raw else draft.CREATED
@@ -157,7 +157,7 @@ class Turn:
         files = self.fetched.files.values()
         base.keep({digest_of(it.data): it.data for it in files if it.data is not None})
         base.pending = {
-            path: (hash_of(data), self.results[path][1])
+            path: (sync_hash(data), self.results[path][1])
             for path, data in written.items()
             if path != INDEX
         }
@@ -242,7 +242,7 @@ class Turn:
 
     def _merge_one(self, path: str, file: File) -> None:
         """Raises Moved if a file is no longer what the snapshot says."""
-        known, new = self.base.files.get(path, Known()), Known(hash_of(file.data), file.version)
+        known, new = self.base.files.get(path, Known()), Known(sync_hash(file.data), file.version)
         self.authors[path] = file.author, file.time
         if file.purged:
             self.results[path] = None, new
@@ -257,7 +257,7 @@ class Turn:
 
     def _read(self, path: str) -> bytes | None:
         data = read_if_stored(self.app.store, path)
-        if self.snapshot.raw.get(path, "") != hash_of(data):
+        if self.snapshot.raw.get(path, "") != sync_hash(data):
             raise Moved(f"{path} was changed meanwhile", path=path)
         return data
 
@@ -293,7 +293,7 @@ class Turn:
                 if data is not None and path != INDEX:
                     came[path] = data, *self.authors[path]
             self._follow_in_index(desk, unmoved)
-        accept_known_authors(self.app, came)
+        accept_known_authors_in_sync(self.app, came)
         return moved
 
     def _follow_in_index(self, desk: Desk, unmoved: Unmoved) -> None:
@@ -305,7 +305,7 @@ class Turn:
         desk.cause = replace(desk.cause, name=changed[0] + more if changed else "")
         gone = Lookup([path for path, (data, _) in self.results.items() if data is None], {})
         for _ in range(TRIES if syncs_index(self.app) else 0):
-            unmoved.hashes[INDEX] = hash_of(read_if_stored(unmoved.inside, INDEX))
+            unmoved.hashes[INDEX] = sync_hash(read_if_stored(unmoved.inside, INDEX))
             trial, old = DryRun(desk.store), read_if_stored(desk.store, INDEX) or b""
             save.follow_in_index(
                 trial,
@@ -356,7 +356,7 @@ def _hold_variant(app: App, path: str, data: bytes, author: str) -> str:
         extra=tuple((key, value) for key, value in document.values.items() if key not in kept),
     )
     try:
-        draft.check_draft(held, app.rules())
+        draft.check_draft_format(held, app.rules())
         catch = Catch(Origin(VERB, message=name, who=PERSON), held)
         return open_inbox(app).hold(catch, reason, app.now()).id
     except MemdirError:

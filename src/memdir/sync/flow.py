@@ -15,11 +15,11 @@ from memdir.hot.memory import TEAM
 from memdir.store import state
 from memdir.store.state import Lock
 from memdir.store.writer import App, store_state_folder
-from memdir.sync.base import open_base
+from memdir.sync.base import open_sync_base
 from memdir.sync.delivery import Report
 from memdir.sync.engine import sync_store
 from memdir.sync.git_transport import shown_address
-from memdir.sync.remotes import PERSONAL, Remotes, personal_folder, read_remotes, team_key
+from memdir.sync.remotes import PERSONAL, Remotes, personal_remote_folder, read_remotes, team_key
 from memdir.sync.transport import Remote, Since, open_transport
 
 LAST = "last.json"
@@ -81,7 +81,7 @@ def _sync_remote(
         for name, prefix in stores.items():
             app = open_store(name)
             kept = f"sync-{digest_of((key + prefix).encode())[:HASH_CHARACTERS]}"
-            base = open_base(os.path.join(store_state_folder(app.config), kept))
+            base = open_sync_base(os.path.join(store_state_folder(app.config), kept))
             transport.prefix = prefix
             try:
                 report = sync_store(app, transport, base, team=team, review=team and remote.review)
@@ -98,7 +98,7 @@ def _sync_remote(
 
 def _folders_of_stores(config: Config, remotes: Remotes, scope: str) -> dict[str, str]:
     """Of the personal remote, by scope."""
-    folders = {PROJECT: personal_folder(config, remotes)} if scope != USER else {}
+    folders = {PROJECT: personal_remote_folder(config, remotes)} if scope != USER else {}
     if scope != PROJECT and config.scopes.get(USER) not in (None, config.scopes.get(PROJECT)):
         folders[USER] = "user/"
     return folders
@@ -130,7 +130,7 @@ def join_remote(config: Config, key: str, remote: Remote) -> None:
     remotes.save()
 
 
-def check_team_folder(path: str) -> None:
+def check_synced_team_folder(path: str) -> None:
     if os.path.islink(path):
         hint = "put the directory itself there, or move the link away"
         raise BadInput(f"{path} is a symbolic link; it is not followed", path=path, next=hint)
@@ -149,7 +149,7 @@ def leave_team(config: Config) -> None:
 
 
 def _note(folder: str, remote: Remote, app: App, failure: str = "") -> None:
-    last, now = read_last(folder, shown_address(remote.url)), app.now()
+    last, now = read_last_sync(folder, shown_address(remote.url)), app.now()
     if failure:
         last = replace(last, failed=last.failed or now, failure=failure)
     else:
@@ -158,7 +158,7 @@ def _note(folder: str, remote: Remote, app: App, failure: str = "") -> None:
         state.replace_state_json(folder, LAST, vars(last), durable=False)
 
 
-def read_last(folder: str, remote: str) -> Last:
+def read_last_sync(folder: str, remote: str) -> Last:
     try:
         last = state.read_state_json(folder, LAST, lambda value: Last(**value))
     except (OSError, *state.DAMAGE):
@@ -173,7 +173,7 @@ def list_last_syncs(config: Config) -> list[Last]:
     except MemdirError:
         return []
     return [
-        read_last(os.path.join(remotes.folder, key), shown_address(remote.url))
+        read_last_sync(os.path.join(remotes.folder, key), shown_address(remote.url))
         for key, remote in remotes.remotes.items()
         if key in (PERSONAL, team_key(config))
     ]

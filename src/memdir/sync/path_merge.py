@@ -38,11 +38,11 @@ def merge_path(path: str, base: bytes | None, ours: bytes | None, theirs: bytes 
         if _has(mine, other):
             return Merged(ours)
         return Merged(theirs, None if _has(other, mine) else ours)
-    merged = merge_lines(decode(base), decode(ours), decode(theirs))
+    merged = merge_synced_lines(decode(base), decode(ours), decode(theirs))
     return Merged(theirs, ours) if merged is None else Merged(encode(merged))
 
 
-def merge_lines(base: str, ours: str, theirs: str) -> str | None:
+def merge_synced_lines(base: str, ours: str, theirs: str) -> str | None:
     """None where both changed the same lines to different ones."""
     old, mine, other = base.split("\n"), ours.split("\n"), theirs.split("\n")
     out: list[str] = []

@@ -53,7 +53,7 @@ def team_key(config: Config) -> str:
     return "team-" + store_key(os.path.realpath(config.scopes.get("project", config.store)))
 
 
-def personal_folder(config: Config, remotes: Remotes) -> str:
+def personal_remote_folder(config: Config, remotes: Remotes) -> str:
     """Where this project's memories lie in the personal remote."""
     key = store_key(config.project_root)
     identity = find_project_identity(config.checkout)
@@ -72,11 +72,11 @@ def personal_folder(config: Config, remotes: Remotes) -> str:
 def make_git_remote(config: Config, url: str, branch: str, *, review: bool = False) -> Remote:
     name, email, ssh = _find_person(config.checkout, config.environ)
     machine = f"{slugify(socket.gethostname(), longest=30) or 'machine'}-{secrets.token_hex(4)}"
-    address = check_address(url)
+    address = check_remote_address(url)
     return Remote("git", address, branch, "", "", name, email, machine, ssh, review)
 
 
-def check_address(url: str) -> str:
+def check_remote_address(url: str) -> str:
     """A path becomes absolute: the next command may be run elsewhere."""
     url = url.strip()
     if not url or url.startswith("-") or any(char < " " for char in url) or "::" in url[:20]:

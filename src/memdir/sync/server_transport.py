@@ -155,7 +155,7 @@ class ServerTransport:
     def _send(self, path: str, given: Mapping[str, Any] | None) -> tuple[int, bytes]:
         body = None if given is None else json.dumps(given, ensure_ascii=False).encode()
         headers = {
-            "Authorization": f"Bearer {read_token(self.remote.token_file)}",
+            "Authorization": f"Bearer {read_sync_token(self.remote.token_file)}",
             "User-Agent": "memdir",
             **({"Content-Type": "application/json"} if body is not None else {}),
         }
@@ -195,7 +195,7 @@ def check_server_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def read_token(path: str) -> str:
+def read_sync_token(path: str) -> str:
     """Refuses a file that others may read, as ssh does with a key."""
     try:
         data, facts = read_start(path, MAX_TOKEN_BYTES)
@@ -243,7 +243,7 @@ def make_server_remote(remote: Remote, given: str, folder: str) -> Remote:
     The space is the one named, else the only one that the token may enter.
     """
     base = check_server_url(remote.url)
-    token = read_token(os.path.abspath(os.path.expanduser(given)))
+    token = read_sync_token(os.path.abspath(os.path.expanduser(given)))
     host = slugify(urlsplit(base).netloc)
     name = f"{host}-{digest_of(token.encode())[:12]}.token"
     kept, disk = os.path.join(folder, name), Disk(folder)

@@ -139,7 +139,7 @@ def find_shapes(clues: Clues) -> Iterator[tuple[str, int]]:
             yield "token", clues.origin(match.start())
 
 
-def find_in_place(clues: Clues) -> Iterator[tuple[str, int]]:
+def find_secrets_in_place(clues: Clues) -> Iterator[tuple[str, int]]:
     """The rule and the offset of what is a secret by where it stands."""
     text = clues.text
     matches = [match for form in _IN_PLACE for match in form.finditer(text)]
@@ -162,7 +162,7 @@ def is_made_up(value: str) -> bool:
     return len(set(value)) < _LEAST_KINDS or bool(_PLACEHOLDER.search(value))
 
 
-def is_noise(value: str) -> bool:
+def is_random_text(value: str) -> bool:
     """Letters, digits and punctuation in no order, as a key in quotes."""
     kinds = sum(map(bool, (re.search(form, value) for form in ("[a-z]", "[A-Z0-9]", r"[^\w\s]"))))
     plain = " " in value or "://" in value or is_made_up(value)

@@ -300,9 +300,9 @@ def _by_assignment(clues: Clues) -> Iterator[tuple[str, int]]:
         value = match[match.lastindex or 0]
         is_key = shapes.UUID.fullmatch(value) and re.match(r"(?i)api|secret|auth|access", match[0])
         quoted = match.lastindex in (1, 2, 3)
-        if (is_key or _is_random(value) or (quoted and shapes.is_noise(value))) and not _continues(
-            match
-        ):
+        if (
+            is_key or _is_random(value) or (quoted and shapes.is_random_text(value))
+        ) and not _continues(match):
             yield "secret-assignment", match.start(match.lastindex or 0)
     for match in clues.matches(_HEADER):
         if _is_random(match[1]):
@@ -312,7 +312,7 @@ def _by_assignment(clues: Clues) -> Iterator[tuple[str, int]]:
         # What follows `-p` or `password` there is one, however weak.
         if _is_password(match) if group == 1 else not shapes.is_made_up(match[group]):
             yield "password", match.start(group)
-    yield from shapes.find_in_place(clues)
+    yield from shapes.find_secrets_in_place(clues)
     for match in _ADDRESS.finditer(text):
         if _is_login(*match.groups()):
             yield "password-in-url", match.start()

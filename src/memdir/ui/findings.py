@@ -13,7 +13,7 @@ from memdir.errors import Finding, MemdirError
 from memdir.format.draft import content_hash
 from memdir.store import state
 from memdir.store.writer import App, store_cache_folder
-from memdir.ui.workspace import Census, state_of_files
+from memdir.ui.workspace import Census, state_of_page_files
 
 if TYPE_CHECKING:
     from memdir.audit.audit import Audit
@@ -94,10 +94,10 @@ def _version(app: App, path: str) -> str:
         return ""
 
 
-def read_findings(app: App, census: Census) -> tuple[Kept, list[Finding]]:
+def read_findings_for_page(app: App, census: Census) -> tuple[Kept, list[Finding]]:
     """What the last audit found and nobody has dealt with since, after what a look finds now."""
     folder = store_cache_folder(app.config)
-    kept = census.once("kept", lambda: _read_kept(folder), state_of_files(folder))
+    kept = census.once("kept", lambda: _read_kept(folder), state_of_page_files(folder))
     present = {path: facts[0] / 1e9 <= kept.time for path, facts in census.tree.items()}
 
     def is_open(it: Finding) -> bool:

@@ -20,7 +20,7 @@ from memdir.store.look import readable_store_log
 from memdir.store.ports import Logged
 from memdir.store.writer import App, store_state_folder
 from memdir.text.secrets import text_before_secrets
-from memdir.ui.workspace import Census, state_of_files
+from memdir.ui.workspace import Census, state_of_page_files
 
 CHANGES = 200  # of the history that are looked at
 WEEK = 7 * safe.DAY
@@ -44,11 +44,11 @@ class Plot(NamedTuple):
     limit: int = 0
 
 
-def read_changes(app: App, census: Census) -> list[Logged]:
+def page_changes(app: App, census: Census) -> list[Logged]:
     return census.once("log", lambda: [*islice(readable_store_log(app), CHANGES)])
 
 
-def is_taken_back(changes: Sequence[Logged]) -> set[str]:
+def undone_on_page(changes: Sequence[Logged]) -> set[str]:
     """Ids that a later change has undone, unless that one was undone in its turn."""
     gone: set[str] = set()
     for logged in changes:
@@ -62,7 +62,7 @@ def read_strip(app: App, census: Census, told: Sequence[Told]) -> dict[str, Any]
     loaded = census.once("index", lambda: cut_index(decode(app.store.index() or b"")))
     rules = census.once("rules", lambda: recall_standing_rules([("project", app)])[0])
     prompts = [answer.characters for answer in told if answer.prompt]
-    saved = (it.time for it in read_changes(app, census) if it.verb != "begin" and it.paths)
+    saved = (it.time for it in page_changes(app, census) if it.verb != "begin" and it.paths)
     return {
         "memories": len(census.scan.memories),
         "last_saved": next(saved, 0) or max((it.clock for it in census.scan.memories), default=0),
@@ -77,7 +77,7 @@ def read_strip(app: App, census: Census, told: Sequence[Told]) -> dict[str, Any]
     }
 
 
-def read_plots(app: App, census: Census, told: Sequence[Told]) -> list[Plot]:
+def read_page_plots(app: App, census: Census, told: Sequence[Told]) -> list[Plot]:
     today = datetime.datetime.fromtimestamp(app.now()).date()
     days = [today - datetime.timedelta(days=DAYS - 1 - i) for i in range(DAYS)]
     memories, characters = dict.fromkeys(days, 0), dict.fromkeys(days, 0)
@@ -86,7 +86,7 @@ def read_plots(app: App, census: Census, told: Sequence[Told]) -> list[Plot]:
         if day in memories:
             memories[day] += len(answer.memories)
             characters[day] += answer.characters
-    labels = [short_day(day) for day in days]
+    labels = [short_day_on_page(day) for day in days]
     bars = [
         Plot("bars", "Memories told per day", labels, [*memories.values()], "memories"),
         Plot("bars", "Characters told per day", labels, [*characters.values()], "characters"),
@@ -100,17 +100,17 @@ def _plots_of_store(app: App, census: Census) -> list[Plot]:
         title = "Age by type: under a month, under half a year, older"
         plots.append(Plot("shares", title, *_ages(census.scan.memories, app.now())))
     path = app.store.index_path
-    changes = [it for it in read_changes(app, census) if any(path == name for _, name in it.paths)]
+    changes = [it for it in page_changes(app, census) if any(path == name for _, name in it.paths)]
     points = changes[:: -(-len(changes) // POINTS) or 1][::-1]
     if len(points) > 1:
-        labels = [short_day(datetime.datetime.fromtimestamp(it.time)) for it in points]
+        labels = [short_day_on_page(datetime.datetime.fromtimestamp(it.time)) for it in points]
         texts = [decode(app.history.content(it.id, path) or b"") for it in points]
         values, limit = [tokens(utf16_units(text)) for text in texts], tokens(MAX_CHARACTERS)
         plots.append(Plot("line", "Tokens of the index over time", labels, values, "", limit))
     return plots
 
 
-def short_day(day: datetime.date) -> str:
+def short_day_on_page(day: datetime.date) -> str:
     return f"{day.day} {day:%b}"
 
 
@@ -148,7 +148,7 @@ class Told(NamedTuple):
 def read_told(app: App, census: Census) -> list[Told]:
     """The newest first; read again only when the log has changed."""
     folder = store_state_folder(app.config)
-    return census.once("told", lambda: _read_lines(folder), state_of_files(folder))
+    return census.once("told", lambda: _read_lines(folder), state_of_page_files(folder))
 
 
 def _read_lines(folder: str) -> list[Told]:
@@ -175,7 +175,7 @@ def _parse(value: Any) -> Told:
     return Told(time, str(value["session"]), prompt, int(value["characters"]), tuple(memories))
 
 
-def group_by_session(answers: Sequence[Told]) -> list[list[Told]]:
+def group_answers_on_page(answers: Sequence[Told]) -> list[list[Told]]:
     groups: dict[str, list[Told]] = {}
     for answer in answers:
         groups.setdefault(answer.session, []).append(answer)

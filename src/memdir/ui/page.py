@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from memdir.hot import safe
 from memdir.hot.memory import INDEX, RECORD_INDEX
 from memdir.text.terminal import plural, visible_text
-from memdir.ui.overview import short_day, tokens
+from memdir.ui.overview import short_day_on_page, tokens
 from memdir.ui.prose import diff_rows, render_prose
 
 HERE = Path(__file__).parent
@@ -23,7 +23,7 @@ STATIC = HERE / "static"
 
 
 @cache
-def environment() -> Environment:
+def page_environment() -> Environment:
     env = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -34,10 +34,10 @@ def environment() -> Environment:
         auto_reload=False,
     )
     env.filters |= {
-        "moment": format_moment,
+        "moment": format_page_moment,
         "age": lambda it: safe.age_words(safe.age_days(it, time.time())) if it else "never",
-        "day": lambda seconds: short_day(datetime.datetime.fromtimestamp(seconds)),
-        "key": path_key,
+        "day": lambda seconds: short_day_on_page(datetime.datetime.fromtimestamp(seconds)),
+        "key": form_key,
         "prose": _prose,
         # For a field that is sent back: what it holds stays; browsers drop the first line end.
         "exact": lambda text: Markup("\n") + escape(text),
@@ -57,7 +57,7 @@ def _prose(text: str, base: str, path: str) -> Markup:
         if not target.endswith(".md") or target.startswith("/") or ":" in target:
             return ""
         there = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-        return "" if there.startswith("..") else f"{base}memory?path={quote(path_key(there))}"
+        return "" if there.startswith("..") else f"{base}memory?path={quote(form_key(there))}"
 
     return render_prose(text, to)
 
@@ -69,12 +69,12 @@ def _visible(value: object) -> object:
     return value
 
 
-def path_key(path: str) -> str:
+def form_key(path: str) -> str:
     """A path as it can stand in a form: names may hold any byte."""
     return quote(path, errors="surrogateescape")
 
 
-def format_moment(seconds: float) -> str:
+def format_page_moment(seconds: float) -> str:
     """`today 14:02`, `yesterday 14:02`, `16 Nov 14:02`, `16 Nov 2025`; in this machine's zone."""
     if not seconds:
         return "never"

@@ -29,9 +29,9 @@ from memdir.store import changes
 from memdir.store.accept import Waiting, keep_decision
 from memdir.store.ports import ARCHIVE, OUTSIDE, TRASH
 from memdir.store.writer import App, Done
-from memdir.ui.page import path_key
-from memdir.ui.routes import Handler, Outcome, Visit, find_undecided, new_batch, path_of_key
-from memdir.ui.views import files_of, memory_page, plan_version
+from memdir.ui.page import form_key
+from memdir.ui.routes import Handler, Outcome, Visit, find_undecided, form_path, new_ui_batch
+from memdir.ui.views import memory_page, page_diffs, plan_version
 from memdir.upkeep.restructure import restructure_store
 
 MAX_VERSIONS = 50  # of the history, to find the one that a page has shown
@@ -74,7 +74,7 @@ def _fields(visit: Visit, *names: str) -> dict[str, str]:
     if missing := [name for name in names if name not in visit.form or name in empty]:
         raise BadInput(f"the form lacks {', '.join(missing)}", next="load the page again")
     form = dict(visit.form)
-    return form | {"path": path_of_key(form.get("path", ""))}
+    return form | {"path": form_path(form.get("path", ""))}
 
 
 def _as_shown(visit: Visit) -> tuple[App, str, dict[str, str]]:
@@ -97,7 +97,7 @@ def _taker(app: App, batch: str) -> Callable[[], Outcome] | None:
 
 
 def _undo(app: App, change: str = "", batch: str = "") -> Outcome:
-    app = replace(app, batch=new_batch())
+    app = replace(app, batch=new_ui_batch())
     done = review.undo_and_hold_again(app, change, batch)
     files = [f"{it.path} {it.reason or 'is as it was before'}" for it in done.changes]
     name = "the change"
@@ -274,8 +274,8 @@ def post_save(visit: Visit) -> Response:
         refusal = BadInput("; ".join(outcome.details), next="change the text, or leave it as it is")
         return memory_page(visit, **shown, problems=[refusal])
     if is_preview:
-        return memory_page(visit, **shown, preview=files_of(done.diff))
-    return visit.done(outcome, "memory", path=path_key(path))
+        return memory_page(visit, **shown, preview=page_diffs(done.diff))
+    return visit.done(outcome, "memory", path=form_key(path))
 
 
 def _revision(form: dict[str, str], document: Document) -> Revision:

@@ -28,7 +28,7 @@ from memdir.text.secrets import text_before_secrets
 from memdir.ui import page
 from memdir.ui.findings import Audits
 from memdir.ui.gate import FORM
-from memdir.ui.workspace import Census, Spot, Workspace, state_of_files
+from memdir.ui.workspace import Census, Spot, Workspace, state_of_page_files
 
 MAX_NOTICES = 200
 Undecided = tuple[App, Held | Waiting]  # a held draft, or what others wrote and nobody accepted
@@ -44,7 +44,7 @@ class Outcome:
     refused: bool = False
 
 
-def new_batch() -> str:
+def new_ui_batch() -> str:
     """Of everything that one request changes, in the history."""
     return f"ui-{secrets.token_hex(6)}"
 
@@ -83,7 +83,7 @@ class Visit:
         return self.request.query_params.get(name, "")
 
     def open_scope(self, spot: Spot) -> App:
-        return self.ui.workspace.open(spot, self.remarks.append, new_batch())
+        return self.ui.workspace.open(spot, self.remarks.append, new_ui_batch())
 
     def undecided(self, census: Census) -> list[Undecided]:
         """What others wrote in the stores of this project, then drafts."""
@@ -94,7 +94,7 @@ class Visit:
                 if app.config.origin and app.store.root not in others:
                     others[app.store.root] = find_source_in_store(spot.scope, app)
         inbox = open_inbox(self.app)
-        held, findings = census.once("drafts", inbox.look, state_of_files(inbox.folder))
+        held, findings = census.once("drafts", inbox.look, state_of_page_files(inbox.folder))
         self.remarks += [it.message for it in findings]
         foreign = [(source.app, it) for source in others.values() for it in source.waiting]
         return [*foreign, *((self.app, it) for it in held)]
@@ -107,7 +107,7 @@ class Visit:
         id, readonly = self.asked("notice"), self.spot.scope == RECORDS
         frame = {"title": title, "readonly": readonly, "static": False, "refresh": False}
         frame |= {"notice_id": id, "notice": self.ui.notices.get(id)}
-        template = page.environment().get_template(name)
+        template = page.page_environment().get_template(name)
         html = template.render(vars(self) | frame | values).encode("utf-8", "backslashreplace")
         return Response(html, values.get("status", 200), media_type="text/html; charset=utf-8")
 
@@ -115,7 +115,7 @@ class Visit:
         """Back to a page, with the banner of what was done there."""
         self.last_census.forget()
         details = dict.fromkeys((*outcome.details, *self.remarks))
-        id, notices = new_batch(), self.ui.notices
+        id, notices = new_ui_batch(), self.ui.notices
         notices[id] = replace(outcome, details=tuple(details))
         if len(notices) > MAX_NOTICES:
             del notices[next(iter(notices))]
@@ -136,7 +136,7 @@ def find_undecided(undecided: Iterable[Undecided], id: str, version: str = "") -
     found = next((it for it in undecided if it[1].id == id), None)
     if found is None:
         raise Missing("this was decided on already, or changed", next="look at what waits now")
-    item = show_item(*found)
+    item = show_item_on_page(*found)
     if version not in ("", item["version"]):
         message = "this draft was changed since the page was made; nothing was decided"
         now = encode(item["text"] or item["title"])
@@ -144,7 +144,7 @@ def find_undecided(undecided: Iterable[Undecided], id: str, version: str = "") -
     return found
 
 
-def show_item(app: App, thing: Held | Waiting) -> dict[str, Any]:
+def show_item_on_page(app: App, thing: Held | Waiting) -> dict[str, Any]:
     """For the templates, which word it; `version` is what the page has shown."""
     shown = {"app": app, "thing": thing, "id": thing.id, "kind": "memory", "version": thing.id}
     if isinstance(thing, Waiting):
@@ -189,12 +189,12 @@ def open_page(ui: Ui) -> Starlette:
     return Starlette(routes=[Route("/", go), Route("/go", go), static, *views, act])
 
 
-def draw_first_screen(ui: Ui) -> bytes:
+def draw_home_page_file(ui: Ui) -> bytes:
     """The first screen as one file, to be sent around: it links to nothing and asks for nothing."""
-    from memdir.ui.views import first_screen
+    from memdir.ui.views import home_page_values
 
     visit = Visit(ui, ui.workspace.first, Request({"type": "http", "query_string": b""}), "")
-    more = first_screen(visit) | {"static": True, "job": None}
+    more = home_page_values(visit) | {"static": True, "job": None}
     more |= {"css": Markup((page.STATIC / "style.css").read_text("utf-8")), "readonly": True}
     return bytes(visit.render("home.html", "Overview", **more).body)
 
@@ -208,5 +208,5 @@ def _act(visit: Visit) -> Response:
     return POSTS[act](visit)
 
 
-def path_of_key(key: str) -> str:
+def form_path(key: str) -> str:
     return unquote(key, errors="surrogateescape")

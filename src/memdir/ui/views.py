@@ -23,12 +23,12 @@ from memdir.models.ledger import read_model_spending
 from memdir.recall.answer import Recall, recall
 from memdir.store import look
 from memdir.store.accept import unaccepted_paths
-from memdir.store.save import find_memories
+from memdir.store.save import find_in_store
 from memdir.store.writer import App
 from memdir.ui import overview
-from memdir.ui.findings import OLD, Kept, read_findings
-from memdir.ui.overview import group_by_session, read_told
-from memdir.ui.routes import Handler, Visit, find_undecided, path_of_key, show_item
+from memdir.ui.findings import OLD, Kept, read_findings_for_page
+from memdir.ui.overview import group_answers_on_page, read_told
+from memdir.ui.routes import Handler, Visit, find_undecided, form_path, show_item_on_page
 from memdir.ui.workspace import Census
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def attempt(look: Callable[[], Any], problems: list[MemdirError], default: Any) 
         return default
 
 
-def paginate(visit: Visit, items: Sequence[Any], size: int = ROWS) -> dict[str, Any]:
+def select_page_rows(visit: Visit, items: Sequence[Any], size: int = ROWS) -> dict[str, Any]:
     asked, pages = visit.asked("page"), max(-(-len(items) // size), 1)
     number = int(asked) if asked.isdecimal() and len(asked) < 9 else 1
     number = min(max(number, 1), pages)
@@ -63,7 +63,7 @@ def paginate(visit: Visit, items: Sequence[Any], size: int = ROWS) -> dict[str, 
     return {"items": part, "page": number, "pages": pages, "total": len(items)}
 
 
-def files_of(versions: Iterable[tuple[str, bytes | None, bytes | None]]) -> list[dict[str, Any]]:
+def page_diffs(versions: Iterable[tuple[str, bytes | None, bytes | None]]) -> list[dict[str, Any]]:
     """The files that differ, with their texts; indexes come last."""
     rows = sorted(
         (row for row in versions if row[1] != row[2]),
@@ -80,32 +80,32 @@ def plan_version(plan: Plan) -> str:
 
 def history(app: App, census: Census, path: str = "") -> dict[str, Any]:
     """The newest changes, of one memory if a path is given, and what tells about them."""
-    changes = overview.read_changes(app, census)
+    changes = overview.page_changes(app, census)
     shown = [it for it in changes if any(path in ("", name) for _, name in it.paths)]
-    return {"undone": overview.is_taken_back(changes), "about": census.about, "changes": shown}
+    return {"undone": overview.undone_on_page(changes), "about": census.about, "changes": shown}
 
 
-def first_screen(visit: Visit) -> dict[str, Any]:
+def home_page_values(visit: Visit) -> dict[str, Any]:
     app, problems = visit.app, list[MemdirError]()
     census = attempt(lambda: visit.census, problems, visit.last_census)
     told = attempt(lambda: read_told(app, census), problems, [])
     undecided = attempt(lambda: visit.undecided(census), problems, [])
     past = attempt(lambda: history(app, census), problems, {"changes": []})
     strip = attempt(lambda: overview.read_strip(app, census, told), problems, {})
-    plots = attempt(lambda: overview.read_plots(app, census, told), problems, [])
+    plots = attempt(lambda: overview.read_page_plots(app, census, told), problems, [])
     job = visit.ui.audits.job(app)
     is_running = job is not None and not job.done  # asked before its findings are read
-    kept, found = attempt(lambda: read_findings(app, census), problems, (Kept(), []))
+    kept, found = attempt(lambda: read_findings_for_page(app, census), problems, (Kept(), []))
     pressing = [it for it in found if it.kind != OLD]
-    beside = attempt(lambda: memories_beside(app, census, pressing[:FEW]), problems, {})
+    beside = attempt(lambda: memories_on_page(app, census, pressing[:FEW]), problems, {})
     said = [it.message for it in problems]
     visit.remarks = [it for it in visit.remarks if not any(map(it.__contains__, said))]
     return {
         "strip": strip,
         **past,
-        "items": [show_item(*it) for it in undecided[:FEW]],
+        "items": [show_item_on_page(*it) for it in undecided[:FEW]],
         "all_items": len(undecided),
-        "sessions": group_by_session(told)[:FEW],
+        "sessions": group_answers_on_page(told)[:FEW],
         "kept": kept,
         "findings": pressing[:FEW],
         "beside": beside,
@@ -119,7 +119,7 @@ def first_screen(visit: Visit) -> dict[str, Any]:
     }
 
 
-def memories_beside(
+def memories_on_page(
     app: App, census: Census, findings: Iterable[Finding]
 ) -> dict[str, tuple[str, str]]:
     """What the memories that something is found about say, and their versions, for the acts."""
@@ -130,27 +130,27 @@ def memories_beside(
 def findings_page(visit: Visit) -> Response:
     """All of them: what is pressing, then what is only old."""
     app, census = visit.app, visit.census
-    kept, found = read_findings(app, census)
-    rows = paginate(visit, found)
-    beside = memories_beside(app, census, rows["items"])
+    kept, found = read_findings_for_page(app, census)
+    rows = select_page_rows(visit, found)
+    beside = memories_on_page(app, census, rows["items"])
     return visit.render("findings.html", "Needs a look", kept=kept, rows=rows, beside=beside)
 
 
 def home_page(visit: Visit) -> Response:
-    values = first_screen(visit)
+    values = home_page_values(visit)
     return visit.render("home.html", "Overview", **values, refresh=values["job"] is not None)
 
 
 def changes_page(visit: Visit) -> Response:
     past = history(visit.app, visit.census)
-    rows = paginate(visit, past["changes"])
+    rows = select_page_rows(visit, past["changes"])
     return visit.render("changes.html", "What changed", **past, rows=rows)
 
 
 def change_page(visit: Visit) -> Response:
     logged, versions = look.diff_of_change(visit.app, visit.asked("id"))
     past = history(visit.app, visit.census) | {"changes": [logged]}
-    past |= {"files": files_of(versions[:ROWS]), "left": max(len(versions) - ROWS, 0)}
+    past |= {"files": page_diffs(versions[:ROWS]), "left": max(len(versions) - ROWS, 0)}
     return visit.render("change.html", "A change", **past)
 
 
@@ -178,7 +178,7 @@ def memories_page(visit: Visit) -> Response:
         "waits": lambda it: it.path in waiting,
     }
     shown = [*filter(states.get(asked["state"], lambda _: True), shown)]
-    rows = paginate(visit, shown)
+    rows = select_page_rows(visit, shown)
     values = {
         "rows": rows,
         "why": why,
@@ -199,7 +199,7 @@ def is_editable(text: str) -> bool:
 
 def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
     app, problems = visit.app, list[MemdirError]()
-    path = find_memories(app.store, [asked or path_of_key(visit.asked("path"))])[0].path
+    path = find_in_store(app.store, [asked or form_path(visit.asked("path"))])[0].path
     data, facts = app.store.read(path), app.store.facts(path)
     view = app.store.view(path, data)
     document = read_header(decode(view))
@@ -207,7 +207,7 @@ def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
     item.dated = attempt(lambda: find_age_starts(app, [item])[0], [], {}).get(path, 0.0)
     past = attempt(lambda: history(app, visit.census, path), problems, {"changes": []})
     told = attempt(lambda: read_told(app, visit.last_census), problems, [])
-    found = attempt(lambda: read_findings(app, visit.last_census)[1], problems, [])
+    found = attempt(lambda: read_findings_for_page(app, visit.last_census)[1], problems, [])
     doubts = [it.message for it in found if it.path == path and it.kind != OLD]
     stale = find_known_stale_claims(app, [item]).get(path, [])
     said = " ".join(doubts).replace(": ", " ")  # as an audit words a claim
@@ -237,8 +237,8 @@ def memory_page(visit: Visit, asked: str = "", **more: Any) -> Response:
 def waiting_page(visit: Visit) -> Response:
     from memdir.capture.review import find_rejected_drafts
 
-    rows = paginate(visit, visit.undecided(visit.last_census), SESSIONS)
-    rows["items"] = [show_item(*it) for it in rows["items"]]
+    rows = select_page_rows(visit, visit.undecided(visit.last_census), SESSIONS)
+    rows["items"] = [show_item_on_page(*it) for it in rows["items"]]
     rejected = find_rejected_drafts(visit.app, (), every=True)[:ROWS]
     titles = {it.id: held_title(it.catch) for it in rejected}
     return visit.render("waiting.html", "Waiting for you", rows=rows, rejected=titles)
@@ -251,12 +251,12 @@ def item_page(visit: Visit) -> Response:
     draft, refused = None, list[str]()
     if isinstance(thing, Held):
         draft, done = thing.catch.draft, preview_held_draft(app, thing, Wishes(offered=(ANYWAY,)))
-        files = files_of(done.diff)
+        files = page_diffs(done.diff)
         refused = [it.reason for it in done.changes if it.reason]
     else:
-        files = files_of([(thing.memory.path, None, thing.data)])
+        files = page_diffs([(thing.memory.path, None, thing.data)])
     values: dict[str, Any] = {
-        "item": show_item(app, thing),
+        "item": show_item_on_page(app, thing),
         "files": files,
         "refused": refused,
         "draft": draft if draft and is_editable(draft.body) else None,
@@ -266,8 +266,8 @@ def item_page(visit: Visit) -> Response:
 
 
 def told_page(visit: Visit) -> Response:
-    told = group_by_session(read_told(visit.app, visit.last_census))
-    rows, on = paginate(visit, told, SESSIONS), visit.app.config.options.told_log
+    told = group_answers_on_page(read_told(visit.app, visit.last_census))
+    rows, on = select_page_rows(visit, told, SESSIONS), visit.app.config.options.told_log
     return visit.render("told.html", "What agents were told", rows=rows, on=on)
 
 
@@ -293,7 +293,7 @@ def _why_not(
     visit: Visit, apps: Sequence[tuple[str, App]], prompt: str, wanted: str, result: Recall
 ) -> str:
     """Why this memory did not come, in one sentence."""
-    path = find_memories(visit.app.store, [wanted])[0].path
+    path = find_in_store(visit.app.store, [wanted])[0].path
     if path in [it.memory.path for it in (*result.injected.bodies, *result.injected.pointers)]:
         return f"{path} was told."
     if path in unaccepted_paths(visit.app):
@@ -317,19 +317,19 @@ def restructure_page(visit: Visit) -> Response:
     plan, done = restructure_store(replace(visit.app, dry_run=True))
     before, after = asdict(plan.before), asdict(plan.after)
     pairs = {name.replace("_", " "): (before[name], after[name]) for name in before}
-    files, left = files_of(done.diff[:ROWS]), max(len(done.diff) - ROWS, 0)
+    files, left = page_diffs(done.diff[:ROWS]), max(len(done.diff) - ROWS, 0)
     values = {"plan": plan, "done": done, "figures": pairs, "files": files, "left": left}
     return visit.render("restructure.html", "Restructure", version=plan_version(plan), **values)
 
 
 def shelf_page(visit: Visit) -> Response:
-    rows = paginate(visit, look.list_shelved_and_missing(visit.app))
+    rows = select_page_rows(visit, look.list_restorable_on_store_shelf(visit.app))
     return visit.render("shelf.html", "Put away", rows=rows)
 
 
 def budget_page(visit: Visit) -> Response:
     spending, model = read_model_spending(visit.app), visit.app.config.options.model
-    rows = paginate(visit, spending.calls)
+    rows = select_page_rows(visit, spending.calls)
     return visit.render("budget.html", "Budget", spending=spending, rows=rows, model=model)
 
 
@@ -337,10 +337,10 @@ def doctor_page(visit: Visit) -> Response:
     """The checks run when they are asked for: their proof saves in a store that is thrown away."""
     checks = None
     if visit.asked("run"):
-        from memdir.care.doctor import open_trial_store, run_doctor
+        from memdir.care.doctor import open_doctor_trial_store, run_doctor
 
         with tempfile.TemporaryDirectory("-memdir", ignore_cleanup_errors=True) as folder:
-            trial = open_trial_store(visit.app, os.path.realpath(folder), visit.app.actor)
+            trial = open_doctor_trial_store(visit.app, os.path.realpath(folder), visit.app.actor)
             checks = run_doctor(visit.app, trial)
     return visit.render("doctor.html", "Doctor", checks=checks)
 

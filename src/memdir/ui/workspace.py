@@ -80,7 +80,7 @@ class Census:
         self._seen = None
 
 
-def state_of_files(folder: str) -> list[tuple[str, int, int, int]] | None:
+def state_of_page_files(folder: str) -> list[tuple[str, int, int, int]] | None:
     """Changes whenever a file in the folder does; whoever reads them says what is wrong."""
     with suppress(OSError), os.scandir(folder) as entries:
         stats = [(entry.name, entry.stat()) for entry in entries]

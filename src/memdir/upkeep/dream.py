@@ -36,7 +36,7 @@ from memdir.store import logs
 from memdir.store.changes import retire_memory
 from memdir.store.logs import DailyLog, open_daily_log
 from memdir.store.ports import Store
-from memdir.store.save import follow_in_index, save_draft
+from memdir.store.save import follow_in_index, save_draft_to_store
 from memdir.store.state import DAMAGE, Lock, read_state_json, replace_state_json, state_errors
 from memdir.store.trash import DryShelf, Shelf
 from memdir.store.writer import App, Desk, Done, DryRun, store_state_folder
@@ -350,7 +350,7 @@ def _save(store: Store, rules: Rules, oriented: Oriented) -> tuple[list[Change],
         if item.draft is None or item.origin.message in known:
             continue
         try:
-            changes.append(save_draft(item.draft, store, rules, Wishes()))
+            changes.append(save_draft_to_store(item.draft, store, rules, Wishes()))
         except (BadInput, Conflict, Missing) as error:
             changes.append(Change(SKIPPED, item.draft.name, "", reason=error.message))
     refused = [f"not saved from a log: {change.reason}" for change in changes if not change.hash]

@@ -39,20 +39,20 @@ from memdir.text.markdown import (
     heading_text,
 )
 from memdir.text.terminal import plural
-from memdir.upkeep.split import GROUP_LINES, first_heading_of_part, split_overlong_lines, trim_part
+from memdir.upkeep.split import GROUP_LINES, heading_of_split_part, split_overlong_lines, trim_part
 from memdir.upkeep.worksheet import (
     LOOK_CHARACTERS,
     Page,
     Work,
-    free_topic_path,
+    free_restructured_path,
     guess_topic_type,
     is_generic_title,
     is_placeholder_piece,
     plain_title,
     plain_title_line,
+    restructured_line_end,
     summarize_topic,
     title_words,
-    topic_line_end,
     topic_title,
 )
 
@@ -297,7 +297,7 @@ def _split_group(group: Sequence[Piece], heading: str) -> list[Topic]:
     section = first.section or (first.heading if first.whole else "")
     result: list[Topic] = []
     for number, part in enumerate(parts, 1):
-        name = topic_title(first_heading_of_part(part)) or f"part {number}"
+        name = topic_title(heading_of_split_part(part)) or f"part {number}"
         result.append((title if name == title else f"{title}: {name}", part, section))
     return result
 
@@ -311,7 +311,7 @@ def write_topics_of_pieces(work: Work, topics: Sequence[Topic]) -> dict[str, str
         type, reason = guess_topic_type("", f"{title} {heading}", section, said)
         if piece_asks_to_stay(topic_lines):
             type, reason = FEEDBACK, "it says that agents must always see it"
-        path = free_topic_path(title, type, work.taken, work.given.style)
+        path = free_restructured_path(title, type, work.taken, work.given.style)
         index = work.given.index  # the memory is as old as the index
         fields = [("name", plain_title_line(title)), ("description", summarize_topic(topic_lines))]
         fields.append((work.given.style.type_key, type if type != UNKNOWN else "project"))
@@ -319,7 +319,7 @@ def write_topics_of_pieces(work: Work, topics: Sequence[Topic]) -> dict[str, str
             fields.append((MODIFIED_KEYS[0], safe.iso_time(index.clock)))
         fields += [(SOURCE_KEYS[0], SOURCE), ("metadata.from", work.given.index_path)]
         text = memory.write_header(fields, "\n".join(topic_lines))
-        text = text.replace("\n", topic_line_end(index.text))
+        text = text.replace("\n", restructured_line_end(index.text))
         work.pages[path] = Page(text, index.clock, index.dated)
         lines = plural(sum(1 for line in topic_lines if line.strip()), "line")
         work.note(path, f"{lines} out of the index; type {type}: {reason}")
@@ -342,7 +342,7 @@ def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> Non
             continue
         hook, section = hooks.get(path, ("", ""))
         lines = document.body.removeprefix(BOM).split("\n")
-        top = first_heading_of_part(lines)
+        top = heading_of_split_part(lines)
         type, reason = guess_topic_type(path, top, section, lines)
         description = plain_title_line(hook)[:MAX_DESCRIPTION]
         if len(hook) < MIN_HOOK_CHARACTERS:
@@ -353,7 +353,7 @@ def add_missing_headers(work: Work, hooks: Mapping[str, tuple[str, str]]) -> Non
         new = document.lines is None
         bom = BOM if new and document.body.startswith(BOM) else ""  # stays in front of all
         body = document.body.removeprefix(bom)
-        gap = topic_line_end(body) if new and body[:1] not in ("\n", "\r", "") else ""
+        gap = restructured_line_end(body) if new and body[:1] not in ("\n", "\r", "") else ""
         document = Document(document.opening, document.lines, document.closing, gap + body)
         nested = document.values.get("metadata") == ""
         for key in missing:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from memdir.format import index, outline
-from memdir.format.names import memory_title, pointer_words
+from memdir.format.names import memory_title, pointer_title_and_hook
 from memdir.format.pointer import LINK, format_pointer, is_table_row
 from memdir.hot import memory, types
 from memdir.hot.memory import POINTER_AIM, stem
@@ -21,7 +21,7 @@ KEPT = "**In the index:** "  # in front of a hook that was too long for its line
 TYPE_ORDER = ("feedback", "user", "value", "project", "reference")
 
 
-def read_index_hooks(lines: Sequence[outline.Line]) -> dict[str, tuple[str, str]]:
+def read_hooks_to_restructure(lines: Sequence[outline.Line]) -> dict[str, tuple[str, str]]:
     """What the index says of each memory, and below which heading."""
     result: dict[str, tuple[str, str]] = {}
     section = ""
@@ -33,7 +33,7 @@ def read_index_hooks(lines: Sequence[outline.Line]) -> dict[str, tuple[str, str]
     return result
 
 
-def shorten_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None:
+def shorten_restructured_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> None:
     """Every entry in one line of the right length; what it said in full stands in its memory."""
     for i, line in enumerate(lines):
         more = _continued(lines, i)
@@ -49,7 +49,7 @@ def shorten_pointers(work: Work, lines: list[outline.Line], gone: set[int]) -> N
         old = [lines[j].text for j in (i, *more)]
         line.text = line.text[: line.indent] + format_pointer(plain_title_line(title), path, hook)
         if not text_holds(line.text, hook):
-            keep_hook_text(work, path, hook, old)
+            keep_restructured_hook(work, path, hook, old)
         work.note(work.given.index_path, f"the line of {path}; its words stand there")
 
 
@@ -67,7 +67,7 @@ def _read_hook(lines: Sequence[outline.Line], i: int) -> str:
     return " ".join([lines[i].pointers[0].hook, *rest]).strip()
 
 
-def keep_hook_text(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> None:
+def keep_restructured_hook(work: Work, path: str, hook: str, lines: Sequence[str] = ()) -> None:
     """A hook that its memory does not say yet goes to the end of it; `lines` are where it stood."""
     page = work.pages[path]
     document = page.document
@@ -110,7 +110,7 @@ def close_index_gaps(lines: Sequence[outline.Line], gone: Collection[int]) -> li
     return kept
 
 
-def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
+def place_restructured_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
     """The index with pointers to the new memories (path -> heading), and none to nothing."""
     bom, lines = work.outline(text)
     new = {path: section for path, section in new.items() if path in work.pages}
@@ -137,18 +137,18 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
 
     def describe(path: str) -> tuple[str, str, str]:
         memory = work.memory(path)
-        return *pointer_words(memory), new.get(path, "")
+        return *pointer_title_and_hook(memory), new.get(path, "")
 
     text = outline.write_index_lines(bom, lines)
     order = [*new, *(path for path in sorted(work.pages) if path not in new)]
-    healed = index.heal_index(text, order, describe, work.names(), work.is_dead, by_link=True)
+    healed = index.heal_pointers(text, order, describe, work.names(), work.is_dead, by_link=True)
     kept = {line.removesuffix("\r") for line in healed.text.split("\n")}
     for line in lines:
         if line.text not in kept:
             reason = "it leads to a file that is gone"
             for pointer, path in zip(line.pointers, line.paths, strict=True):
                 if stays := path or work.merged.get(pointer.target):
-                    keep_hook_text(work, stays, pointer.hook)
+                    keep_restructured_hook(work, stays, pointer.hook)
                     reason = f"another pointer leads to {stays}"
             work.account(work.given.index_path, line.text, reason)
     for path in healed.repeated:
@@ -160,7 +160,7 @@ def place_pointers(work: Work, text: str, new: Mapping[str, str]) -> str:
     return healed.text
 
 
-def arrange_pointers_by_worth(work: Work, text: str) -> str:
+def restructure_pointers_by_worth(work: Work, text: str) -> str:
     """Over the limit: our own lines in the order of their worth, each section for itself."""
     lines, characters = index.index_excess(text)
     if not lines and not characters:
@@ -169,7 +169,7 @@ def arrange_pointers_by_worth(work: Work, text: str) -> str:
     ours = {
         memory.path: format_pointer(title, memory.path, hook)
         for memory in memories
-        for title, hook in [pointer_words(memory)]
+        for title, hook in [pointer_title_and_hook(memory)]
     }
     work.remarks.append(
         f"too many memories for one index: agents do not see the last {lines} lines"

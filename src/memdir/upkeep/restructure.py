@@ -28,7 +28,7 @@ from memdir.hot import memory, safe, types
 from memdir.hot.memory import CREATED_KEYS, INDEX, MAX_CHARACTERS, MAX_LINES, MODIFIED_KEYS, README
 from memdir.models.model import count_model_tokens
 from memdir.store.look import read_store_files
-from memdir.store.ports import TRASH, Store, name_few_paths
+from memdir.store.ports import TRASH, Store, name_few_store_paths
 from memdir.store.save import Targets
 from memdir.store.trash import Shelf
 from memdir.store.writer import App, Done
@@ -123,7 +123,7 @@ def restructure_store(app: App) -> tuple[Plan, Done]:
         now = app.now()
         plan = plan_restructure(read_restructured_store(desk.store, stale))
         result = replace(plan, batch=f"{VERB}-{int(now)}")
-        remark_missing_reasons(result.work)
+        remark_reasons_missing_in_restructure(result.work)
         desk.cause = replace(desk.cause, batch=result.batch, name=result.title)
         desk.changes += apply_restructure(result, desk.store, desk.shelf, now)
     return result, desk.done
@@ -221,7 +221,7 @@ def _make_pass(work: Work) -> None:
     kept |= {i for part in pieces.find_pieces_to_decide(lines) for i in part}
     extract = pieces.Extract(lines, kept)
     gone = extract.gone
-    hooks = pointers.read_index_hooks([*lines, *work.outline(work.given.readme)[1]])
+    hooks = pointers.read_hooks_to_restructure([*lines, *work.outline(work.given.readme)[1]])
     title = heading_text(lines[extract.title].text) if extract.title >= 0 else ""
     own = [piece for piece in extract.pieces if not _drop_known(work, piece.lines)]
     placed = pieces.write_topics_of_pieces(
@@ -229,8 +229,8 @@ def _make_pass(work: Work) -> None:
     )
     pieces.add_missing_headers(work, hooks)
     parts = split.split_overlong_memories(work)
-    split.write_plan_dates(work)
-    pointers.shorten_pointers(work, lines, gone)
+    split.write_restructured_dates(work)
+    pointers.shorten_restructured_pointers(work, lines, gone)
     split.merge_similar_memories(work)
     text = write_index_lines(bom, pointers.close_index_gaps(lines, gone))
     # As they stood in the index, then those without a pointer; parts after their whole.
@@ -242,8 +242,8 @@ def _make_pass(work: Work) -> None:
             sections.setdefault(path, placed.get(path, ""))
         for part in (part for part, whole in parts.items() if whole == path):
             sections.setdefault(part, hooks.get(path, ("", ""))[1])
-    work.index = pointers.arrange_pointers_by_worth(
-        work, pointers.place_pointers(work, text, sections)
+    work.index = pointers.restructure_pointers_by_worth(
+        work, pointers.place_restructured_pointers(work, text, sections)
     )
 
 
@@ -260,13 +260,13 @@ def _drop_known(work: Work, lines: Sequence[str]) -> bool:
     return False
 
 
-def remark_missing_reasons(work: Work) -> None:
+def remark_reasons_missing_in_restructure(work: Work) -> None:
     """A reason is for a person to add: we do not make one up."""
     bare = [path for path in sorted(work.pages) if types.get(work.memory(path).type).needs_why]
     for mark in (WHY, HOW):
         without = [path for path in bare if mark.lower() not in work.pages[path].text.lower()]
         if without:
-            message = f"no {mark.strip('*:')} in {name_few_paths(without)}"
+            message = f"no {mark.strip('*:')} in {name_few_store_paths(without)}"
             work.remarks.append(f"{message}; add it if you know it: memdir edit NAME")
 
 
@@ -361,8 +361,8 @@ def count_restructure_figures(work: Work) -> Figures:
         files=len(work.pages),
         inline=len(found.inline) + (0 if found.pointers else len(found.intro)),
         long_pointers=len(found.overlong),
-        overlong=sum(map(split.is_memory_overlong, work.texts.values())),
-        duplicates=len(split.find_twins(work)),
+        overlong=sum(map(split.is_memory_to_split, work.texts.values())),
+        duplicates=len(split.find_twins_to_restructure(work)),
         orphans=len(found.orphans),
         dangling=len(found.dangling),
         headless=len(_headless(work)),
@@ -378,7 +378,7 @@ def check_restructure_result(work: Work, figures: Figures, lost: Sequence[Lost])
     fix = "retire or archive what is old: memdir list"
     asked = {item.path for item in work.proposals}
     asked |= {item.what.removeprefix(split.SAYS_SAME) for item in work.proposals}
-    pairs = split.find_twins(work)
+    pairs = split.find_twins_to_restructure(work)
     twins = [
         f"{pair.first} and {pair.second}" for pair in pairs if not asked & {pair.first, pair.second}
     ]
@@ -434,5 +434,5 @@ def _survey(work: Work) -> Survey:
 def _none(name: str, wrong: Sequence[str], fine: str) -> Check:
     if not wrong:
         return Check(name, True, fine)
-    message = f"{fine}? no: {name_few_paths([text[:60] for text in wrong])}"
+    message = f"{fine}? no: {name_few_store_paths([text[:60] for text in wrong])}"
     return Check(name, False, message, "see the report, or edit by hand")

@@ -14,7 +14,7 @@ from memdir.format.draft import Style
 from memdir.format.pointer import format_pointer
 from memdir.hot import memory, safe
 from memdir.hot.memory import CREATED_KEYS, MODIFIED_KEYS, TYPE_KEYS, UNKNOWN, Document, stem
-from memdir.store.ports import name_few_paths
+from memdir.store.ports import name_few_store_paths
 from memdir.text.dates import make_dates_absolute
 from memdir.text.markdown import (
     TEXT,
@@ -30,12 +30,12 @@ from memdir.upkeep.worksheet import (
     Page,
     Work,
     bare_line,
-    free_topic_path,
+    free_restructured_path,
     line_has_words,
     plain_title_line,
+    restructured_line_end,
     summarize_topic,
     text_holds,
-    topic_line_end,
     topic_title,
 )
 
@@ -71,7 +71,7 @@ def split_overlong_lines(lines: Sequence[str]) -> list[list[str]]:
     return [part for part in parts if part]
 
 
-def first_heading_of_part(lines: Sequence[str]) -> str:
+def heading_of_split_part(lines: Sequence[str]) -> str:
     return next((heading_text(lines[i]) for i, _ in markdown_headings(lines)), "")
 
 
@@ -119,7 +119,7 @@ def split_overlong_memories(work: Work) -> dict[str, str]:
     made: dict[str, str] = {}
     for path in sorted(work.pages):
         text = work.pages[path].text
-        if is_memory_overlong(text):
+        if is_memory_to_split(text):
             parts = _split(work, path)
             made |= dict.fromkeys(parts, path)
             if not parts:
@@ -128,7 +128,7 @@ def split_overlong_memories(work: Work) -> dict[str, str]:
     return made
 
 
-def is_memory_overlong(text: str) -> bool:
+def is_memory_to_split(text: str) -> bool:
     """Longer than what is read at once?"""
     return text.count("\n") + (not text.endswith("\n")) > MAX_FILE_LINES
 
@@ -137,7 +137,7 @@ def _split(work: Work, path: str) -> list[str]:
     """Cut at headings; the first part leads to the others."""
     page = work.pages[path]
     document = page.document
-    end = topic_line_end(document.body)
+    end = restructured_line_end(document.body)
     lines = [line.removesuffix("\r") for line in document.body.split("\n")]
     level = _split_level(lines)
     sections = _cut_at_headings(lines, level) if level else []
@@ -158,10 +158,10 @@ def _split(work: Work, path: str) -> list[str]:
     for number, part in enumerate(
         split_overlong_lines([line for each in sections for line in each]), 1
     ):
-        name = topic_title(first_heading_of_part(part)) or f"part {number}"
+        name = topic_title(heading_of_split_part(part)) or f"part {number}"
         file_title = f"{label}{'_' if style.prefix else '-'}{name}"
         folder = path[: len(path) - len(path.rpartition("/")[2])]
-        new = free_topic_path(file_title, UNKNOWN, work.taken, style, folder)
+        new = free_restructured_path(file_title, UNKNOWN, work.taken, style, folder)
         summary = summarize_topic(part)
         named = [("name", plain_title_line(f"{title}: {name}")), ("description", summary)]
         text = memory.write_header(named + fields, "\n".join(part)).replace("\n", end)
@@ -177,7 +177,7 @@ def _split(work: Work, path: str) -> list[str]:
 
 def merge_similar_memories(work: Work) -> None:
     """Merge what says the same sentence by sentence; what else is alike is asked at the end."""
-    for pair in find_twins(work):
+    for pair in find_twins_to_restructure(work):
         there = pair.first in work.pages and pair.second in work.pages
         if there and pair.held and not _object_to_merge(work, pair):
             goes = pair.choose_poorer(work.clocks)
@@ -193,7 +193,7 @@ def _object_to_merge(work: Work, pair: Alike) -> str:
     return "another memory links to it" * _is_linked(work, pair)
 
 
-def find_twins(work: Work) -> list[Alike]:
+def find_twins_to_restructure(work: Work) -> list[Alike]:
     """Pairs that say the same; compared once, as long as nothing changes."""
     texts = work.texts
     if work.compared is None or work.compared[0] != texts:
@@ -204,7 +204,7 @@ def find_twins(work: Work) -> list[Alike]:
 def propose_merging_similar(work: Work) -> None:
     """Pairs that stay two: the poorer or older one may go, never both, and never unasked."""
     asked = {item.path for item in work.proposals}
-    for pair in find_twins(work):
+    for pair in find_twins_to_restructure(work):
         goes = pair.choose_poorer(work.clocks)
         if not asked & {pair.first, pair.second}:
             path = goes or pair.first
@@ -253,7 +253,7 @@ def _merge(work: Work, stays: str, goes: str, pair: Alike) -> None:
     del work.pages[goes]
 
 
-def write_plan_dates(work: Work) -> None:
+def write_restructured_dates(work: Work) -> None:
     """What surely happened on a day; habits, rules and whatever is unsure keep their words."""
     unknown: list[str] = []
     for path in sorted(work.pages):
@@ -290,7 +290,7 @@ def write_plan_dates(work: Work) -> None:
         work.note(path, f"dates written out, counted from {day}")
     if unknown:
         reason = "nobody knows the day they count from"
-        work.remarks.append(f"relative dates stay in {name_few_paths(unknown)}: {reason}")
+        work.remarks.append(f"relative dates stay in {name_few_store_paths(unknown)}: {reason}")
 
 
 def _day_of(page: Page) -> datetime.date | None:

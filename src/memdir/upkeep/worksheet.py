@@ -131,7 +131,7 @@ class Work:
     def append(self, path: str, block: str) -> None:
         """A block at the end of a memory's body, a blank line above it, in its own line ends."""
         text = self.pages[path].text
-        end = topic_line_end(text)
+        end = restructured_line_end(text)
         gap = "" if text.endswith(end * 2) else end if text.endswith("\n") else end * 2
         self.write(path, text + gap + block.replace("\n", end) + end)
 
@@ -169,7 +169,7 @@ class Work:
         return {*self.given.taken, *self.pages}
 
 
-def topic_line_end(text: str) -> str:
+def restructured_line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text[:4096] else "\n"
 
 
@@ -316,7 +316,7 @@ def _cut(text: str) -> str:
     return short.replace("`", "") if short.count("`") % 2 else short
 
 
-def free_topic_path(
+def free_restructured_path(
     title: str, type: str, taken: Collection[str], style: Style, below: str = ""
 ) -> str:
     """A file name made of a title that no file has, whatever the disk thinks of case."""
