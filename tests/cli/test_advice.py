@@ -81,6 +81,16 @@ def test_a_memory_that_was_put_away_is_found_by_the_next_step(put_away, room):
     assert answer.error["next"].startswith(f"it is in the {room} of the scope project: ")
 
 
+@pytest.mark.parametrize("words", [("restore",), ("purge", "--yes")])
+def test_what_is_asked_of_the_trash_is_not_looked_for_among_memories(words):
+    save("there", "--scope", "user")
+    answer = memdir(*words, "there", "--json")
+    assert answer.code == 1 and "in the store" not in answer.error["next"]
+    memdir("retire", "there", "--scope", "user")
+    answer = memdir(*words, "there", "--json")
+    assert next_step(answer)[:3] == [words[0], "--scope", "user"]
+
+
 # -- changes of all scopes -------------------------------------------------------------------
 
 

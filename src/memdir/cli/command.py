@@ -196,7 +196,7 @@ class Session:
         """Next step for a name that is missing here: it is in the trash, or in another scope."""
         from memdir.format.names import find_named_memory, memory_name_means
 
-        here = str(self.config.scope)
+        on_shelves, here = verb in ("restore", "purge"), str(self.config.scope)
         others = [name for name, path in self.config.scopes.items() if os.path.isdir(path)]
         scopes = dict.fromkeys([here, *(others if self.asked.dir is None else ())])
         for name in filter(None, options.get("names") or [options.get("name")]):
@@ -204,14 +204,15 @@ class Session:
                 app = open_app(self.asked.config(scope), now=time.time, tell=lambda text: None)
                 of_scope = "" if scope == here else f" of the scope {scope}"
                 with suppress(MemdirError):
-                    find_named_memory(name, app.store.scan().memories)
+                    find_named_memory(name, [] if on_shelves else app.store.scan().memories)
                     if scope == here:
                         break  # this one exists; another is missing
                     text = f"it is in the store{of_scope}: memdir {verb} {quote(name)}"
                     return self.screen.advise(text, scope)
                 for item in app.shelf.list_all():
                     if memory_name_means(name, item.path):
-                        text = f"it is in the {item.room}{of_scope}: memdir restore {quote(name)}"
+                        step = f"memdir {verb if on_shelves else 'restore'} {quote(name)}"
+                        text = f"it is in the {item.room}{of_scope}: {step}"
                         return self.screen.advise(text, scope)
         return ""
 
