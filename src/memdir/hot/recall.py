@@ -319,7 +319,8 @@ def _is_waived(words: list[str], index: int) -> bool:
     def ends_with(verbs: "Sequence[str]", leads: "Sequence[str]") -> bool:
         return before.endswith(tuple(f" {lead} {verb}" for lead in leads for verb in verbs))
 
-    if ends_with(_USE, (*_NO, "without")):
+    refused = before.endswith((" never use", " not using"))  # but "why does it not use memory?"
+    if refused or ends_with(_USE, ("dont", "do not", "without")):
         return True
     return before.endswith(tuple(f" {verb}" for verb in _IGNORE)) and not ends_with(_IGNORE, _NO)
 
