@@ -53,9 +53,11 @@ def test_the_newest_copy_is_restored_first_whatever_its_shelf(opened):
 def test_what_was_put_away_is_listed_until_it_stands_there_again(opened):
     opened.save("Old", "a")
     changes.retire_memories(opened.app(), ["a"])
-    opened.save("Another", "a")  # hides nothing
+    opened.write("a.md", "Another")  # hides nothing
     assert [one.path for one in look.list_restorable_on_store_shelf(opened.app())] == ["a.md"]
-    review.undo_and_hold_again(opened.app())
+    (opened.root / "a.md").unlink()
+    changes.restore_memories(opened.app(), ["a"])
+    changes.retire_memories(opened.app(), ["a"])
     review.undo_and_hold_again(opened.app())
     assert look.list_restorable_on_store_shelf(opened.app()) == [] != shelved(opened)
 

@@ -292,11 +292,29 @@ def _begin(name: str, asked: Asked, json: bool, records: bool) -> Session:
     # A saving command makes its directory, but not the ones above it: that is a typing error.
     needed = config.store if name in ON_EXISTING else os.path.dirname(config.store)
     if asked.dir is not None and not os.path.isdir(needed):
+        near = _nearest_directory(needed)
         hint = "check its spelling, or leave --dir out to look at the project's own memories"
+        hint = f"did you mean {near}?" if near else hint
         raise Missing(f"there is no directory {needed}", path=needed, next=hint)
+    new = asked.dir is not None and not os.path.isdir(config.store)
+    if new and (near := _nearest_directory(config.store)):
+        screen.tell(f"{config.store} is a new directory; did you mean {near}?")
     if config.findings and name not in SHOW_FINDINGS:
         screen.tell(f"{plural(len(config.findings), 'finding')} on the settings: memdir where")
     return session
+
+
+def _nearest_directory(path: str) -> str:
+    """An existing directory whose name is nearly the first missing part of this path, or ""."""
+    while not os.path.isdir(parent := os.path.dirname(path)):
+        path = parent
+    from difflib import get_close_matches  # only needed after a typing error
+
+    with suppress(OSError):
+        names = [entry.name for entry in os.scandir(parent) if entry.is_dir()]
+        if near := get_close_matches(os.path.basename(path), names, 1, 0.75):
+            return os.path.join(parent, near[0])
+    return ""
 
 
 class _TakesText(click.Command):

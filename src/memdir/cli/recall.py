@@ -163,7 +163,8 @@ def search_command(session: Session, words: tuple[str, ...]) -> Answer:
         label = cut_text_middle(one_line(name), widest), "bold"
         rows.append([label, memory.type, age, item.scope, waits + memory.description])
     fields: Fields = {
-        "memories": [pick(recalled_memory(item, now), RECALLED) for item in every],
+        "memories": [pick(recalled_memory(item, now), RECALLED) for item in found],
+        "matches": len(every),
         "searched": answer.found.searched,
         "milliseconds": round(answer.milliseconds, 2),
         "findings": pick_all(answer.found.findings, FINDING),

@@ -19,6 +19,7 @@ from memdir.text import markdown
 from memdir.text.terminal import plural
 
 MAX_QUERIES = 300  # per kind; larger stores are sampled, always the same way
+CHUNK_CHARACTERS = 4  # per word in scripts without spaces
 MIN_WORDS = 2  # per question; fewer are ambiguous
 ABOUT_RECALL = (
     "Self-recall: each description without its stop words and every third word, in another "
@@ -60,12 +61,21 @@ def make_questions_from_descriptions(memories: Iterable[Memory]) -> list[recall_
     """Each description, without stop words and every third word, should find its memory."""
     queries = []
     for item in memories:
-        words = [word for word in split_words(item.description) if word.lower() not in STOP]
+        words = [part for word in split_words(item.description) for part in _chunks(word)]
+        words = [word for word in words if word.lower() not in STOP]
         kept = [word for number, word in enumerate(words, 1) if number % 3]
         random.Random(f"{evals.SEED} {item.path}").shuffle(kept)  # the same in every run
         if len(kept) >= MIN_WORDS:
             queries.append(recall_sets.Query(item.path, " ".join(kept), "", (item.path,)))
     return _sample(queries)
+
+
+def _chunks(word: str) -> list[str]:
+    """Scripts without spaces write a sentence as one word."""
+    size = CHUNK_CHARACTERS
+    if word.isascii() or len(word) <= 2 * size or word.lower() != word.upper():
+        return [word]
+    return [word[start : start + size] for start in range(0, len(word), size)]
 
 
 def make_questions_from_links(

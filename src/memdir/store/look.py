@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 
 from memdir.errors import BadInput, Finding, HistoryBroken, MemdirError, Missing
 from memdir.format import index, names
@@ -103,12 +102,16 @@ def diff_of_change(
 
 
 def list_restorable_on_store_shelf(app: App) -> list[Shelved]:
-    """Shelved memories that do not stand in the store; an undo leaves its copy on the shelf."""
+    """Shelved memories that are not in the store; an undo leaves its copy on the shelf."""
 
     def is_back(item: Shelved) -> bool:
-        with suppress(MemdirError):  # what cannot be compared is listed
-            return app.store.read(item.path) == app.shelf.read(item)
-        return False
+        try:
+            there, shelved = app.store.read(item.path), app.shelf.read(item)
+        except MemdirError:
+            return False  # not there, or it cannot be compared
+        texts = map(memory.decode, (there, shelved))
+        created = {memory.read_header(text).get(*memory.CREATED_KEYS) for text in texts}
+        return there == shelved or (len(created) == 1 and "" not in created)  # edited since
 
     return [item for item in app.shelf.list_all() if not is_back(item)]
 
