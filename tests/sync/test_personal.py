@@ -305,6 +305,15 @@ def test_what_git_or_we_refuse_to_read_there_is_named_with_the_next_step(ann, bo
     assert "duplicate file entries" in said(bob("status")) and "freeze.md" in bob.files()
 
 
+def test_the_lock_of_a_git_that_was_killed_stops_no_sync(ann, bob, joined):
+    (ref,) = bob.home.rglob("refs/memdir/heads/memories")
+    ref.with_name("memories.lock").touch()
+    ann.remember("Logs are in UTC.", "logs")
+    sync(ann)
+    sync(bob)
+    assert "logs.md" in bob.files()
+
+
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_a_scope_that_is_named_is_synced_alone(ann, bob, joined, scope):
     ann.remember("Logs are in UTC.", "logs")

@@ -11,6 +11,7 @@ a branch is told by its line of first parents only.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from memdir.errors import BadInput, Finding, HistoryBroken, Missing
-from memdir.hot.disk import make_private_folder
+from memdir.hot.disk import make_private_folder, remove_file
 from memdir.hot.memory import decode, encode
 from memdir.store.git import SETTINGS, Ended, Git, find_git_program
 from memdir.store.git_objects import FILE_MODE, Entry, Objects, read_tree, write_tree
@@ -248,6 +249,8 @@ class GitTransport:
             self.objects.create()
         for name in ("refs", "objects"):
             make_private_folder(os.path.join(self.folder, name))
+        for name in glob.glob("**/*.lock", root_dir=self.folder, recursive=True):
+            remove_file(os.path.join(self.folder, name))  # of a git that was killed: it would stay
         # A pattern, since a branch that is not there yet is no error then.
         wanted = dict.fromkeys((f"{self.main}*", f"{self.outboxes}/*"))
         if self.outboxes.startswith(self.main):
