@@ -105,3 +105,11 @@ def test_reasons_are_changed_or_added_where_they_belong(store):
     assert text.endswith(f"{RULE}\n\n{reasons}") and "pinned: true" in text
     for empty in ("", "two\nlines"):
         assert memdir("edit", "use-uv", "--why", empty, "--json").error["code"] == "bad_input"
+
+
+def test_what_an_editor_saved_before_it_failed_is_kept(editor, tmp_path):
+    editor('echo "My new words." >> "$2"; exit 1')
+    refused = memdir("edit", "use-uv")
+    (copy,) = copies(tmp_path)
+    assert refused.code == 2 and "your text is kept in" in refused.stderr
+    assert copy.read_text().endswith("My new words.\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,17 +51,31 @@ def edit_in_editor(app: App, name: str, expected: str, wishes: drafts.Wishes) ->
 
 
 def run_editor(text: bytes) -> bytes:
-    """What the person's editor makes of a private copy of this text."""
+    """What the person's editor makes of a private copy of this text; kept where that fails."""
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    folder = make_folder_for_command("memdir-edit-")
+    copy, kept = os.path.join(folder, "memory.md"), ""
     try:
+        with open(copy, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(text)
         if not (chosen or (sys.stdin and sys.stdin.isatty())):
             raise OSError("there is no terminal for one")
-        return click.edit(text, extension=".md", require_save=False) or b""
+        click.edit(filename=copy)
+        return _read_file(copy)
     except click.ClickException as error:
         cause = error.message
+        kept = f"; your text is kept in {copy}" if _read_file(copy) != text else ""
     except (OSError, ValueError) as error:
         cause = str(error)
-    raise BadInput(f"the editor failed: {cause}; nothing was saved", next=NO_EDITOR)
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    raise BadInput(f"the editor failed: {cause}; nothing was saved{kept}", next=NO_EDITOR)
+
+
+def _read_file(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 @contextmanager

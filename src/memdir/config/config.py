@@ -298,6 +298,14 @@ def _switches(site: Site, findings: list[Finding]) -> list[tuple[str, bool]]:
         elif value is not None and value is not True:
             message = f"{SWITCH} = {repr(value)[: settings.SHOWN_CHARACTERS]} is ignored"
             findings.append(Finding("bad-setting", file.path, message, "Write true or false."))
+    if switches and not switches[0][1]:
+        message = f"the repository sets {SWITCH} to true; ignored: it may only switch memory off"
+        fix = "Switch it on in your user settings if you want it."
+        findings += [
+            Finding("ignored-setting", file.path, message, fix)
+            for file in site.repository
+            if file.values.get(SWITCH) is True
+        ]
     return switches
 
 

@@ -20,6 +20,7 @@ FILE = "memory-config.json"
 SESSION_SUMMARY = "session_summary"
 KIND = "bad-setting"  # of a warning
 MAX_DESCRIPTION_CHARACTERS = 500
+MAX_WARNINGS = 20
 MAX_SHOWN_BYTES = 80  # of a key or value in a warning
 _MODEL = pattern(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,99}")
 
@@ -100,7 +101,10 @@ class RecordSettings(NamedTuple):
 def read_record_settings(given: dict[str, Any]) -> tuple[RecordSettings, tuple[Finding, ...]]:
     problems: list[tuple[str, str]] = []  # message and fix
     tree = _read_tree(TREE, given, "", problems)
-    return _settings(tree), tuple(Finding(KIND, FILE, *problem) for problem in problems)
+    shown = problems[:MAX_WARNINGS]
+    if more := len(problems) - len(shown):
+        shown.append((f"{more:,} more settings are not used", "Compare it with the defaults."))
+    return _settings(tree), tuple(Finding(KIND, FILE, *problem) for problem in shown)
 
 
 def _read_tree(

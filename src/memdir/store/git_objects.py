@@ -185,7 +185,7 @@ class Objects:
         force_directory_to_disk(os.path.join(self.folder, os.path.dirname(BRANCH)))
         git = Git(self.folder, program, work_tree=False)
         words = "-c", "core.fsync=all", "--git-dir", self.folder, "repack", "-a", "-q"
-        ended = git.ask(*words, seconds=60.0)[1]
+        ended = git.ask(*words, seconds=20.0)[1]
         new = {*self._list_packs()}.difference(names)
         made = (_Pack(self.disk, f"{PACKS}/{name[:-4]}") for name in new)
         if not ended.whole or not any(newest in pack for pack in made):
