@@ -251,8 +251,7 @@ class GitTransport:
             make_private_folder(os.path.join(self.folder, name))
         for name in glob.glob("**/*.lock", root_dir=self.folder, recursive=True):
             remove_file(os.path.join(self.folder, name))  # of a git that was killed: it would stay
-        # A pattern, since a branch that is not there yet is no error then.
-        wanted = dict.fromkeys((f"{self.main}*", f"{self.outboxes}/*"))
+        wanted = dict.fromkeys((f"{self.main}*", f"{self.outboxes}/*"))  # may match nothing
         if self.outboxes.startswith(self.main):
             wanted.popitem()
         specs = [f"+refs/{name}:{OURS}{name}" for name in wanted]
@@ -260,11 +259,9 @@ class GitTransport:
         _, ended = self._git(*words, "--", self.remote.url, *specs)
         if FSCK in ended.said:
             url = shown_address(self.remote.url)
-            raise BadInput(
-                f"{url}: git refuses an object of the remote: {_first_line(ended.said)}",
-                path=url,
-                next="mend the remote (git fsck finds the object), or name another one",
-            )
+            message = f"{url}: git refuses an object of the remote: {_first_line(ended.said)}"
+            hint = "mend the remote (git fsck finds the object), or name another one"
+            raise BadInput(message, path=url, next=hint)
         if not ended.whole:
             raise self._unreachable(ended)
         self.fetched = True
