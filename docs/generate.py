@@ -426,7 +426,6 @@ FIELDS = {
     "restore": {"memories?": "[shelved] without NAME: what can be restored"},
     "search": {
         "memories": "[recalled] what has one of the words, the best 20",
-        "matches": "how many have one of these words",
         "searched": "how many memories there were to choose from",
         "milliseconds": "how long it took",
         "findings": "[finding] what could not be read, and a catalog that was made anew",

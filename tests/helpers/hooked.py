@@ -89,7 +89,8 @@ class Client:
     def workers(self, event: str = "worker") -> list[str]:
         """The workers that run for this home; or whatever else of the hooks does."""
         ours = {str(self.start).encode(), event.encode()}
-        return [number for number, words in of_home(self.home) if ours <= {*words}]
+        found = of_home(self.home)
+        return [number for number, words in found if ours <= {*words} or words == [b""]]
 
     def wait(self, event: str = "worker") -> None:
         """Until no worker is left."""

@@ -164,7 +164,6 @@ def search_command(session: Session, words: tuple[str, ...]) -> Answer:
         rows.append([label, memory.type, age, item.scope, waits + memory.description])
     fields: Fields = {
         "memories": [pick(recalled_memory(item, now), RECALLED) for item in found],
-        "matches": len(every),
         "searched": answer.found.searched,
         "milliseconds": round(answer.milliseconds, 2),
         "findings": pick_all(answer.found.findings, FINDING),
