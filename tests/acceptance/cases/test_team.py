@@ -3,7 +3,7 @@
 import pytest
 
 from tests.acceptance.cases.conftest import ABOUT, FACT, PROMPT
-from tests.acceptance.equipped import Equipped
+from tests.acceptance.equipped import Equipped, wait_for_rest
 from tests.helpers.machines import Machine, bare
 from tests.helpers.repositories import Checkout
 from tests.helpers.searching import memory
@@ -25,7 +25,8 @@ def ann(plugged: Equipped, tmp_path, monkeypatch) -> Machine:
 
 
 def share(ann: Machine, user: Equipped, name: str, text: str) -> None:
-    """Hers goes out, and the user's machine gets it."""
+    """Hers goes out, and the user's machine gets it: not by the sync at the end of a session."""
+    wait_for_rest(user.home)
     ann.store().mkdir(parents=True, exist_ok=True)
     (ann.store() / f"{name}.md").write_text(memory(name.title(), ABOUT, text))
     for words in (("share", name), ("sync",)):
